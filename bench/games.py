@@ -3,10 +3,7 @@
     python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
 
 The core itself plays the middlegames (random openings, then strong play), from fixed seeds.  Times are
-processor seconds of one core; plain and trappy players search the same positions in the same run, each with
-its own table.  Columns median, best and last are the trap assessments: time and nodes over
-plain search.  "same choice" counts the decisions in which the whole table gives the same move with the same
-adjusted value.
+processor seconds of one core; `bench.full_width` describes the columns.
 """
 
 import argparse
@@ -16,26 +13,15 @@ from typing import Any
 
 import chess
 
-from bench.native import timed
+from bench.full_width import print_full_width, timed
 from engine import _native
-from engine.completion import complete
-from engine.decision import Decision
 from engine.game import Game
 from engine.games import get_rules
-from engine.move_chooser import MoveChooser
-from engine.params import Assessment, TrapParams
-from engine.search.profiles import Profiler
-from engine.search.reference import Searcher
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import SelectiveSearcher
-from engine.strategies.registry import strategy_named
-from engine.strategies.trappy import TRAPPY
-from engine.time_management import Limits
-from engine.trappy import is_swindle, with_trap
 
 TABLE_MB = 64
-PLAIN = "plain"
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
 
@@ -93,59 +79,9 @@ def print_perft() -> None:
 
 def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], count: int) -> None:
     game = get_rules(name)
-    positions = middle_games(game, count)
     print(f"\n{game.title}: full width on {count} middle games: plain, and trappy over plain")
-    print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
-    for assessment in Assessment:
-        print(f" | {assessment:>6}: time nodes worst", end="")
-    print(" | naive time")
-    searchers = {kind: make_searcher(name, TABLE_MB) for kind in (PLAIN, *Assessment)}
-    for depth in depths:
-        seconds: dict[str, list[float]] = {kind: [] for kind in searchers}
-        nodes = dict.fromkeys(searchers, 0)
-        decisions: dict[str, list[Decision]] = {kind: [] for kind in searchers}
-        for position in positions:
-            for kind, searcher in searchers.items():
-                params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
-                player = MoveChooser(
-                    strategy_named("standard" if kind == PLAIN else "trappy"), game, params, searcher
-                )
-                took, decision = timed(player.choose, position, Limits(depth), StopFlag())
-                seconds[kind].append(took)
-                nodes[kind] += decision.nodes
-                decisions[kind].append(decision)
-        total = sum(seconds[PLAIN])
-        rate = nodes[PLAIN] / total / 1e6
-        print(f"{depth:>5}  {total / count:8.4f} {nodes[PLAIN] / 1e6 / count:8.3f} {rate:5.1f}", end="")
-        for kind in Assessment:
-            worst = max(t / p for t, p in zip(seconds[kind], seconds[PLAIN], strict=True))
-            ratio = sum(seconds[kind]) / total
-            print(f" | {ratio:12.2f} {nodes[kind] / nodes[PLAIN]:5.2f} {worst:5.1f}", end="", flush=True)
-        print(f" | {whole_table(game, positions, depth, decisions, total) if depth in naive_depths else '-'}")
-
-
-def whole_table(
-    game: Game[Any],
-    positions: Sequence[Any],
-    depth: int,
-    decisions: dict[str, list[Decision]],
-    plain_s: float,
-) -> str:
-    """Time of the whole table over plain search, and whether it makes the same choice, to the last bit."""
-    searcher: Searcher = make_searcher(game.name, TABLE_MB)
-    table_s, same = 0.0, 0
-    for number, position in enumerate(positions):
-        profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())
-        took, table = timed(profiler.naive_candidates, depth)
-        table_s += took
-        for kind in Assessment:
-            params = TrapParams(kind)
-            candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = TRAPPY.best_move(candidates, params)
-            adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
-            lazy = complete(decisions[kind][number], searcher, StopFlag())
-            same += (move, adjusted) == (lazy.move, lazy.chosen.adjusted_centi)
-    return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
+    positions = middle_games(game, count)
+    print_full_width(game, positions, lambda: make_searcher(name, TABLE_MB), depths, naive_depths)
 
 
 def main() -> None:

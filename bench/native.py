@@ -4,10 +4,9 @@
                            [--positions 20]
 
 Times are processor seconds of one core, with tables already in use (the first touch of fresh memory is the
-machine's time, not the search's); they may hold results for the position at smaller depths.  Columns median,
-best and last are the trap assessments; "same choice" counts the decisions in which the whole table gives the
-same move with the same adjusted value.  The fingerprint is the number of nodes that a fixed set of searches
-visits: it changes exactly when the search or the evaluation does.
+machine's time, not the search's); they may hold results for the position at smaller depths.
+`bench.full_width` describes the columns of full-width search.  The fingerprint is the number of nodes that a
+fixed set of searches visits: it changes exactly when the search or the evaluation does.
 """
 
 import argparse
@@ -18,26 +17,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
+from bench.full_width import print_full_width, timed
 from bench.suites import ENDINGS, balanced_positions, midgames
 from engine import _native
-from engine.completion import complete
-from engine.decision import Decision
 from engine.games.othello import Othello, OthelloPosition
-from engine.move_chooser import MoveChooser
-from engine.params import Assessment, TrapParams
-from engine.search.profiles import Profiler
+from engine.params import TrapParams
 from engine.search.reference import INFINITY, exact_score
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.registry import strategy_named
-from engine.strategies.trappy import TRAPPY
-from engine.time_management import Limits
-from engine.trappy import is_swindle, with_trap
 
 TABLE_MB = 64
-PLAIN = "plain"
 GAME = Othello()
 
 
@@ -55,13 +45,6 @@ def used_searcher() -> NativeOthelloSearcher:
         with contextlib.suppress(Stopped):
             search(stop)
     return searcher
-
-
-def timed(work: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Processor seconds of a call, and its result."""
-    began = time.process_time()
-    result = work(*arguments)
-    return time.process_time() - began, result
 
 
 def perft(depth: int) -> dict[str, float]:
@@ -111,55 +94,7 @@ def print_perft() -> None:
 def print_search(depths: list[int], naive_depths: list[int], count: int) -> None:
     name, positions = midgames(count)
     print(f"\nFull width on {len(positions)} middle games ({name}): plain, and trappy over plain")
-    print(f"{'depth':>5}  {'plain s':>8} {'M nodes':>8} {'Mnps':>5}", end="")
-    for assessment in Assessment:
-        print(f" | {assessment:>6}: time nodes worst", end="")
-    print(" | naive time")
-    searchers = {kind: used_searcher() for kind in (PLAIN, *Assessment)}
-    for depth in depths:
-        seconds: dict[str, list[float]] = {kind: [] for kind in searchers}
-        nodes = dict.fromkeys(searchers, 0)
-        decisions: dict[str, list[Decision]] = {kind: [] for kind in searchers}
-        for position in positions:
-            for kind, searcher in searchers.items():
-                params = TrapParams() if kind == PLAIN else TrapParams(Assessment(kind))
-                player = MoveChooser(
-                    strategy_named("standard" if kind == PLAIN else "trappy"), GAME, params, searcher
-                )
-                took, decision = timed(player.choose, position, Limits(depth), StopFlag())
-                seconds[kind].append(took)
-                nodes[kind] += decision.nodes
-                decisions[kind].append(decision)
-        total, count = sum(seconds[PLAIN]), len(positions)
-        rate = nodes[PLAIN] / total / 1e6
-        print(f"{depth:>5}  {total / count:8.4f} {nodes[PLAIN] / 1e6 / count:8.3f} {rate:5.1f}", end="")
-        for kind in Assessment:
-            worst = max(t / p for t, p in zip(seconds[kind], seconds[PLAIN], strict=True))
-            ratio = sum(seconds[kind]) / total
-            print(f" | {ratio:12.2f} {nodes[kind] / nodes[PLAIN]:5.2f} {worst:5.1f}", end="")
-        print(f" | {whole_table(positions, depth, decisions, total) if depth in naive_depths else '-'}")
-
-
-def whole_table(
-    positions: list[OthelloPosition], depth: int, decisions: dict[str, list[Decision]], plain_s: float
-) -> str:
-    """Time of the whole table over plain search, and whether it makes the same choice, to the last bit."""
-    searcher, table_s, same = used_searcher(), 0.0, 0
-    for number, position in enumerate(positions):
-        profiler = Profiler(GAME, searcher, position, TrapParams(), StopFlag())
-        took, table = timed(profiler.naive_candidates, depth)
-        table_s += took
-        for kind in Assessment:
-            params = TrapParams(kind)
-            candidates = [with_trap(c, params, is_swindle(table, params)) for c in table]
-            move = TRAPPY.best_move(candidates, params)
-            adjusted = next(c.adjusted_centi for c in candidates if c.move == move)
-            lazy = decisions[kind][number]
-            same += (move, adjusted) == (
-                lazy.move,
-                complete(lazy, searcher, StopFlag()).chosen.adjusted_centi,
-            )
-    return f"{table_s / plain_s:.1f}, same choice {same} of {len(positions) * len(Assessment)}"
+    print_full_width(GAME, positions, used_searcher, depths, naive_depths)
 
 
 def print_strong(depths: list[int], count: int) -> None:

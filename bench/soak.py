@@ -416,7 +416,7 @@ async def open_games(database: Database) -> list[str]:
 
 
 async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until the bot has closed all its records, at most so many seconds."""
+    """Wait until the bot has closed all its records, up to a time limit in seconds."""
     database = await Database.open(f"sqlite:///{path}", upgrade=False)
     try:
         until = time.monotonic() + longest_s

@@ -48,7 +48,7 @@ def depth_for(game: str, position: Any, seconds: float) -> int:
 
 
 def endings(count: int) -> list[OthelloPosition]:
-    """Balanced positions, played on quickly until so many squares are left."""
+    """Balanced positions, played on quickly down to a given number of empty squares."""
     game, found = Othello(), []
     searcher = native_searcher("othello", TABLE_MB)
     for position in balanced_positions(3 * count):

@@ -9,7 +9,7 @@ A forced result is no distance: where our move wins by force nothing costs anyth
 force only a reply that gives the win away does.  Both are *decided* and counted apart.
 
 `RULE` changes with the meaning of anything here; it is stored with every outcome, and
-``desdemona db recheck`` judges older ones anew.
+``desdemona db recheck`` judges older ones again.
 """
 
 from dataclasses import dataclass

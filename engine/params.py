@@ -236,7 +236,7 @@ class RandomisedParams:
     budget_percent: float = 2.0
     """The two moves' values differ by at most this many points of expected score (hundredths of a game)."""
     most_profiles: int = 6
-    """So many moves at most are searched, in falling value, for one that sets no trap."""
+    """At most this many moves are searched, best first, for one that sets no trap."""
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.chance <= 0.9:  # nor NaN

@@ -34,7 +34,7 @@ POLL_S = 0.02
 
 _END_S = 1.0  # for a program to exit by itself
 _LONGEST_LINE = 1 << 16
-_MOST_WAITING = 4 << 20  # bytes that unread lines take up in memory
+_MOST_WAITING = 4 << 20  # bytes of memory for unread lines
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 
@@ -101,7 +101,7 @@ class WaitLimit:
 
 
 class _UnreadLines(queue.Queue[str | None]):
-    """A queue that is full when its lines take up `maxsize` bytes of memory; None: the program has ended."""
+    """A queue that is full when its lines occupy `maxsize` bytes of memory; None: the program has ended."""
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)

@@ -65,7 +65,7 @@ def draws_trap(seed: str, chance: float) -> bool:
 def checksum(decision: Decision, draw: TrialDraw) -> str:
     """SHA-256, in hexadecimal, of what was known before a draw; `TrialDraw.sha256` itself does not matter.
 
-    It shows that a record was changed afterwards, as long as whoever changed it does not compute it anew.
+    It reveals a record that was changed afterwards, unless the hash was recomputed, too.
     """
     known = {each.move: each for each in decision.candidates}
     moves = [

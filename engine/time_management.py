@@ -63,7 +63,7 @@ class Limits:
     engine_clock: EngineClock | None = None
     """For a player whose engine manages the clock itself; `time_s` is then for deciding without it."""
     nodes: int | None = None
-    """Positions to visit, about so many; None: no such limit.  Only for our own searches."""
+    """Approximate number of positions to visit; None: no such limit.  Only for our own searches."""
     stretch: float = 1.0
     """How many times `time_s` may pass by the wall clock on a machine too busy to search all the time."""
 

@@ -1,4 +1,4 @@
-"""Damaged rows: a report leaves them out and names them, so that one of them does not hide the sound ones.
+"""Damaged rows: a report omits and names them, so that one bad row does not hide the good ones.
 
 SQLite stores any value in any column, and any text where JSON belongs.
 """
@@ -26,18 +26,17 @@ Where = tuple[type[DeclarativeBase], ColumnElement[bool]]
 """Some rows of a table."""
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
-"""What decoding a stored value raises that its column cannot have.  A bug of ours raises the same, so they
-are caught where values are decoded and nowhere else: there they become RecordError, which alone tells of
-damage."""
+"""Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
+decoding, where they become RecordError, the only exception that signals damage."""
 
 _LONGEST_REASON = 200
 _LARGEST = 1.7976931348623157e308
-"""The largest number that is not infinite."""
+"""The largest finite number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A decision or a game that a report leaves out: what is stored of it is damaged."""
+    """A decision or a game that a report omits because its stored data is damaged."""
 
     what: Literal["decision", "game"]
     """``decision`` or ``game``."""
@@ -57,7 +56,7 @@ class Unreadable:
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with a record, in one line; it may contain unprintable characters of the value."""
+    """Description of a record's damage, in one line; it may contain unprintable characters of the value."""
     if isinstance(error, DBAPIError):
         reason = str(error.orig)
     elif isinstance(error, EngineFault):
@@ -68,13 +67,13 @@ def reason_of(error: Exception) -> str:
 
 
 def damage_text(error: Exception) -> str:
-    """What to tell the operator of a record that cannot be read."""
+    """The message to the operator about an unreadable record."""
     return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
 
 
 @contextmanager
 def damage_stops() -> Iterator[None]:
-    """Where nothing works without a record, a damaged one is a failure of the database.
+    """Treat a damaged record as a failure of the database, where nothing works without the record.
 
     Raises:
         UnreadableRow: A record is damaged; the message is one line for the operator.
@@ -87,7 +86,7 @@ def damage_stops() -> Iterator[None]:
 
 @contextmanager
 def decoding(what: str = "") -> Iterator[None]:
-    """Say that a record is damaged where the block cannot decode it.
+    """Raise `RecordError` if the block cannot decode a record.
 
     The block only decodes: what it computes with the values comes after it, so that a bug there stays one.
 
@@ -104,7 +103,7 @@ def decoding(what: str = "") -> Iterator[None]:
 
 
 def read_rows(what: str, rows: Iterable[Any], read: Callable[[Any], T]) -> list[T]:
-    """What a function decodes from each row.
+    """Decode each row with a function.
 
     Args:
         what: The rows are of these: ``game``.
@@ -126,7 +125,7 @@ async def read_batch(
     read: Callable[[Sequence[int]], Awaitable[Sequence[T]]],
     damaged: Callable[[int, Exception], T],
 ) -> list[T]:
-    """What a function reads from the rows with these keys.
+    """Read the rows with these keys with a function.
 
     One damaged row hides its whole batch, which is then read row by row.
 
@@ -155,7 +154,7 @@ async def leave_out_damaged(
     keys: Callable[[], Awaitable[Iterable[Any]]],
     rows_of: Callable[[Any], Sequence[Where]],
 ) -> list[T]:
-    """What a function reads, without what is damaged: that is logged, once for each value.
+    """Read with a function, skipping damaged values, each of which is logged once.
 
     Args:
         session: Of the database.
@@ -187,7 +186,7 @@ async def named_damage(session: AsyncSession, error: Exception, *rows: Where) ->
 
     Args:
         session: Of the database.
-        error: What was raised; its reason is told where no damaged value is found.
+        error: The exception; its reason is reported if no damaged value is found.
         rows: Those among which it is.
     """
     for table, where in rows:
@@ -203,7 +202,7 @@ async def named_damage(session: AsyncSession, error: Exception, *rows: Where) ->
 async def column_damage(
     session: AsyncSession, table: type[DeclarativeBase], where: ColumnElement[bool]
 ) -> str:
-    """The first column of a row whose value it cannot have, and why; empty: there is none."""
+    """The first invalid column of a row, and why; empty: all are valid."""
     for column in table.__table__.columns:
         try:
             for row in await session.execute(select(column).where(where)):
@@ -216,7 +215,8 @@ async def column_damage(
 
 
 def require_types(row: Iterable[Any], columns: Iterable[Any]) -> None:
-    """Refuse a value of another type than its column: SQLite checks none.  Other types check themselves.
+    """Refuse a value of another type than its column: SQLite does not check types.  Other types check
+    themselves.
 
     Args:
         row: Of a query, or the part of it with these columns.
@@ -238,7 +238,7 @@ def require_types(row: Iterable[Any], columns: Iterable[Any]) -> None:
 
 
 def require_number(name: str, value: object, least: float, most: float) -> None:
-    """Refuse a stored value that is no number from `least` to `most`.
+    """Refuse a stored value that is not a number from `least` to `most`.
 
     Raises:
         RecordError: The message names the value.
@@ -248,7 +248,7 @@ def require_number(name: str, value: object, least: float, most: float) -> None:
 
 
 def require_texts(row: object, *names: str) -> None:
-    """Refuse stored values that are no texts.
+    """Refuse stored values that are not texts.
 
     Args:
         row: With the values as attributes.
@@ -291,6 +291,6 @@ def read_json(text: str) -> dict[str, Any]:
 
 
 def require_damage(error: Exception) -> None:
-    """Raise an error again unless it says that a row holds a value that its column cannot have."""
+    """Re-raise an error unless it reports an invalid value in a row."""
     if not isinstance(error, RecordError) and not is_undecodable(error):
         raise error

@@ -53,10 +53,10 @@ BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
 
 PATIENCE_S = 10.0
-"""How long a transaction waits for the write lock while a move is due: the game's clock matters more."""
+"""Longest wait for the write lock while a move is due: the game's clock matters more."""
 
 LONG_PATIENCE_S = 120.0
-"""The same where no game waits: for the results of matches and analyses, and while opening."""
+"""The same when no game waits: for the results of matches and analyses, and while opening."""
 
 _WAL_RETRY_S = 0.05
 
@@ -85,13 +85,13 @@ _HELD = text(
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
-"""What the drivers raise; SQLAlchemy does not wrap asyncpg's errors while connecting."""
+"""Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""Of a transaction of PostgreSQL that sees one state of the database; on SQLite each does."""
+"""PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite each does."""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
-"""What the drivers raise for a value that does not fit a column."""
+"""Exceptions of the drivers for a value that does not fit a column."""
 
 
 class Database:
@@ -175,7 +175,7 @@ class Database:
         await self._engine.dispose()
 
     async def ping(self) -> float:
-        """Ask the database for an answer; returns the seconds that it took.
+        """Ping the database; returns the round trip in seconds.
 
         Raises:
             StorageError: The database failed.
@@ -230,11 +230,11 @@ class Database:
                 yield session
 
     async def connect(self) -> AsyncConnection:
-        """A connection without transactions, for its owner to close; call in `telling_failures`."""
+        """A connection without transactions, which the caller closes; call in `telling_failures`."""
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
     def telling_failures(self) -> AbstractContextManager[None]:
-        """In the block a failure of the database is a `StorageError` that names it."""
+        """Convert failures of the database in the block to a `StorageError` that names it."""
         return _storage_errors(self._url, "cannot use the database")
 
     async def try_writing(self) -> None:
@@ -310,7 +310,7 @@ class Role:
         self._backend = backend
 
     async def watch(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Run as long as the role is held.
+        """Run until the role is lost.
 
         Raises:
             RoleLost: It is not held any more, or we cannot know.
@@ -349,9 +349,9 @@ def _lock_path(database: str, role: str) -> str:
 
 
 def held_roles(database: str) -> list[str]:
-    """The roles that programs have at a SQLite database now.
+    """The roles that programs currently hold at a SQLite database.
 
-    A program that wants one of them in the very moment in which we look is refused.
+    A program that requests one of them during this check is refused.
 
     Args:
         database: Its file.
@@ -368,7 +368,7 @@ def held_roles(database: str) -> list[str]:
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
-    """Close a connection that may be dead: PostgreSQL then finds out by itself."""
+    """Close a connection that may be dead; PostgreSQL detects that by itself."""
     with suppress(TimeoutError, *_FAILURES):
         async with asyncio.timeout(ROLE_ANSWER_S):
             await connection.close()

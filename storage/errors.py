@@ -12,7 +12,7 @@ class RoleTaken(StorageError):
 
 
 class RoleLost(StorageError):
-    """A role is no longer ours: another program may have taken it."""
+    """We lost a role: another program may have taken it."""
 
 
 class UnreadableRow(StorageError):
@@ -20,7 +20,7 @@ class UnreadableRow(StorageError):
 
 
 class FilterError(Exception):
-    """A filter is unknown, or its value cannot be read; the message names both and says what is allowed."""
+    """A filter is unknown or its value invalid; the message names both and the allowed values."""
 
 
 class TrialError(Exception):

@@ -59,7 +59,7 @@ PHASE_PLIES = 20
 
 
 def phase_of(ply: int) -> int:
-    """The phase of a move with so many moves before it, 0 for the first."""
+    """The phase of a move by the number of moves before it, 0 for the first."""
     return ply // PHASE_PLIES
 
 
@@ -183,7 +183,7 @@ def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def is_in_phase(filters: Filters, ply: int) -> bool:
-    """Whether the reply to our move with so many moves before it is."""
+    """Whether the reply to our move, given by the number of moves before it, is included."""
     return filters.phase is None or phase_of(ply + 1) == filters.phase.number
 
 

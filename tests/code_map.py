@@ -45,10 +45,10 @@ def module_path(name: str) -> Path:
 
 
 @cache
-def module_graph() -> Graph:
-    """Which of our modules each module imports, also within functions."""
+def module_graph(packages: tuple[str, ...] = PACKAGES) -> Graph:
+    """Which modules of these packages each of them imports, also within functions."""
     paths = {
-        module_name(path): path for path in sources() if path.suffix == ".py" and path.parts[0] in PACKAGES
+        module_name(path): path for path in sources() if path.suffix == ".py" and path.parts[0] in packages
     }
     known = frozenset(paths)
     return {name: _imports(path, known) - {name} for name, path in paths.items()}

@@ -1,4 +1,4 @@
-"""Measures what the trappy player's decisions take on disk, in bytes a decision, before and after packing.
+"""Measures what the trappy player's decisions take on disk, in bytes a decision.
 
     python -m bench.decisions.disk_size [--games othello chess xiangqi] [--positions 100]
                                         [--times 10] [--databases sqlite postgresql]
@@ -6,9 +6,8 @@
 Each decision is stored as in a game, in the same transactions: chosen, sent, confirmed, with its profile, its
 forecast, the reply, and its time.  All rows and indices of these count, and SQLite's games, too.  "in use" is
 the growth of SQLite's file after a checkpoint, or of PostgreSQL's tables with a VACUUM before each game, in
-place of autovacuum's over months; "at best" is the same rewritten without gaps; "as JSON" is the latter after
-a migration back to revision 0011, which stored the records as JSON.  The positions are those of
-`bench.decisions.record_size`, each game's at its depth.
+place of autovacuum's over months; "at best" is the same rewritten without gaps.  The positions are those of
+`bench.decisions.exactness`, each game's at its depth.
 
 Also measures the time to pack and to unpack a record with its profile, each the best of several.
 """
@@ -27,10 +26,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
-from alembic import command
 
 from bench.decisions.exactness import TABLE_MB, random_position
-from bench.decisions.record_size import DEPTHS
 from bench.suites import native_searcher
 from engine.bait_rule import ReplyForecast, forecast
 from engine.completion import complete
@@ -42,8 +39,7 @@ from engine.params import TrapParams
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
-from storage import migrate
-from storage.database import Database, create_engine, parse_url
+from storage.database import Database
 from storage.ledger.decisions import commit_decision, mark_confirmed, mark_sent, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import open_game
@@ -55,7 +51,8 @@ from tests.storage.postgres import running_postgres
 GAME_LENGTH = 30
 """Decisions of one stored game."""
 TABLES = ("decisions", "outcomes", "forecasts", "reply_times")
-BEFORE = "0011"
+DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6}
+"""The default depth, or what the default time is often enough for."""
 
 
 @dataclass(frozen=True)
@@ -123,21 +120,13 @@ def _new_game(name: str, number: int) -> NewGame:
     )  # fmt: skip
 
 
-async def _to_json(url: str) -> None:
-    engine = create_engine(parse_url(url))
-    off = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}
-    async with engine.execution_options(**off).begin() as connection:
-        await connection.run_sync(lambda sync: command.downgrade(migrate._config(sync), BEFORE))
-    await engine.dispose()
-
-
 async def sizes(
     url: str,
     run: Callable[[str], Awaitable[int]],
     statements: tuple[str, str],
     made: list[StoredSample],
 ) -> list[float]:
-    """Bytes a decision: in use, at best, and as JSON.
+    """Bytes a decision: in use, and at best.
 
     Args:
         url: Of an empty database.
@@ -152,10 +141,7 @@ async def sizes(
     database = await Database.open(url)
     await store(database, made, lambda: run(tidy))
     await database.close()
-    found = [await run(tidy), await run(rewrite)]
-    await _to_json(url)
-    found.append(await run(rewrite))
-    return [(size - empty) / len(made) for size in found]
+    return [(await run(statement) - empty) / len(made) for statement in statements]
 
 
 async def on_sqlite(folder: Path, name: str, made: list[StoredSample]) -> list[float]:
@@ -236,10 +222,8 @@ _KINDS: dict[str, Callable[[Any, str, list[StoredSample]], Awaitable[list[float]
 
 
 def _print_sizes(what: str, bytes_each: list[float]) -> None:
-    in_use, best, before = bytes_each
-    print(
-        f"{what}: {in_use:.0f} bytes a decision in use, {best:.0f} at best; as JSON {before:.0f}", flush=True
-    )
+    in_use, best = bytes_each
+    print(f"{what}: {in_use:.0f} bytes a decision in use, {best:.0f} at best", flush=True)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ searcher with a transposition table of its own.  A difference is a decision that
 * each exact score in the record is the table's, and each bound holds for it;
 * the record by itself proves the choice (`engine.verification.verify`).
 
-Positions come from games of moves that are random or the search's own by lot, from fixed seeds: openings,
+Positions come from games whose moves are chosen by fixed seeds at random or by the search: openings,
 middlegames and endings, level or not.  "trap played" counts the decisions for a move other than the best raw
 value's.  `--first` continues a run that was ended.
 """

@@ -1,1 +1,1 @@
-"""Long runs of the program: under everything that months bring, and with pages open beside its games."""
+"""Long runs of the program, under everything that months bring."""

@@ -40,7 +40,7 @@ _PLY = 2
 
 
 class Reader:
-    """A browser that asks for one thing after the other over one connection.
+    """A browser that sends one request after the other over one connection.
 
     Args:
         url: Of the dashboard.
@@ -88,7 +88,7 @@ class Reader:
 
 
 def timed(reader: Reader, name: str, address: str) -> dict[str, Any]:
-    """Ask for a page; the line that `main` writes."""
+    """Request a page; returns the line that `main` writes."""
     began = time.perf_counter()
     status, body = reader.get(address)
     took_ms = 1000 * (time.perf_counter() - began)

@@ -11,7 +11,7 @@ from bench.soak import Claim
 GROWTH = 1.1
 """Flat means: at rest at the end at most this many times as much as at rest in the last life's beginning."""
 MORE_DESCRIPTORS = 8
-"""So many more are flat, too: a few connections more or less are open at any moment."""
+"""A rise of up to this many counts as flat: the number of open connections fluctuates."""
 MORE_THREADS = 4
 """Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0

@@ -54,7 +54,7 @@ from tests.system.ledger import log_lines, troubles
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
-"""So many accounts for each game: most people come back."""
+"""Accounts per game: most people come back."""
 EVERY_S, TELL_S = 2.0, 30.0
 """Between two looks at the program, and between two lines about it."""
 LISTENERS = 2
@@ -93,7 +93,7 @@ class Endurance:
         stops: By SIGTERM, in the first half.
         upkeep: Log rotations; half as many backups, a quarter as many of `db vacuum` and `db prune`.
         rest_s: Seconds of each rest.
-        limit_s: No game begins after so many seconds; what is done to the program is spread over them.
+        limit_s: No game begins after this many seconds; the faults are spread over them.
     """
 
     def __init__(

@@ -3,7 +3,8 @@
     python -m bench.siege [--seconds 8] [--rounds 2] [--attacks places streams ...]
 
 `desdemona run` with a weak player, and honest people against it, each from an address of its own, all the
-while.  One attack after the other goes on for so many seconds, in a process of its own; then the program is
+while.  The attacks run one after the other, each for the given seconds in a process of its own; then the
+program is
 killed and started again.  Printed for each: what was asked and got, the honest people's moves (from sending
 to the answer), and the program's processor time, memory and descriptors.  All of it stays on the loopback.
 """

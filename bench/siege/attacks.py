@@ -2,7 +2,8 @@
 
     python -m bench.siege.attacks URL NAME SECONDS GAME
 
-Everything stays on the loopback, and each attack ends after so many seconds or requests.  Addresses are those
+Everything stays on the loopback, and each attack ends after a number of seconds or requests.  Addresses are
+those
 that the documented proxy would tell; the attacks stand in for the proxy.
 """
 
@@ -236,7 +237,7 @@ async def _flood(mallory: Mallory, found: Found, path: str, sources: list[str]) 
 
 
 async def requests(mallory: Mallory) -> Found:
-    """One address asks for the lobby as fast as it can."""
+    """One address requests the lobby as fast as it can."""
     return await _flood(mallory, Found("the lobby's list, one address"), "/api/arena", [ONE])
 
 
@@ -247,7 +248,7 @@ async def crowd(mallory: Mallory) -> Found:
 
 
 async def replays(mallory: Mallory) -> Found:
-    """Thirty addresses ask for a long finished game."""
+    """Thirty addresses request a long finished game."""
     sources = list(islice(addresses("10.68"), WORKERS))
     found = Found("a finished game of 240 plies, 30 addresses")
     return await _flood(mallory, found, f"/api/arena/game/{mallory.game}", sources)

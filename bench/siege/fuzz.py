@@ -3,7 +3,7 @@
     python -m bench.siege.fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
 The requests come as a person, as a program and without a token, about games and accounts that exist and about
-any others.  The limits on requests are lifted, so that all of them reach what they ask for.  Needs the extra
+any others.  The limits on requests are lifted, so that all of them reach their handlers.  Needs the extra
 ``fuzz``.
 """
 
@@ -38,7 +38,7 @@ ENDLESS = (
     "/api/bot/game/stream/{game}",
     "/api/arena/game/{game}/watch",
 )
-"""Whoever has a token would wait there for ever."""
+"""Requests with a token would wait there for ever."""
 
 
 class Fuzz:

@@ -173,7 +173,7 @@ class SpectatorClient(asyncio.Protocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the game."""
+        """Request the game."""
         assert isinstance(transport, asyncio.Transport)
         transport.write(self._request)
 

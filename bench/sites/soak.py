@@ -347,7 +347,7 @@ class SitesSoak:
 
 
 async def person_plays(person: Person, rng: random.Random, variants: Sequence[str], games: list[str]) -> None:
-    """One game of a person who may resign, offer draws or ask for moves back."""
+    """One game of a person who may resign, offer draws or request takebacks."""
     habits = Habits(
         resign_at=rng.randrange(10, 90) if rng.random() < 0.4 else None,
         offers_draws=0.02,

@@ -2,7 +2,8 @@
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 
-Parts: `games` (trappy less standard), `decisions` (single decisions), `kinds` (persons who reply at random,
+Parts: `games` (trappy less standard), `peeking` (a look after each of 2,000 games, as in the program, with
+no effect; at most 5 %), `decisions` (single decisions), `kinds` (persons who reply at random,
 greedily, by a shallow look, or by the people model with a known susceptibility), `falls` (falls beyond the
 people model), `fixed` (coverage at one look of 50, 200 and 2,000 games), `widths`.  Persons return in
 proportion to their games.  "asked" is what the intervals promise.
@@ -43,6 +44,7 @@ class GameCase:
     design: SequenceDesign = GAMES_DESIGN
 
 
+AS_IN_THE_PROGRAM = GameCase("as in the program, effect sd .3", GamePlan(effect_sd=0.3, chances=(0.6, 0.4)))
 GAME_CASES = (
     GameCase("one game each, coin .75", GamePlan(new_share=1, chances=(0.75,), skill_sd=0, adjusted=False)),
     GameCase("one game each, fair coin", GamePlan(new_share=1, skill_sd=0, adjusted=False)),
@@ -52,7 +54,7 @@ GAME_CASES = (
         GamePlan(effect_sd=0.3, cap=None, adjusted=False),
         SequenceDesign(PlannedN.GAMES, least_persons=0),
     ),
-    GameCase("as in the program, effect sd .3", GamePlan(effect_sd=0.3, chances=(0.6, 0.4))),
+    AS_IN_THE_PROGRAM,
     GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, chances=(0.6, 0.4))),
     GameCase("the same, score 95 %", GamePlan(score=0.95, effect_sd=0.5, chances=(0.6, 0.4))),
     GameCase("the same, 250 persons only", GamePlan(most_persons=250, effect_sd=0.5, chances=(0.6, 0.4))),
@@ -106,7 +108,7 @@ class Coverage:
 
 
 def fixed_coverage(plan: FallPlan, runs: int, games: int, seed: int) -> Coverage:
-    """Coverage after so many games."""
+    """Coverage after a number of games."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(runs):
         seen = falls(plan, games, rng)
@@ -134,6 +136,13 @@ def _print_games(runs: int, games: int, seed: int) -> Iterator[str]:
     yield _head()
     for case in GAME_CASES:
         yield _line(case.name, game_rates(case, runs, games, seed))
+
+
+def _print_peeking(runs: int, games: int, seed: int) -> Iterator[str]:
+    games = min(games, 2000)
+    yield f"False alarms of trials without effect, a look after each of {games} games, {runs} runs"
+    yield _head()
+    yield _line(AS_IN_THE_PROGRAM.name, game_rates(AS_IN_THE_PROGRAM, runs, games, seed))
 
 
 def _print_decisions(runs: int, games: int, seed: int) -> Iterator[str]:
@@ -196,6 +205,7 @@ def _print_widths(runs: int, games: int, seed: int) -> Iterator[str]:
 
 PARTS: dict[str, Callable[[int, int, int], Iterator[str]]] = {
     "games": _print_games,
+    "peeking": _print_peeking,
     "decisions": _print_decisions,
     "kinds": _print_kinds,
     "falls": _print_falls,

@@ -36,7 +36,7 @@ def returning(
         games: How many.
         rng: Source of chance.
         new_share: Chance of a new person; 1: one game each.
-        most: So many persons at most.
+        most: Largest number of persons.
     """
     new = rng.random(games) < new_share
     earlier = (rng.random(games) * np.arange(games)).astype(int).tolist()

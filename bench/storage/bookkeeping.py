@@ -9,7 +9,7 @@ confirmed, its profile completed, its replies forecast, and its outcome recorded
 times are those of this process with all its threads; a PostgreSQL server's own are not among them.  Beside
 them stands what the bare `sqlite3` module needs for the same rows in four transactions, in the same run.
 
-With `--at-once`, so many games are recorded at the same time, and the time from a decision to its commit
+With `--at-once N`, N games are recorded at the same time, and the time from a decision to its commit
 is given, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
 meanwhile serve others.  `--postgres` starts a PostgreSQL server of its own and measures on it as well.
 """

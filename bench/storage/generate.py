@@ -6,7 +6,7 @@
 By default there is a game for every 33 decisions, and an opponent for every 10 games; some opponents play
 hundreds of them.  The games are of four kinds and several players, engines, sites, speeds and months, one
 fifth of them in a trial; some were aborted, a few are still open, some replies were taken back, some
-decisions lack a profile or a forecast, and some were drawn by lot.  Decisions, outcomes and forecasts are
+decisions lack a profile or a forecast, and some were randomised.  Decisions, outcomes and forecasts are
 real ones of a few positions of each game (`bench.storage.sample_decisions`), so rows have their real sizes;
 who plays what and what happens is drawn.  No summary of a game is made: `bench.storage.queries` does that.
 """
@@ -291,7 +291,7 @@ class World:
         }
 
     def _decisions_of_games(self, decisions: int) -> list[int]:
-        """How many each game has, so that there are exactly so many in all."""
+        """How many each game has, so that their sum is exact."""
         rng = self._rng
         lengths = [
             rng.randrange(3) if rng.random() < ABORTED else max(3.0, rng.gauss(MOVES[kind], MOVES[kind] / 4))
@@ -312,7 +312,7 @@ _SQUARES = [f"{column}{row}" for column in "abcdefgh" for row in range(1, 9)]
 
 
 class Writer:
-    """Inserts plain values without the cost of converting each record anew.
+    """Inserts plain values without the cost of converting each record again.
 
     Args:
         connection: In a transaction.

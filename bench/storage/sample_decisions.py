@@ -68,7 +68,7 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
 
 
 def drawn_samples() -> list[Sample]:
-    """Decisions of single moves by lot: for the trap, and for the other move."""
+    """Randomised single decisions: for the trap, and for the other move."""
     searcher, rules = make_searcher("othello", TABLE_MB), get_rules("othello")
     player = MoveChooser(
         strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()

@@ -1,1 +1,1 @@
-"""The ten questions of the operator's guide on a database of soak games, recomputed from exports."""
+"""A database of soak games for the operator's guide, and the pictures of its pages."""

@@ -101,7 +101,7 @@ class SoakPerson(Person):
         self._has_lost = False
 
     async def sit_down(self) -> None:
-        """Use an address of one's own; otherwise all share the arena's limits for one address."""
+        """Use a separate address; otherwise all share the arena's limits for one address."""
         await self._http.close()
         self._http = aiohttp.ClientSession(
             self._place.url,

@@ -38,7 +38,7 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
 
 
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
-    """Spread the games evenly, in the order in which they began, over so many weeks that end now.
+    """Spread the games evenly, in the order in which they began, over a number of weeks that end now.
 
     All times of a game move by the same amount, with its events: how long anything took stays as it was.
     Other events move to the game that began last before them.

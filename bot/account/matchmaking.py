@@ -72,7 +72,7 @@ def pick(
         bots: The programs online, possibly including ourselves.
         history: Recent challenges and games.
         config: The operator's settings.
-        limits: Limits on games with programs, whoever challenged.
+        limits: Limits on games with programs, including those that challenged us.
         our_name: Name of our account.
         blocked: Names and ids not to challenge, besides those in the settings.
         rating_list: Returns the rating list that a proposal counts for.

@@ -36,7 +36,7 @@ class Pause:
         """Hold back new games from now on; a pause that runs already gets the new end.
 
         Args:
-            duration_s: For so many seconds; None: until `end`.
+            duration_s: Length in seconds; None: until `end`.
         """
         self._is_on = True
         self._until_s = None if duration_s is None else self._clock() + duration_s

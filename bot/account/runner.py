@@ -42,7 +42,7 @@ REFUSED_S = 600.0
 CRASH_CAP_S = 60.0
 """Longest wait, in seconds, before an account is tried again after any other failure."""
 TROUBLE_FORGOTTEN_S = 600.0
-"""A failure after this many seconds is not a repetition of the last one: the waits begin anew."""
+"""A failure after this many seconds is not a repetition of the last one: the backoff starts over."""
 
 
 @dataclass(frozen=True)

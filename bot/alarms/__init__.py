@@ -1,1 +1,1 @@
-"""Alarms: what must not go on unnoticed, how each begins and ends, and who is told."""
+"""Alarms: their rules, when each fires and clears, and who is notified."""

@@ -12,7 +12,7 @@ from bot.base.errors import DesdemonaError
 from storage.tables.types import now_utc
 
 REPEAT_S = 4 * 3600.0
-"""Who is told of an alarm is told again after so many seconds, as long as it fires."""
+"""Seconds between reminders of a firing alarm."""
 OVER = "over"
 """State of the last notice of an alarm."""
 MAX_SNOOZE_MIN = 7 * 24 * 60.0
@@ -73,7 +73,7 @@ class AlarmChange:
 
 @dataclass(frozen=True, slots=True)
 class AlarmNotice:
-    """What the operator is told outside of the program."""
+    """A notice sent to the operator outside of the program."""
 
     name: str
     state: str

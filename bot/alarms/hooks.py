@@ -119,7 +119,7 @@ class AlarmHooks:
         self._failing: set[str] = set()
 
     async def notify(self, notice: AlarmNotice) -> None:
-        """Tell of an alarm by all hooks; failures are logged."""
+        """Send a notice of an alarm through all hooks; failures are logged."""
         said = {
             "name": notice.name,
             "state": notice.state,

@@ -14,9 +14,9 @@ Reading = str | None
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
-"""A move is stuck so many seconds after the longest time that it may take."""
+"""Seconds beyond a move's longest allowed time after which it counts as stuck."""
 SLOW_OF = 20
-"""One slow case in so many is the 95th percentile."""
+"""One case in this many is slower than the 95th percentile."""
 LEAST_DECISIONS = 20
 LEAST_COMMITS = 20
 LEAST_ANSWERS = 20
@@ -39,7 +39,7 @@ class AlarmRule:
     headline: str
     """What is wrong, in one short sentence."""
     for_s: float
-    """It fires when it has been wrong for so many seconds."""
+    """Seconds for which the condition must hold before the alarm fires."""
     cure: str
     is_on: Callable[[AlarmsConfig], bool] = lambda _: True
     """Whether the settings want it."""

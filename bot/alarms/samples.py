@@ -10,7 +10,7 @@ KEPT_S = 3600.0
 """How far back the samples reach, in seconds: as far as the longest window of a rule."""
 SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
-"""Sizes of the database that are kept, one an hour: its growth is measured over so many hours at most."""
+"""Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
 LEAST_GROWTH_S = 6 * 3600.0
 """Growth is not told from a shorter time, in seconds."""
 _DAY_S = 86_400.0
@@ -81,7 +81,7 @@ class SampleHistory:
         return self._samples[-1]
 
     def before(self, span_s: float) -> HealthSample:
-        """The last sample that is at least so many seconds older than the newest, or the oldest there is."""
+        """The latest sample at least `seconds` older than the newest, or else the oldest."""
         moment = self.latest.at_s - span_s
         found = self._samples[0]
         for sample in self._samples:
@@ -91,11 +91,11 @@ class SampleHistory:
         return found
 
     def increase(self, name: str, span_s: float) -> int:
-        """By how much a total of `MetricTotals` has grown in the last so many seconds."""
+        """Growth of a total of `MetricTotals` over the given last seconds."""
         return int(getattr(self.latest.tally, name) - getattr(self.before(span_s).tally, name))
 
     def model_failures(self, span_s: float) -> dict[str, int]:
-        """Failures of each model in the last so many seconds."""
+        """Failures of each model over the given last seconds."""
         before = self.before(span_s).model_failures or {}
         now = self.latest.model_failures or {}
         return {model: total - before.get(model, 0) for model, total in now.items()}

@@ -27,7 +27,7 @@ _MAX_KNOWN_TOKENS = 10_000
 
 
 class NameOfPerson(ConfigError):
-    """A person at the arena has the name that a bot should have."""
+    """A person at the arena already has the bot's name."""
 
 
 def hash_token(token: str) -> str:
@@ -104,7 +104,7 @@ async def _add(
 
 
 def is_reserved(name: str) -> bool:
-    """Whether nobody may choose a name."""
+    """Whether a name is reserved."""
     return name.lower() in RESERVED or name.lower().startswith(DELETED)
 
 
@@ -121,7 +121,7 @@ class Accounts:
         self._known: dict[str, AccountRecord] = {}
         self._tokens: dict[str, tuple[str, float]] = {}
         self.edition = 0
-        """Grows with each change of an account, but for its ratings: what shows one is then out of date."""
+        """Incremented by each change of an account except its ratings; invalidates displays of accounts."""
         self.start_lock = asyncio.Lock()
         """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
 

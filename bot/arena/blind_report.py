@@ -1,10 +1,11 @@
 """A game's report for people who must not learn which player they met (docs/trials.md).
 
-It shows the traps that stood in the game, whoever set them.  Left out is what follows from the player rather
-than from the position: its name and settings, the draw, how it searched (depth, time, sources, models), and
+It shows the traps that stood in the game, regardless of which player set them.  It omits everything that
+follows from the player rather than from the position: its name and settings, the draw, how it searched
+(depth, time, sources, models), and
 what it thought of the other moves.  Lists are sorted, since their order in the record follows the search.
 
-How a reply looks is told at three depths, whatever the depth of the search: at a glance (two plies), a little
+The value of a reply is shown at three depths, whatever the depth of the search: shallow (two plies), a little
 deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.
 """
 
@@ -68,7 +69,7 @@ def report_texts(
     Args:
         report: The game.
         decisions: Its decisions in plain JSON values.
-        is_blind: Nothing may tell which player it was.
+        is_blind: Whether to hide which player it was.
         plain_share: See `plain_share`.
     """
     header, unit = report.header, get_rules(report.header.game).score_unit
@@ -101,17 +102,17 @@ def report_texts(
 
 
 def plain_share(players: Sequence[str]) -> float:
-    """The share of games in which people meet a player that does not set traps on purpose.
+    """The share of games with people in which we use a player that does not set traps on purpose.
 
     Args:
-        players: Those of whom a lot draws one for each game, equally often; none: 0.
+        players: The players of whom one is drawn uniformly for each game; none: 0.
     """
     plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
 
 
 def blind_decision(decision: DecisionReport) -> dict[str, Any]:
-    """One decision of such a report."""
+    """One decision of a blind report."""
     # Without a trap worth counting, the best of the small ones is no one's business: it may be unknown.
     trap = decision.trap if decision.is_trap else None
     candidates = sorted(decision.candidates, key=lambda each: each.move)
@@ -154,7 +155,7 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
 
 
 def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
-    """Without the depths, which tell the depth of the player's search."""
+    """The bait without its depths, which would reveal the depth of the player's search."""
     found = decision.forecast
     if found is None:
         return None
@@ -167,7 +168,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Places in the lists of scores by depth: the first, one between, the last.
 
-    The one between is where the bait deceives, if it does not do so at the first; otherwise the middle.
+    The one between is a depth at which the bait deceives, if it does not do so at the first; otherwise the
+    middle.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     middle = last // 2

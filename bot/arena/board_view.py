@@ -1,4 +1,4 @@
-"""Boards and legal moves as the page draws them, so that it needs no rules.  No I/O."""
+"""Boards and legal moves prepared for the page, so that its scripts need no rules.  No I/O."""
 
 from collections import Counter
 from typing import Any
@@ -55,7 +55,7 @@ def view(match: ReplayedGame, side: int) -> Json:
 
 
 def legal_moves(game: Game[Any], position: Any) -> list[Json]:
-    """Every legal move with the squares that the player touches for it.
+    """Every legal move with the squares that the player clicks to make it.
 
     Moves with the same squares (promotions) also carry their name and the board after them.
     """

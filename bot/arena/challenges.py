@@ -1,4 +1,4 @@
-"""Challenges between two players, and the clocks and variants they may ask for."""
+"""Challenges between two players, and the allowed clocks and variants."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ _MAX_LIMIT_S, _MAX_INCREMENT_S = 10_800, 60
 
 
 class ServerBusy(ArenaRefusal):
-    """Too many games or unanswered challenges; it may be different in `wait_s` seconds."""
+    """Too many games or unanswered challenges; retry after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: int, key: str = "challenge.waiting") -> None:
         super().__init__(message)

@@ -16,14 +16,14 @@ from engine.game import IllegalMove
 from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 
 UNLIMITED_MOVE_S = 24 * 3600
-"""Longest time for a move in a game without a clock, so that no game stays open for ever."""
+"""Longest time for a move in a game without a clock; ensures that every game ends."""
 
 LONGEST_GAME = 600
-"""Plies after which a game is a draw: far more than honest games have, and so few that whatever is made from
-all moves of a game stays cheap."""
+"""Plies after which a game is a draw: far more than honest games have, and few enough to keep work over all
+moves of a game cheap."""
 
 _MARKED = 16
-"""The position after every so many moves is kept, so that a takeback replays fewer than these."""
+"""Interval, in moves, between cached positions; a takeback replays fewer moves than this."""
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ class ReplayedGame:
 
     @property
     def is_drawn_by_length(self) -> bool:
-        """Whether the game ended because it was as long as games may be."""
+        """Whether the game ended at the limit on its length."""
         is_long = self.record.status == "draw" and len(self.record.moves) >= LONGEST_GAME
         return is_long and bool(self.variant.game.legal_moves(self.position))
 
@@ -233,7 +233,7 @@ def answer_draw(match: ReplayedGame, side: int, *, yes: bool, now: float, at: da
 def answer_takeback(
     match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime, ply: int | None = None
 ) -> ReplayedGame:
-    """Propose to take back one's own latest move, or answer the other side's proposal.
+    """Propose to take back the caller's latest move, or answer the other side's proposal.
 
     Args:
         match: The game.
@@ -304,7 +304,7 @@ def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> Repl
 
 
 def _played_on(match: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
-    """A game with the position, and what is told of the moves, after some more of them; its record stays."""
+    """A game advanced by some moves: the position and the public move data change, the record does not."""
     variant, game = match.variant, match.variant.game
     names, api_moves, marks = list(match.names), list(match.api_moves), list(match.marks)
     position, squares = match.position, match.last_squares
@@ -327,7 +327,7 @@ def _played_on(match: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
 
 
 def claim(match: ReplayedGame, side: int, *, victory: bool, now: float, at: datetime) -> ReplayedGame:
-    """End a game that the other side has left; the caller has checked that it has."""
+    """End a game that the other side has left; the caller must check this."""
     _require_open(match)
     if match.clock is None:
         # As on Lichess: programs may leave such games between their moves.

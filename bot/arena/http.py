@@ -36,7 +36,7 @@ BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
 """A connection whose client reads nothing for this long is cut."""
 SILENT_S = 10.0
-"""An account counts as offline whose event stream's connection acknowledged nothing for this long."""
+"""An account counts as offline when its event stream's connection has acknowledged nothing for this long."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
@@ -121,8 +121,8 @@ class RequestGate:
             config: The limits.
             is_playing: Whether an account, by its id, is in a game.
             clock: In seconds.
-            on_storage_error: Told when a request arrived that the database has failed.
-            seen: Told where each account's requests come from.
+            on_storage_error: Called with a request's time of arrival if the database failed.
+            seen: Records the address of each account's requests.
         """
         self._clock = clock
         self._on_storage_error = on_storage_error
@@ -216,10 +216,10 @@ class RequestGate:
         return Priority.PLAYER if self._is_playing(account_id) else Priority.ANONYMOUS
 
     async def charge(self, request: web.Request, cost: float) -> None:
-        """Count a request, by its account when its token has been seen before, and by its address.
+        """Charge a request to its account, if its token is known, and to its address.
 
         Args:
-            request: The request; one that turns out to need more work is charged for it again.
+            request: The request; it is charged again if it turns out to need more work.
             cost: Its points.
 
         Raises:
@@ -276,7 +276,7 @@ class RequestGate:
         return partial(self._streams.release, stream)
 
     def open_spectator_stream(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
-        """Register a spectator's stream; it has the lowest priority, whoever reads it.
+        """Register a spectator's stream; it has the lowest priority, whoever the viewer is.
 
         Returns:
             To be called at its end.
@@ -342,7 +342,7 @@ class RequestGate:
 
 
 def require_approved(account: AccountRecord) -> None:
-    """Let only accounts play that need no approval, or have it.
+    """Refuse accounts that still need approval.
 
     Raises:
         HttpError: 403, the arena's owner has yet to approve the account.
@@ -390,7 +390,7 @@ def _is_api(request: web.Request) -> bool:
 
 
 async def _read_body(request: web.Request) -> None:
-    """Read the whole body within limits of size and time, so that no handler has to."""
+    """Read the whole body within limits of size and time, before any handler runs."""
     if not request.can_read_body:
         return
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -483,10 +483,10 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
 
 
 def expire_silent(request: web.Request) -> None:
-    """Let a connection break whose other end acknowledges nothing for `SILENT_S`, as after a lost network.
+    """Close a connection after `SILENT_S` without acknowledgements, as when the network was lost.
 
-    An account is online while its event stream is open.  Without this, one whose machine has vanished would
-    be so for a quarter of an hour.
+    An account is online while its event stream is open.  Without this, an account whose machine vanished
+    would stay online for a quarter of an hour.
     """
     connection = request.get_extra_info("socket")
     if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
@@ -499,7 +499,7 @@ async def send_stream(
     *,
     keep_alive_s: float,
 ) -> web.StreamResponse:
-    """Send a stream's lines, and blank ones as keep-alives, until it ends or the client has gone."""
+    """Send a stream's lines, and blank ones as keep-alives, until it ends or the client disconnects."""
     response = web.StreamResponse(headers=STREAM_HEADERS)
     time = asyncio.get_running_loop().time
     try:

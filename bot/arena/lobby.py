@@ -1,4 +1,4 @@
-"""Open challenges, from the moment one is made to the game it becomes.
+"""Open challenges, from their creation until their games begin.
 
 They live only in memory: they expire within seconds, and after a restart of the server every new event stream
 shows that they are gone.
@@ -25,7 +25,7 @@ from storage.arena.accounts import AccountRecord
 MAX_FOR_ONE = 30
 """Most unanswered challenges to one account."""
 PLACE_WAIT_S = 60
-"""When to ask again for a place that games take, whose end nobody knows."""
+"""Retry-After when all slots are busy, in seconds."""
 HELD_S = 300.0
 """Lifetime of a challenge while its challenger holds the connection.  It is limited because the challenge
 counts against others at its address."""
@@ -83,10 +83,9 @@ class ArenaLobby:
         """Challenge a player.
 
         Raises:
-            ArenaRefusal: The opponent is oneself, or a person who would not see it, or the terms are not
-                allowed.
-            ServerBusy: Too many challenges wait for this opponent, or the account or its address has all the
-                games and challenges that it may have.
+            ArenaRefusal: The opponent is the challenger, or an offline person, or the terms are not allowed.
+            ServerBusy: Too many challenges wait for this opponent, or the account or its address has reached
+                its limit of games and challenges.
         """
         if challenger.id == opponent.id:
             raise ArenaRefusal("You cannot challenge yourself")
@@ -123,8 +122,8 @@ class ArenaLobby:
     ) -> ArenaChallenge:
         """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
-        If the opponent has already offered a rematch, accept that challenge.  A game has one rematch: whoever
-        asks again gets the challenge that waits or was accepted.
+        If the opponent has already offered a rematch, accept that challenge.  A game has one rematch: further
+        requests return the challenge that waits or was accepted.
 
         Raises:
             ArenaRefusal: The game is still running; or as for `create`.
@@ -166,7 +165,7 @@ class ArenaLobby:
 
         Raises:
             NotFound: No such challenge waits for this account.
-            ServerBusy: The account or its address has all the games and challenges that it may have.
+            ServerBusy: The account or its address has reached its limit of games and challenges.
         """
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.opponent.id != account.id:
@@ -196,7 +195,7 @@ class ArenaLobby:
         return stream
 
     def release(self, challenge_id: str) -> None:
-        """The challenger has hung up: the challenge gets the usual deadline again."""
+        """Restore the usual deadline of a challenge after its challenger has disconnected."""
         self._held.pop(challenge_id, None)
         if challenge := self._waiting.get(challenge_id):
             deadline = self._referee.clock() + self._expiry_s

@@ -1,4 +1,4 @@
-"""The owner's changes to the arena's accounts: committed, and at once in force in the arena.
+"""The owner's changes to the arena's accounts; they take effect immediately.
 
 Games of an account that is banned or deleted end at once: a game that can still be aborted is aborted, any
 other one is lost, as if the player had resigned.
@@ -59,7 +59,7 @@ class OwnedAccount:
 
 
 class ArenaOwner:
-    """Changes accounts; each change returns one line that says what has happened.
+    """Changes accounts; each change returns one line that describes it.
 
     Args:
         database: The arena's.
@@ -123,7 +123,7 @@ class ArenaOwner:
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
-        """Shut an account out: its token stops working, its streams end, its games end (see above).
+        """Ban an account: its token stops working, its streams and games end (see above).
 
         Raises:
             OwnerError: There is no such account, it is banned already, or it is ours.
@@ -192,7 +192,7 @@ class ArenaOwner:
         return f"{account.name} is called {new_name} now"
 
     async def void_game(self, game_id: str) -> str:
-        """Take back what a rated game did to the ratings of both players.
+        """Undo the effect of a rated game on both ratings.
 
         Raises:
             OwnerError: There is no such game, or it has changed no rating.

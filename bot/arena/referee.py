@@ -89,7 +89,7 @@ class Referee:
             accounts: Its accounts.
             clock: The arena's time in seconds.
             first_move_s: Longest time for each side's first move; 0: no limit.
-            gone_s: How long a player has been away who counts as gone.
+            gone_s: Absence after which a player counts as gone, in seconds.
             wake: Set when the next deadline may be earlier than before.
             is_standing: Whether the arena's time stands still.
             rating_rules: How rated games count.
@@ -113,7 +113,7 @@ class Referee:
         self.account_streams: Listeners[str] = Listeners(lambda _account: None)
         self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
         self.on_change: Callable[[ReplayedGame], None] = lambda _game: None
-        """Told of each change of a running game, after its players."""
+        """Called with each change of a running game, after its players are notified."""
         self._away_since: dict[PlayerSide, float] = {}
         self._announced_gone: set[PlayerSide] = set()
 
@@ -178,7 +178,7 @@ class Referee:
         return account_id in self._game_ids
 
     def quota_entries(self) -> Iterator[QuotaEntry]:
-        """The running games, as they count for accounts and addresses."""
+        """The running games, as used by the quotas of accounts and addresses."""
         for live in self._live.values():
             players = live.match.record.players
             yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
@@ -343,7 +343,7 @@ class Referee:
     async def _weight(
         self, record: ArenaGameRecord, accounts: Sequence[AccountRecord | None]
     ) -> tuple[float, str | None]:
-        """How much a finished game counts, and why not at all."""
+        """How much a finished game counts, and the reason if not at all."""
         if len(record.moves) < self._rating_rules.least_plies:
             return 0.0, Unrated.SHORT
         first, second = accounts
@@ -356,7 +356,7 @@ class Referee:
         return weight, None if weight else Unrated.PAIR
 
     async def void(self, game_id: str) -> ReplayedGame:
-        """Take back what a game did to the ratings of its players.
+        """Undo the effect of a game on the ratings of its players.
 
         Returns:
             The game as it was before.
@@ -483,7 +483,8 @@ class Referee:
         self.on_change(match)
 
     def publish_clocks(self) -> None:
-        """Tell all players of running games the state of their clocks, which have stopped or run again."""
+        """Send all players of running games the state of their clocks after they were stopped or
+        restarted."""
         for live in self._live.values():
             self._publish_state(live.match)
 

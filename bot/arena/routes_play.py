@@ -97,7 +97,7 @@ class PlayRoutes:
                 web.post(f"{game}/draw/{{answer}}", partial(self.draw, player)),
                 web.post(f"{game}/takeback/{{answer}}", partial(self.takeback, player)),
                 web.post(f"{game}/claim-victory", partial(self.claim, player, victory=True)),
-                # As berserk 0.14 asks for it.
+                # The path that berserk 0.14 requests.
                 web.post(f"{game}/claim-victory/", partial(self.claim, player, victory=True)),
                 web.post(f"{game}/claim-draw", partial(self.claim, player, victory=False)),
                 web.get(f"{game}/chat", partial(self.read_chat, player)),

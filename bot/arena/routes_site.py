@@ -34,7 +34,7 @@ _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
-"""To players whom an analysis might help."""
+"""Error message for players whom an analysis might help."""
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
@@ -214,7 +214,7 @@ class SiteRoutes:
         )
 
     async def _bots(self) -> list[tuple[AccountRecord, bool]]:
-        """Our own bots with whether each is online, then the others that are, those that came first first."""
+        """Our own bots with their online state, then other online bots, the oldest connection first."""
         online = self._referee.account_streams.keys()
         found = [await self._accounts.get(name) for name in dict.fromkeys((*self._gate.embedded, *online))]
         bots = [(bot, self._referee.is_online(bot.id)) for bot in found if bot is not None and bot.is_bot]
@@ -247,7 +247,7 @@ class SiteRoutes:
     async def _of_game(
         self, request: web.Request, render: Callable[[ReplayedGame], CachedResponse], per_ply: float = 0.0
     ) -> CachedResponse:
-        """What is told of a game: made once, and again after each move.
+        """The public state of a game, cached until its next move.
 
         Args:
             request: Names the game.
@@ -309,9 +309,9 @@ class SiteRoutes:
         return (await self._analyses.get((match.id, ply), make)).send(request)
 
     async def _would_help(self, request: web.Request, game_name: str) -> bool:
-        """Whether who asks, or somebody at the same address, plays a rated game by these rules now.
+        """Whether the caller or their address is playing a rated game of this kind.
 
-        Such a one gets no analysis at all: boards that are turned, and positions a move later, help as well.
+        Such a player gets no analysis at all: mirrored boards and positions one move later would help, too.
         """
         you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(

@@ -53,7 +53,7 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 
 def _http_logger() -> logging.Logger:
-    """For aiohttp: what is not HTTP, or ends halfway, leaves no traceback: anybody could fill the log."""
+    """For aiohttp: malformed or truncated HTTP leaves no traceback, so that clients cannot flood the log."""
     found = logging.getLogger(f"{__name__}.http")
     if not found.filters:
         found.addFilter(ClientErrorFilter())
@@ -61,7 +61,7 @@ def _http_logger() -> logging.Logger:
 
 
 class ClientErrorFilter(logging.Filter):
-    """Keeps what strangers cause out of the log, but for a few lines in a minute.
+    """Limits log lines caused by clients to a few a minute.
 
     Of a request that is not HTTP one bounded line is left, of a client that hung up halfway nothing.
     """
@@ -141,7 +141,7 @@ class Arena:
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
-        """That this program, and no other, runs the arena."""
+        """Our exclusive role of running the arena."""
         seen = SeenAddresses(config.rating_window_h * 3600, clock)
         self._gate = gate = RequestGate(
             self._accounts,
@@ -194,7 +194,7 @@ class Arena:
         self.owner = ArenaOwner(
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
         )
-        """The owner's changes to accounts, at once in the running arena."""
+        """The owner's changes to accounts, effective in the running arena."""
         self._app = web.Application(middlewares=[gate.guard], client_max_size=MAX_BODY_BYTES)
         self.importer = PuzzleImporter(database, SITE)
         """Fills the trainer."""
@@ -256,7 +256,7 @@ class Arena:
         return account_id in self._gate.embedded
 
     def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
-        """Whether two accounts were seen at one address; those that the owner made are beyond suspicion."""
+        """Whether two accounts were seen at one address; accounts created by the owner are exempt."""
         for account in (first, second):
             if self._is_ours(account.id) or (account.is_bot and not self._config.open_bots):
                 return False
@@ -393,8 +393,8 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     """A loader for trap reports from the bot's own records in the same database.
 
     Args:
-        reveal: Whether reports tell which player played, even if another one could have been drawn, and what
-            it drew; the setting `trial.reveal`.
+        reveal: Whether reports name the player that was drawn at random, and its draws; the setting
+            `trial.reveal`.
     """
 
     async def report(game_id: str) -> dict[str, Any] | None:

@@ -94,7 +94,7 @@ class Listeners(Generic[K]):
             stream.close()
 
     def keys(self) -> tuple[K, ...]:
-        """What is listened to, since the longest time first."""
+        """The keys with streams, the oldest first."""
         return tuple(self._streams)
 
     def is_listening(self, key: K) -> bool:

@@ -14,7 +14,7 @@ ColourName = Literal["white", "black"]
 
 @dataclass(frozen=True, slots=True)
 class ArenaVariant:
-    """A game as the Lichess API names it."""
+    """A variant in the Lichess API."""
 
     key: str
     """Key in requests and answers, for instance ``othello``."""
@@ -56,7 +56,7 @@ FROM_POSITION = "fromPosition"
 """Chess from a position that the challenger sets up."""
 CHESS960 = "chess960"
 USUAL = "standard"
-"""What a challenge without a variant is for, as on lichess.org."""
+"""The default variant of a challenge, as on lichess.org."""
 
 
 def random_start() -> str:

@@ -316,7 +316,7 @@ def lobby(
 
     Args:
         bots: The programs, each with whether it is online.
-        you: The viewer; None: nobody that we know.
+        you: The viewer; None: a visitor without an account.
         keep_alive_s: Seconds between the keep-alives of a quiet stream.
         no_takebacks: Ids of the programs that never grant a takeback.
     """

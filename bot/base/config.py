@@ -940,11 +940,11 @@ class MatchmakingConfig(Section):
     idle_s: float = Field(default=300.0, ge=10, le=86_400)
     """Seconds without a game before we send a challenge, and between two challenges."""
     variants: tuple[Name, ...] = ("standard",)
-    """Variants to ask for, by the site's names; chosen at random."""
+    """Variants to request, by the site's names; one is chosen at random."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
     """Initial seconds and increment; chosen at random."""
     rated: bool = True
-    """Whether to ask for rated games."""
+    """Whether to request rated games."""
     min_rating: int = Field(default=0, ge=0, le=5000)
     """Minimum rating of the other bot."""
     max_rating: int = Field(default=5000, ge=0, le=5000)

@@ -58,7 +58,7 @@ class Server(Protocol):
         """Request our own account."""
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
-        """Observe our rules for challenges: what a site is told of them, and what it does not ask us about.
+        """Apply our challenge rules: those the site enforces, and those it does not consult us about.
 
         Args:
             challenges: The settings, now and after each change of them.

@@ -6,7 +6,7 @@ _MINUTE_S = 60.0
 
 
 class LineLimit:
-    """Lets so many lines through in a minute."""
+    """Limits the number of lines per minute."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._per_minute = per_minute

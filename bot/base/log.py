@@ -55,7 +55,7 @@ class ContextFilter(logging.Filter):
 
 
 class PrivateFileHandler(logging.FileHandler):
-    """Appends to a file that only we may read, and opens it anew when told to."""
+    """Appends to a file that only we may read, and reopens it on request."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:
@@ -80,7 +80,7 @@ class PrivateFileHandler(logging.FileHandler):
 
 
 def reopen() -> None:
-    """Open the log's file anew, as after a rotation; without a file nothing happens.
+    """Reopen the log file, as after a rotation; without a file nothing happens.
 
     Raises:
         ConfigError: It cannot be written; the old one stays in use.

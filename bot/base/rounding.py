@@ -11,7 +11,7 @@ NO_VALUE = "\N{EN DASH}"
 
 
 def half_up(value: float, digits: int = 0) -> float:
-    """A number rounded to so many decimals; to be written with just as many."""
+    """A number rounded to a number of decimals; to be printed with the same number."""
     power = 10**digits
     return copysign(floor(abs(value) * power + 0.5) / power, value)
 

@@ -15,7 +15,7 @@ WATCHDOG = "WATCHDOG=1"
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
-    """Send one state; returns whether a service manager was told.
+    """Send one state; returns whether a service manager received it.
 
     Args:
         state: One of the constants above.

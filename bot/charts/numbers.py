@@ -116,7 +116,7 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
 
 
 def ticks_around(low: float, high: float, most: int) -> Ticks:
-    """Ticks of which the first and the last enclose an interval: at most so many steps, and at least one.
+    """Ticks whose first and last enclose an interval, with one step or more, at most a given number.
 
     Args:
         low: Finite, like `high`.
@@ -127,7 +127,7 @@ def ticks_around(low: float, high: float, most: int) -> Ticks:
 
 
 def ticks_within(low: float, high: float, most: int) -> Ticks:
-    """Ticks inside an interval: at most so many steps between them.  Arguments as of `ticks_around`."""
+    """Ticks inside an interval, at most `most` steps apart; arguments as of `ticks_around`."""
     return _ticks(low, high, most, is_around=False)
 
 
@@ -177,7 +177,7 @@ def moment_text(at_s: float, *, is_daily: bool) -> str:
 
 
 def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
-    """Ticks of a time axis in UTC, at most so many, with their labels.
+    """Ticks of a time axis in UTC, at most a given number, with their labels.
 
     Args:
         low_s: POSIX time, like `high_s`.

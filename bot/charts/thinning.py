@@ -32,7 +32,8 @@ def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
 
 
 def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
-    """Samples of a series: the first, the last, and at most five from each of so many buckets of equal width.
+    """Samples of a series: the first, the last, and at most five from each of a number of buckets of equal
+    width.
 
     A bucket keeps the samples with its least and its greatest y, its least `low`, its greatest `high`, and
     its first gap.

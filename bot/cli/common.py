@@ -106,7 +106,8 @@ def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
 def damage_told() -> Iterator[None]:
     """Say in one line that a record is damaged, where the block reads records.
 
-    Only what `storage` raises where it decodes a record is told so.  Any other exception is a bug and passes
+    Only exceptions that `storage` raises while decoding a record are reported so.  Any other is a bug and
+    passes
     through with its traceback.
 
     Raises:

@@ -54,6 +54,6 @@ def _print_findings(found: Findings) -> None:
     if found.restored:
         print(f"rows computed again from their records: {found.restored}")
     if found.summaries:
-        print(f"summaries of games that were wrong, made anew: {found.summaries}")
+        print(f"wrong game summaries, recomputed: {found.summaries}")
     for reason, count in sorted(found.left.items()):
         print(printable(f"left without an outcome: {count}: {reason}"))

@@ -247,8 +247,9 @@ def _lot_text(decision: DecisionReport) -> str:
         return ""
     values = [f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.sound_value)]
     return (
-        f"Drawn by lot: {draw.trap_name} sets a trap ({values[0]}; drawn with chance {draw.chance:g}), "
-        f"{draw.sound_name} sets none ({values[1]}); seed {draw.seed}. "
+        f"Drawn at random: {draw.trap_name} sets a trap "
+        f"({values[0]}; drawn with probability {draw.chance:g}), {draw.sound_name} "
+        f"sets none ({values[1]}); seed {draw.seed}. "
     )
 
 

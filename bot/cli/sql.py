@@ -59,7 +59,7 @@ def sql(
     else:
         note("No rows.")
     if found.is_cut:
-        note(f"There are more rows than {rows}; --rows asks for more.")
+        note(f"More than {rows} rows; --rows shows more.")
 
 
 def _print_table(found: "Answer") -> None:

@@ -41,7 +41,7 @@ from storage.tables.types import now_utc
 MAX_PAUSE_MIN = 7 * 24 * 60.0
 """Longest pause, in minutes."""
 NOTED_S = 1.0
-"""Seconds between two looks whether a pause has run out."""
+"""Seconds between checks for expired pauses."""
 ANSWERED_S = 5.0
 """Seconds for which `OperatorActions.begin_challenge` waits for a refusal."""
 
@@ -83,8 +83,8 @@ class OperatorActions:
     """Carries out the operator's actions.
 
     All actions raise `ControlError` or another `DesdemonaError` when they cannot be carried out, and
-    `StorageError` when the database fails; the message is for the operator.  `by` says who asks: ``socket``,
-    or ``dashboard`` with the user's name.
+    `StorageError` when the database fails; the message is for the operator. `by` names the caller:
+    ``socket``, or ``dashboard`` with the user's name.
 
     Args:
         program: What they work on.
@@ -98,7 +98,7 @@ class OperatorActions:
         self._started_at = now()
         self._admission = AdmissionStatus(Admission.OPEN)
         self._challenges: set[asyncio.Task[str]] = set()
-        """Those that `begin_challenge` sent, until their games are over."""
+        """Challenges sent by `begin_challenge`, until their games are over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
         """End pauses whose time is over, until cancelled; then withdraw challenges that have no answer.
@@ -126,7 +126,7 @@ class OperatorActions:
     # --- The whole program ------------------------------------------------------------------------------
 
     async def status(self) -> Status:
-        """What the program does at this moment; leaves no event."""
+        """The current status of the program; leaves no event."""
         latest = self._program.errors.latest
         return await gather_status(
             self._program.runners,
@@ -280,7 +280,7 @@ class OperatorActions:
         return note.result
 
     def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:
-        """The one game in play whose key begins so.
+        """The one game in play whose key has this prefix.
 
         Raises:
             ControlError: There is none, or there are several.
@@ -399,7 +399,7 @@ class OperatorActions:
     ) -> str:
         """Challenge somebody without waiting for the end of the game; arguments as `challenge`.
 
-        What comes of it later is in the audit trail.
+        The audit trail records its later outcome.
 
         Args:
             patience_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
@@ -450,7 +450,7 @@ class OperatorActions:
     # --- Accounts ---------------------------------------------------------------------------------------
 
     def _account(self, account: str | None) -> str:
-        """The name of the account that is meant.
+        """The name of the requested account.
 
         Raises:
             ControlError: There is none of that name, or there are several and none is named.

@@ -1,4 +1,4 @@
-"""The audit trail: an event for each action of the operator, who asked for what, and what came of it."""
+"""The audit trail: an event for each action of the operator, with the caller, the request and the outcome."""
 
 import asyncio
 import logging
@@ -26,11 +26,11 @@ class AuditEntry:
     """What the event of an action says."""
 
     owner: AccountKey
-    """The account that was meant; `PROGRAM`: none."""
+    """The account the action concerned; `PROGRAM`: none."""
     detail: dict[str, Any]
-    """What was asked for, by whom: ``action``, ``by``, and the arguments."""
+    """The request and the caller: ``action``, ``by``, and the arguments."""
     result: str = ""
-    """What came of it, one line."""
+    """The outcome, one line."""
 
 
 class Audit:
@@ -47,11 +47,11 @@ class Audit:
 
     @asynccontextmanager
     async def recording(self, action: str, by: str, **detail: object) -> AsyncIterator[AuditEntry]:
-        """Record what came of an action, also when it failed or was cancelled.
+        """Record the outcome of an action, also when it failed or was cancelled.
 
         Args:
             action: Its name.
-            by: Who asks for it.
+            by: The caller.
             detail: The arguments; None stands for those that were not given.
         """
         given = {key: shown(value) for key, value in detail.items() if value is not None}

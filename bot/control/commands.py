@@ -15,7 +15,7 @@ Tell = Callable[[str], None]
 Request = Mapping[str, Any]
 
 SOCKET = "socket"
-"""Who asks, in the events of actions: somebody who may open the control socket."""
+"""The caller's name in events of actions: a user who may open the control socket."""
 MOST_GAMES = 1000
 """Most games that one command challenges to."""
 

@@ -1,7 +1,7 @@
 """Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
 
-Whatever cannot be found out is left out of the sample, and an alarm without data fires by itself; so nothing
-that fails here stops the watch.
+Data that cannot be obtained is left out of the sample, and an alarm without data fires by itself; so no
+failure here stops the monitor.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ logger = logging.getLogger(__name__)
 EVERY_S = 15.0
 """Seconds between two samples."""
 WRITE_S = 10.0
-"""Seconds after which the database counts as not to be written."""
+"""Seconds after which the database counts as not writable."""
 WRITTEN_S = 60.0
-"""The program is well as long as the database could be written within so many seconds."""
+"""The program is healthy if the database could be written within the last this many seconds."""
 RECENT_EVERY_S = 600.0
-"""Ratings and results are read when a game has ended, and at least so often, in seconds."""
+"""Longest interval between reads of ratings and results, in seconds; a game's end causes one, too."""
 RATING_DAYS = 30
 ALARM = "alarm"
 """Kind of the events of alarms."""
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RecentResults:
-    """How we have done of late."""
+    """Our recent results."""
 
     curves: tuple[RatingCurve, ...]
     """Of the last `RATING_DAYS` days."""
@@ -68,7 +68,7 @@ class RecentResults:
 
 @dataclass(frozen=True)
 class MonitoredParts:
-    """What the watch looks at."""
+    """What the monitor observes."""
 
     status: Callable[[], Awaitable[Status]]
     database: Database
@@ -79,12 +79,12 @@ class MonitoredParts:
 
 
 class HealthMonitor:
-    """Takes samples, gives them to the alarms, records changes and tells of them.
+    """Takes samples, passes them to the alarms, and records and reports changes.
 
     Args:
         watched: What it looks at.
         board: The alarms.
-        hooks: Who is told.
+        hooks: Receive the notices.
         clock: Seconds of a monotonic clock.
         pinged: Called after each sample that found the program well, for a watchdog.
     """
@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not well; empty: it is.  Who gets an answer knows that the event loop runs."""
+        """Why the program is not healthy; empty: it is.  Any answer shows that the event loop runs."""
         silent_s = self._clock() - self._written_s
         if silent_s <= WRITTEN_S:
             return ""

@@ -10,10 +10,10 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait that is armed.  For the operator alone: the opponent may be reading what others are told."""
+    """A bait that is armed.  For the operator alone: the opponent may read anything published."""
 
     reply: str
-    """As people write it."""
+    """In the notation for people."""
     squares: tuple[str, ...]
     odds: float
     """How probably this opponent plays it, from 0 to 1."""
@@ -57,7 +57,7 @@ class LiveGame:
     last_move: tuple[str, ...] = ()
     """Squares of the last move; none before the first, or of a pass."""
     overdue_s: float | None = None
-    """By how many seconds our move is later than it may be; None: it is not our turn."""
+    """Seconds by which our move is overdue; None: it is not our turn."""
     bait: BaitStatus | None = None
     """What our last move tempts to, while the reply is awaited; None: nothing, or it is not known yet."""
     opponent_site_id: str = ""

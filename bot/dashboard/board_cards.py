@@ -11,7 +11,7 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_S = 60.0
-"""A clock below so many seconds is shown as short of time."""
+"""A clock below this many seconds is shown as short of time."""
 
 
 @dataclass(frozen=True, slots=True)

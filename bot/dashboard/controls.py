@@ -20,7 +20,7 @@ from storage.errors import StorageError
 
 PATH = "/dash/do"
 WHO = "dashboard"
-"""Who asks, in the events of actions."""
+"""The caller's name in events of actions."""
 SAID = "desdemona_said"
 """The cookie with what came of the last action."""
 SAID_S = 60

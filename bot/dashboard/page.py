@@ -14,7 +14,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class BadQuery(DesdemonaError):
-    """The address asks for something that there is not; the message says what and what is allowed."""
+    """Unknown or invalid query parameter; the message names it and the allowed values."""
 
 
 class NoSuchThing(DesdemonaError):
@@ -35,7 +35,7 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What an address asks for."""
+    """A parsed request."""
 
     filters: Filters = field(default_factory=Filters)
     own: Mapping[str, str] = field(default_factory=dict)
@@ -104,9 +104,9 @@ class Page:
     filters: tuple[str, ...] = OF_GAMES
     """The filters that it has, by name; empty: none."""
     fresh_s: float = 10.0
-    """For so many seconds it is shown again without asking the database."""
+    """Seconds for which it is served again without querying the database."""
     refetch_s: float | None = None
-    """An open page fetches itself again after so many seconds at the earliest; None: after `fresh_s`."""
+    """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
     is_live: bool = True
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True

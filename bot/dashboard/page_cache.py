@@ -98,7 +98,7 @@ class PageCache:
             running = asyncio.create_task(self._compute(page, query, version, key))
             self._running[key] = running
             running.add_done_callback(lambda done: self._forget(key, done))
-        return await asyncio.shield(running)  # whoever hangs up must not end it for the others
+        return await asyncio.shield(running)  # a client that disconnects must not cancel it for the others
 
     async def close(self) -> None:
         """End what is being computed."""

@@ -1,4 +1,4 @@
-"""Lists in pages: which one an address asks for, and the addresses of its neighbours."""
+"""Pagination of lists: the requested page, and the addresses of its neighbours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Paging:
 
     @classmethod
     def of(cls, query: Query, size: int) -> "Paging":
-        """The page that an address asks for (parameter ``page``).
+        """The requested page (parameter ``page``).
 
         Raises:
             BadQuery: It is no number of a page.

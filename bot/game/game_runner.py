@@ -73,7 +73,7 @@ MOVE_CAP_S = 4.0
 WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
-"""Further queries for a game, over some seconds, before we accept the server's answer that there is none."""
+"""Further queries, over some seconds, before we believe the server that a game does not exist."""
 REFUSED_TRIES = 40
 """The same, over two minutes, after refusals for another reason: the server may know how the game ended."""
 LIST_S = 2.0
@@ -428,7 +428,7 @@ class GameRunner:
         return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
     def _finished(self, end: GameEnd) -> None:
-        # On an untold end we know more than the server reports.
+        # When the server does not report how a game ended, we may know more than it does.
         if self._end is None or end.reason is not EndReason.UNKNOWN:
             self._end = end
 
@@ -518,7 +518,7 @@ class GameRunner:
                 return
 
     def _move_info(self, decision: Decision, took_s: float) -> MoveInfo:
-        """What a site that wants it is told with the move, for everybody to see."""
+        """Public information sent with the move to sites that accept it."""
         is_blind = self._services.is_blind(self._ledger.game)
         # A score shows whose search it is from: its depth, and whether the move is the best by it.
         return MoveInfo(None if is_blind else score_centi(decision), took_s)

@@ -443,7 +443,7 @@ class GameLedger:
                     yield session
                     if self._is_closed:  # what is written later, a last forecast for instance, counts, too
                         await summarise(session, [self.game.id])
-            except BaseException as error:  # also when cancelled: nobody knows what was committed
+            except BaseException as error:  # also when cancelled: the commit may or may not have happened
                 self._current_decisions = CurrentDecisions()
                 # Without the role another program goes on, and the database is well.
                 if isinstance(error, StorageError) and not isinstance(error, RoleLost):

@@ -92,7 +92,7 @@ class Findings:
     """Rows whose columns did not follow from the record, and have been computed again."""
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
-    """Summaries of games that were wrong and have been made anew
+    """Wrong game summaries that were recomputed
     (`storage.evidence.summaries`).
     """
     damaged: list[DamagedRow] = field(default_factory=list)
@@ -248,7 +248,7 @@ class _Recheck:
             return
         try:
             reply = await self._reply(decision)
-        except _Left:  # nobody knows
+        except _Left:  # unknown
             return
         if found.outcome_reply != reply:
             raise RecordError(

@@ -24,7 +24,7 @@ class SharedGameLimit:
         return self._max_games - (self._games.total() - self._games[account])
 
     def is_wanted(self, account: object) -> bool:
-        """Whether somebody waits at another account, so that one's own challenges have to give way."""
+        """Whether a challenger waits at another account; our own challenges then give way."""
         return self._max_games < math.inf and bool(self._wanting - {account})
 
     def count(

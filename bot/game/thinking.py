@@ -311,7 +311,7 @@ class GameThinker:
         return max(planned_s * limits.stretch, planned_s + GRACE_S)
 
     async def _hold(self, stored: StoredGame, game: Game[Any], position: Any, turn: Turn) -> None:
-        """In a trial, wait until the time planned for the move is over, whoever found it how soon.
+        """In a trial, wait out the time planned for the move, so that it does not reveal the player.
 
         The plan follows from the clock and the position, so the time used does not tell the player.
         """

@@ -57,7 +57,7 @@ class GameTask:
     opening: Opening | None
     """None: a random one from the seed."""
     keeps_decisions: bool = True
-    """Whether the game is told with A's decisions, each with its whole profile."""
+    """Whether the output includes A's decisions, each with its whole profile."""
 
 
 @dataclass(frozen=True, slots=True)

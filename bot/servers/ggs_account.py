@@ -467,7 +467,7 @@ class GgsAccount:
 
     def _go_on(self, asked: Asked) -> list[GgsAction]:
         """Resume an adjourned game at its opponent's request, now or when a slot is free."""
-        out = _gone([asked])  # it was told as a challenge before its game was known to be adjourned
+        out = _gone([asked])  # it was reported as a challenge before its game was known to be adjourned
         asked.pass_to(RequestEvent.RESUMES)
         if not self._has_room(asked.line.type_text) or self._requests.is_accepting(asked):
             return out
@@ -666,7 +666,7 @@ class GgsAccount:
         return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
-        """A game that has begun; its events reach no player before its start is told."""
+        """A game that has begun; its events reach no player before its start is reported."""
         names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
         our_side = names.index(self.name)
         clock = wire.parse_clock((record.black_clock, record.white_clock)[our_side]).clock
@@ -938,5 +938,5 @@ class GgsAccount:
 
 
 def _gone(asked: Iterable[Asked]) -> list[GgsAction]:
-    """The end of those requests that were told as challenges."""
+    """Events that end the requests reported as challenges."""
     return [Tell(ChallengeGone(each.key)) for each in asked if each.state is RequestState.CHALLENGE]

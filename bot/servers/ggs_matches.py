@@ -48,7 +48,7 @@ class Matches:
         self._name = name
         self._matches: dict[str, GgsMatch] = {}
         self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
-        """For each unanswered query, the oldest first: the matches that we knew of then."""
+        """For each unanswered query, the oldest first: the matches known when it was sent."""
 
     def __len__(self) -> int:
         return len(self._matches)

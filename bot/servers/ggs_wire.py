@@ -216,7 +216,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BoardShown:
-    """A game or move as a diagram for people: we ask for the other form."""
+    """A game or move as a diagram for people; we request the other form."""
 
     id: str
 

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 GOES_ON_S = 3.0
 """For the page that tells whether a game that we resume goes on: its opponent may move meanwhile."""
 LOOK_UPS = 5
-"""Requests for the page of a game before its end stays untold, one for each line of the stream."""
+"""Requests for the page of a game before its end counts as unknown, one for each line of the stream."""
 
 
 class PychessGamePage:

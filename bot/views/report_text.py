@@ -113,8 +113,8 @@ def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]
     if plain_share:
         said.append(
             Sentence(
-                "About {share} of {name}\N{RIGHT SINGLE QUOTATION MARK}s games, drawn by lot, are played by "
-                "a plain engine that does not look for traps.",
+                "About {share} of {name}\N{RIGHT SINGLE QUOTATION MARK}s games, chosen at random, are played "
+                "by a plain engine that does not look for traps.",
                 {"share": ShareText(plain_share), "name": us},
             )
         )

@@ -47,7 +47,7 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
 
 
 def headline(verdict: TrialVerdict) -> str:
-    """The verdict as one sentence; it names a difference only if the verdict is that there is one."""
+    """The verdict as one sentence; it names a difference only if the verdict finds one."""
     if verdict.mean is None or verdict.finding not in (IntervalFinding.MORE, IntervalFinding.LESS):
         return f"{label(verdict)}."
     more, less = _SAYS[verdict.outcome]
@@ -86,7 +86,7 @@ def warning(verdict: TrialVerdict) -> str:
 
 
 def sentences(verdict: TrialVerdict) -> list[str]:
-    """All that there is to say, one after the other."""
+    """All sentences, in order."""
     said = (warning(verdict), headline(verdict), evidence(verdict), outlook(verdict))
     return [each for each in said if each]
 

@@ -29,7 +29,8 @@ async def finished_jobs(
 ) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
     """Hand out jobs, as many at a time as the workers take; yield those that are done.
 
-    Whoever leaves the loop early closes the generator (`contextlib.aclosing`); running jobs are then dropped.
+    A caller that leaves the loop early must close the generator (`contextlib.aclosing`); running jobs are
+    then dropped.
 
     Args:
         start: Hands a job to a worker.

@@ -169,7 +169,7 @@ class CalibratedModel:
         if version != FEATURES_VERSION:
             raise BadModel(
                 f"{network.where}: trained on features of version {version!r}, not {FEATURES_VERSION!r}, by "
-                "another version of this program: learn it anew with `desdemona lab fit`"
+                "another version of this program: fit it again with `desdemona lab fit`"
             )
         self._network = network
 

@@ -9,7 +9,7 @@ beyond it, k.  With the base model's p0 and the cost c of each of n replies (exp
 The pair (x, k) is unknown, so the answer is the mean over its prior: a Gaussian at the points of a grid,
 whose mean depends on what is known of the person.  A *card*, ``person_GAME.json`` beside this module, has the
 priors, each for one base model (`lab.training.person_prior` fits them).  The card's SHA-256 is the version
-of the priors: whoever has the card, p0 and the costs can recompute every probability.
+of the priors: every probability can be recomputed from the card, p0 and the costs.
 """
 
 import hashlib

@@ -65,7 +65,7 @@ struct ThinkLimits {
     int confidence;  // percent, one of 73, 87, 95, 99; 100: full width
     int threads;     // with more than one, the result is not deterministic
     int contempt_centi;  // score penalty of a draw for the side to move, in games with draws
-    std::uint64_t nodes = 0;  // to visit, about so many; 0: no limit
+    std::uint64_t nodes = 0;  // approximate limit on visited positions; 0: no limit
 };
 
 // Result of the strong search.

@@ -19,7 +19,7 @@ constexpr int kInputUnit = 255;   // 1 in an accumulator
 constexpr int kOutputUnit = 64;   // 1 in a weight of the second layer; these are within +-127
 constexpr int kScoreUnit = 400;   // centi-units: an output of 1
 
-// The set of weights of the second layer for so many pieces.
+// The index of the second layer's weights by the number of pieces.
 constexpr int bucket_of(int pieces) { return pieces > 4 * kBuckets ? kBuckets - 1 : (pieces - 1) / 4; }
 
 template <int kInputs>

@@ -21,7 +21,7 @@ class StopFlag {
    public:
     static constexpr std::uint64_t kNodesPerLook = 1024;
 
-    // What a flag, and whoever measures a search that it stops, counts as time.
+    // The clock of a flag, and of measurements of the searches that it stops.
     enum class Clock {
         kWall,
         kProcessor,  // of all threads of the process together: whatever else the machine does takes none of it

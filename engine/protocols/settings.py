@@ -73,7 +73,8 @@ class Allowance:
     depth: int | None = None
     """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it, and gets 12."""
     nodes: int | None = None
-    """Positions to visit, about so many; None: unspecified.  Other programs: only by one of `STOPPABLE`."""
+    """Approximate number of positions to visit; None: unspecified.  Other programs: only by one of
+    `STOPPABLE`."""
     cpu_s: float | None = None
     """Seconds of processor time for this move, all threads together; None: unspecified.  Likewise."""
 

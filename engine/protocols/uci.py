@@ -131,7 +131,7 @@ class UciProgram:
         self.process.say("uccinewgame" if self.is_ucci else "ucinewgame", wait)
 
     def ready(self, wait: Waiting) -> None:
-        """Wait until the program has done all that it was told."""
+        """Wait until the program has processed all commands."""
         self.process.say("isready", wait)
         while self.process.hear(wait) != "readyok":
             pass

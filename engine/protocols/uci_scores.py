@@ -33,7 +33,7 @@ class UciLink:
     def __init__(self, settings: EngineSettings) -> None:
         self._process = EngineProcess(settings.command)
         self._engine = UciProgram(self._process, settings.protocol, _STOP_S)
-        # Chess engines are told, as ever, whether they analyse: the scores of some depend on it.
+        # Only chess engines get the option for analysis: the scores of some depend on it.
         self._tells_mode = settings.game == "chess"
         try:
             self._greet(settings)

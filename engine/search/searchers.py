@@ -176,7 +176,7 @@ class NativeSearcher:
                 100: full width, as `search`.
             threads: With more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
-            nodes: Positions to visit, about so many; None: no limit.
+            nodes: Approximate number of positions to visit; None: no limit.
 
         Raises:
             Stopped: The flag is set too early for any answer.

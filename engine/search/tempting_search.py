@@ -37,7 +37,8 @@ from engine.tempting_player import (
 from engine.trappy import with_trap
 
 SETTLED_SHARE = 8
-"""The best move's replies are searched until the others have less than one part in so many of all weight."""
+"""The best move's replies are searched until the others have less than one part in this of the total
+weight."""
 
 
 @runtime_checkable

@@ -97,7 +97,7 @@ class Analysis(NamedTuple):
     """What a strategy needs to know of the moves, found at one depth after another."""
 
     candidates_at: Callable[[Profiler, int, StopFlag], list[Candidate]]
-    """Every legal move, as far as the choice depends on it, from a search of so many plies."""
+    """Every legal move, as far as the choice depends on it, from a search to a given depth."""
     is_costly: bool
     """It costs more than the raw values: only iterations that may be the last need it."""
 

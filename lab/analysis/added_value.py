@@ -73,7 +73,7 @@ def _column(people: Population, name: str) -> Floats:
 
 
 def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The fold of each position, by its person's number: `FOLDS` or more persons are dealt out by lot."""
+    """The fold of each position, by its person's number: `FOLDS` or more persons are assigned at random."""
     count = int(persons.max()) + 1
     return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
 

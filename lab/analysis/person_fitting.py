@@ -1,6 +1,7 @@
 """Fits the prior of the people model to a database's analyses, and measures it on other persons.
 
-Persons are halved by lot: the prior is learned from one half and measured on the other (log-loss, and errors
+Persons are split at random into halves: the prior is learned from one half and measured on the other
+(log-loss, and errors
 expected for one that happened), with intervals by resampling persons.  A prior without a gain is rejected.
 """
 
@@ -272,7 +273,7 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
 
 
 def _part(data: PersonReplies, positions: Ints) -> PersonReplies:
-    """Some of the positions, with the persons numbered anew."""
+    """Some of the positions, with the persons renumbered."""
     given = data.replies
     counts = np.diff(np.append(given.starts, len(given.costs)))[positions]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)

@@ -278,7 +278,7 @@ def _judge(
 
     Args:
         positions: Each case's position, ascending.
-        is_within: Whether a position has several cases, so that there is an AUC within positions.
+        is_within: Whether a position has several cases, so that an AUC within positions exists.
     """
     if not len(hits) or hits.all() or not hits.any():
         return ()

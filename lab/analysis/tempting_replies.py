@@ -127,7 +127,7 @@ def forecasters(
     prior: PersonPrior | None,
     on_count: Callable[[int], None] = lambda _: None,
 ) -> tuple[Forecaster, ...]:
-    """Forecast the replies in every position, in each way that there is; no candidate bait is confirmed yet.
+    """Forecast the replies in every position by every available forecaster; no candidate is confirmed yet.
 
     Args:
         calibrated: A model that was not fitted to these games; None: no model.

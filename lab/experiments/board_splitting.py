@@ -56,7 +56,7 @@ def random_board(shape: Shape, random: np.random.Generator) -> Bits:
 
 
 def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
-    """N and Y of every board after so many moves, from H's side, without search.
+    """N and Y of every board after a given number of moves, from H's side, without search.
 
     N counts the ones.  Y is B^(2D) for a board with a row or diagonal of ones, which H wins, -B^(2D) for one
     with a column of zeros, which V wins, and else N.  On a tall board a diagonal is one of any of the squares
@@ -135,7 +135,7 @@ class Position:
         return np.flatnonzero(children == best)
 
     def play(self, evaluation: str, look_ahead: tuple[int, int], random: np.random.Generator) -> int:
-        """Play to the end; ties are drawn by lot.
+        """Play to the end; ties are broken at random.
 
         Args:
             look_ahead: V's and H's.

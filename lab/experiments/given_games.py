@@ -30,7 +30,7 @@ def given_games(game: str, folder: str) -> Sequence[GivenGame]:
 
 
 def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> list[Answered]:
-    """So many answered moves of some games, drawn by a seed."""
+    """A seeded random sample of answered moves of some games."""
     low, high = _YEARS[game]
     return choose(
         games, MoveFilter(sample=most, seed=seed, from_ply=FROM_PLY[game], from_year=low, to_year=high)
@@ -38,7 +38,7 @@ def sample_of(games: Sequence[GivenGame], game: str, most: int, seed: int) -> li
 
 
 def jobs_of_sample(kind: str, game: str, most: int, batch: int) -> list[Job]:
-    """The jobs that judge a sample of so many moves, a batch each; `kind` begins their names."""
+    """The jobs that judge a sample of moves, one batch each; `kind` begins their names."""
     return [
         Job(
             f"{kind}: {game} {first}",

@@ -193,7 +193,7 @@ def _node(position: Position, player: int, evaluation: str) -> int:
 
 
 def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
-    """How often a first move by lot is right, on the boards of a batch whose first move matters.
+    """How often a random first move is right, on the boards of a batch whose first move matters.
 
     Returns:
         By player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
@@ -218,16 +218,16 @@ def _random_key(figure: Figure, evaluation: str) -> str:
 def _less_random(
     figure: Figure, right: Mapping[str, Sequence[float]], by_lot: Mapping[str, Sequence[float]]
 ) -> Iterator[PaperClaim]:
-    """Whether the deepest look-ahead's first moves are better than moves by lot, on the same boards."""
+    """Whether the deepest look-ahead's first moves are better than random moves, on the same boards."""
     chosen = np.array(right.get(f"{figure.number} {NUMBER} {figure.look_ahead[-1]}", ()))
     random = np.array(by_lot.get(_random_key(figure, NUMBER), ()))
     if len(chosen) == len(random) > 0:
         gain = mean_of(chosen - random)
         yield PaperClaim(
             f"Figure {figure.number}: with N, a first move at {figure.look_ahead[-1]} plies is better than "
-            "one by lot",
+            "a random one",
             above_zero(gain),
-            f"{percent(mean_of(chosen))} % are right, by lot {percent(mean_of(random))} %: "
+            f"{percent(mean_of(chosen))} % are right, at random {percent(mean_of(random))} %: "
             f"{in_points(gain)} of 100 moves, {gain.n} boards whose first move matters",
         )
 
@@ -272,7 +272,7 @@ def _table(
         for evaluation in EVALUATIONS
     }
     random = [percent(mean_of(np.array(by_lot.get(_random_key(figure, each), ())))) for each in EVALUATIONS]
-    rows.append(("a move by lot", "", "", "", *random))
+    rows.append(("a random move", "", "", "", *random))
     return Table(
         figure.title,
         (
@@ -334,5 +334,5 @@ def _probabilities() -> Table:
         "Section 3.1: chances of traps, and of missing them",
         ("B", "D", "plies ahead", "a tip is a trap", "R misses one", "P_0"),
         rows,
-        "By the paper's formulas, for a row of ones; R chooses among the tips by lot.",
+        "By the paper's formulas, for a row of ones; R chooses among the tips at random.",
     )

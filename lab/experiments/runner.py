@@ -71,7 +71,7 @@ async def run_experiment(
 
     Args:
         stop: Ends the run early; running jobs are dropped, and done again when it is resumed.
-        folder: What `Experiment.needs` asks for, where the workers see it.
+        folder: The data of `Experiment.needs`, where the workers can read it.
 
     Returns:
         All results so far by the job's name.

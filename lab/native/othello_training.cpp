@@ -124,7 +124,8 @@ double final_margin(Core& core, const Game& game) {
 std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random, const PlaySettings& settings,
                                     int last_stage) {
     constexpr int kAlways = 14;  // plies whose positions always count
-    constexpr int kSolved = 12;  // a well played game's margin is that of best play from so many empty squares on
+    constexpr int kSolved = 12;  // a well played game's margin is that of best play from this many empty
+    squares on
     const bool is_well_played = random.fraction() < settings.well_played;
     const double skew = random.fraction();
     const int random_plies = is_well_played ? 8 + random.below(7) : 6 + static_cast<int>(41 * skew * skew);
@@ -272,7 +273,7 @@ void Trainer::publish(int stage) {
 
 std::size_t Trainer::play(const PlaySettings& settings) {
     constexpr std::size_t kBatch = 2048;
-    constexpr std::size_t kHeldOut = 20;  // one game in so many
+    constexpr std::size_t kHeldOut = 20;  // one game in this many
     if (sweep_++ > 0) is_new_ = false;
     now_ = later_ = latest_ = {};
     for (auto& stage : positions_) stage.clear();

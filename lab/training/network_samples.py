@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lab.training.self_play import NetworkGame
 
 HELD_OUT = 50
-"""One game in so many is not learned from."""
+"""One game in this many is held out for validation."""
 _CHUNK = 8_000_000
 """Bytes of records expanded at a time."""
 

@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def upgrade() -> None:
-    # Empty: the program makes all summaries anew, in the background while it plays.
+    # Empty: the program recomputes all summaries in the background while it plays.
     for name, kind in COLUMNS:
         op.add_column("game_summaries", sa.Column(name, kind, nullable=True))
     op.create_table(

@@ -24,7 +24,7 @@ VIEWS = import_module("migrations.versions.0017_views")
 
 
 def upgrade() -> None:
-    # Empty: the program makes all summaries anew, in the background while it plays.
+    # Empty: the program recomputes all summaries in the background while it plays.
     VIEWS.downgrade()
     op.drop_table("game_summaries")
     _create(

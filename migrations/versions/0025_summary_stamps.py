@@ -49,7 +49,7 @@ def downgrade() -> None:
 
 
 def _empty() -> None:
-    """Without rows, which the program makes anew in the background; what may read its views still may."""
+    """Without rows, which the program recomputes in the background; read permissions on its views stay."""
     op.execute("DELETE FROM game_summaries")
 
 

@@ -23,7 +23,7 @@ DELETED = "deleted-"
 
 
 async def set_access(session: AsyncSession, account_id: str, access: ArenaAccess) -> None:
-    """Say what an account may do."""
+    """Set an account's rights."""
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == account_id).values(access=access))
 
 
@@ -62,7 +62,7 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 
 
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
-    """Remove what says who an account's player is, and keep the games.
+    """Remove an account's personal data and keep its games.
 
     Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
     games; its token, ratings, chat and training go.

@@ -9,7 +9,7 @@ from typing import Any
 from storage.errors import StorageError
 
 MOST_CHARACTERS = 20_000
-"""Of a question."""
+"""Longest question, in characters."""
 _GRACE_S = 1.0
 """For the child to start, beyond the time that a question may take."""
 
@@ -25,7 +25,7 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     is_cut: bool
-    """There are more rows than were wanted."""
+    """Whether rows beyond `most_rows` were cut off."""
 
     def records(self) -> list[dict[str, Any]]:
         """The rows by column; a column's name that occurs again gets a number."""
@@ -45,7 +45,7 @@ async def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
         url: The database's, as in the settings.
         sql: One SELECT.
         limit_s: Seconds that it may take.
-        most_rows: Rows that are wanted.
+        most_rows: Most rows to return.
 
     Raises:
         BadQuestion: It has a mistake, is not allowed, or takes too long.

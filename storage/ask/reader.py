@@ -3,7 +3,7 @@
 ``python -m storage.ask.reader`` reads one JSON object from standard input and writes one to standard output.
 The process reads only: SQLite's file is opened read-only, and an authorizer refuses everything but reading
 the views and the tables beneath; PostgreSQL gets a read-only transaction with a time limit, and what a login
-may read is for its grants to say.  Memory is limited, too: one function call can ask for gigabytes, and
+may read is for its grants to say.  Memory is limited, too: one function call can allocate gigabytes, and
 SQLite looks at no progress handler meanwhile.
 """
 
@@ -32,7 +32,7 @@ LONGEST_ANSWER = 20_000_000
 LONGEST_ERROR = 500
 """Characters of an error, which is one line."""
 _NICENESS = 10
-"""Moves are searched meanwhile."""
+"""Lower priority: moves are searched at the same time."""
 
 _HARMLESS = {
     sqlite3.SQLITE_SELECT,
@@ -74,7 +74,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(error: Exception) -> str:
-    """An error in one line; where a name is wrong, with those that are right."""
+    """An error in one line; for an unknown name, with the known ones."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
         said = f"{said}; ask the views {', '.join(VIEWS)}, whose columns `desdemona sql --views` lists"
@@ -165,7 +165,7 @@ def _read(found: Iterable[Sequence[Any]], most_rows: int) -> list[list[Any]]:
 
 
 def _plain(cell: Any) -> Any:
-    """A value as JSON has it."""
+    """A value converted for JSON."""
     if isinstance(cell, Decimal):
         cell = float(cell)
     if cell is None or isinstance(cell, (bool, int)) or (isinstance(cell, float) and math.isfinite(cell)):

@@ -1,1 +1,1 @@
-"""How SQLAlchemy reaches the databases."""
+"""Database drivers for SQLAlchemy."""

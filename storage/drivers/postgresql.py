@@ -17,14 +17,14 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import await_
 
 ASK_AFTER_S = 1.0
-"""A connection that has been idle for so long is asked whether it lives."""
+"""Idle time after which a connection is checked before use."""
 QUESTION = "SELECT 1"
 
 _IDLE_SINCE = "idle_since"
 
 
 def watch_pool(engine: Engine) -> None:
-    """Replace dead connections of an engine's pool as they are taken from it, with all made before."""
+    """Replace dead connections when they are taken from an engine's pool, along with all older ones."""
     event.listen(engine, "checkin", _put_back)
     event.listen(engine, "checkout", _taken)
 

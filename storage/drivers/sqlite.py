@@ -23,14 +23,14 @@ from sqlalchemy.util import await_
 
 
 class _Ran(NamedTuple):
-    """What SQLAlchemy asks a cursor after a statement."""
+    """Cursor attributes that SQLAlchemy reads after a statement."""
 
     description: Any = None
     rowcount: int = -1
     lastrowid: int | None = None
 
     def close(self) -> None:
-        """Nothing is open any more."""
+        """Do nothing: no cursor is open any more."""
 
 
 def _execute(
@@ -106,7 +106,7 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
         Args:
             statement: ``BEGIN``, in one of its forms.
-            try_again: Says whether to begin again after this error.
+            try_again: Returns whether to begin again after this error.
         """
         self._begin, self._try_again = statement, try_again
 

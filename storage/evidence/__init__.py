@@ -1,1 +1,1 @@
-"""All that is counted: measures of judged replies, inference, trials, queries and exports."""
+"""Statistics: measures of judged replies, inference, trials, queries and exports."""

@@ -1,4 +1,5 @@
-"""Makes a game's rows of the array of judged replies from the tables; nothing else reads single decisions.
+"""Builds a game's rows of the array of judged replies from the tables; no other module reads single
+decisions.
 
 Two statements read whole games; what follows is arithmetic on their rows (`record_of`).
 """
@@ -48,15 +49,15 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, 
 logger = logging.getLogger(__name__)
 
 LEFT = ("resignation", "left", "time")
-"""How a game ends for whoever leaves it."""
+"""How a game ends for the player who leaves it."""
 DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
-"""Names of the players that draw single decisions."""
+"""Names of the players that randomise single decisions."""
 _BATCH = 200
 """Games in one statement."""
 _RAW = Text().with_variant(LargeBinary(), "sqlite")
-"""JSON as it is stored."""
+"""Stored JSON."""
 _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
-"""What a row raises that no program of ours wrote."""
+"""Exceptions for a row that this program did not write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +98,16 @@ class GameSummary:
     packed: PackedGame
     counts: BaitCounts
     trial_draws: int
-    """Decisions drawn at random, also those whose record does not say so of players that draw."""
+    """Randomised decisions, including all decisions of randomising players whose record does not tell."""
     trial_draws_answered: int
-    """Those with a reply, whose record says so."""
+    """Those with a reply whose record says so."""
     baits: tuple[SetBait, ...]
 
 
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
     """Some games, by their key.
 
-    A game with a row that no program of ours wrote is left out, and logged.
+    A game with a row that this program did not write is left out, and logged.
     """
     found: dict[int, GameSummary] = {}
     for start in range(0, len(games), _BATCH):
@@ -246,7 +247,7 @@ class _Reply:
 
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
-        """The reply of a row of the decisions' statement; None: it adds nothing."""
+        """The reply in a row of the decisions' statement; None: it is not counted."""
         found = cls(
             row,
             row.outcome_rule == RULE and row.reply_cost is not None,
@@ -257,7 +258,7 @@ class _Reply:
 
     @property
     def counts(self) -> bool:
-        """Whether our move left the game open."""
+        """Whether the game was undecided after our move."""
         return not self.row.is_decided
 
     @property
@@ -268,13 +269,13 @@ class _Reply:
 
     @property
     def model(self) -> str:
-        """Who made the forecast; empty: nobody by today's rules."""
+        """The model of the forecast; empty: there is no forecast by the current rules."""
         row = self.row
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
     @property
     def flags(self) -> ReplyFlag:
-        """What is true of it."""
+        """Its flags."""
         row, flags = self.row, ReplyFlag(0)
         is_told = self.is_judged and row.reply is not None and self.is_forecast
         for flag, is_true in (
@@ -311,7 +312,7 @@ class _Reply:
 
 
 def _of_game(row: Any) -> dict[str, Any]:
-    """The columns of `GAME` that a game's own row tells."""
+    """The columns of `GAME` that come from the game's row."""
     result = None if row.result is None else row.result.value
     plies, opening = opening_of(row.game, row.initial_position, row.moves)
     return {
@@ -336,7 +337,7 @@ def _of_game(row: Any) -> dict[str, Any]:
 def _of_decisions(
     decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
-    """The columns that its decisions tell."""
+    """The columns that come from its decisions."""
     # Also replies that were taken back: the first one counts.
     times = [
         each.time_s
@@ -397,7 +398,7 @@ def named_bait() -> tuple[ColumnElement[bool], ...]:
 
 
 def line_key(game: str, initial_position: str | None, moves: Sequence[str], move: str, bait: str) -> int:
-    """A number that baits share only if the same moves from the same start led to them.
+    """A hash of a bait's start and moves; baits share it only if both are equal.
 
     Args:
         game: Its name.
@@ -430,7 +431,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: object) -> str:
-    """The part of an assignment's record that has the players' probabilities, or all of it.
+    """The part of an assignment's record with the players' probabilities, or all of it.
 
     Records differ in their seeds, but there are few sets of probabilities.
 

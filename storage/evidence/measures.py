@@ -103,7 +103,7 @@ _NOISE = 1e-13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """Sums over the replies of one game and model, and of one phase if they are told apart."""
+    """Sums over the replies of one game and model, and of one phase if phases are separate."""
 
     sums: Floats
     """Shape (cells, columns)."""
@@ -153,7 +153,7 @@ def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | 
 
     Args:
         replies: Of some games, in the order of play.
-        by_phase: Whether phases are told apart.
+        by_phase: Whether phases are kept separate.
         phase: Only replies of this phase; None: all.
     """
     judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))

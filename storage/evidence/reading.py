@@ -31,7 +31,7 @@ _WITH_REPLIES = 2_000
 _OTHERS = 200
 """Games without a summary that are made at once."""
 _DENSEST = 3
-"""Up to so many keys for each that is wanted, a range of keys is read faster than a list."""
+"""Up to this ratio of range to wanted keys, a range of keys is read faster than a list."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only where asked for."""
 

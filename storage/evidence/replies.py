@@ -87,7 +87,7 @@ STATES = (GameStatus.FINISHED.value, GameStatus.OPEN.value, GameStatus.ABORTED.v
 """The column `state` is an index of these."""
 FINISHED, OPEN, ABORTED = range(len(STATES))
 UNKNOWN = np.iinfo(np.int64).min
-"""In place of a moment that there is not."""
+"""In place of a missing time."""
 NO_TRIAL = 0
 """In place of a trial's key."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}

@@ -52,7 +52,7 @@ class NewTrial:
     name: str
     """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
     arms: tuple[str, ...]
-    """Names of the players that are compared, two or more; or one that draws single decisions by lot."""
+    """Names of the players that are compared, two or more; or one that randomises single decisions."""
     configurations: Mapping[str, Any]
     """How each player plays, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
@@ -63,7 +63,7 @@ class NewTrial:
     alpha: float = ALPHA
     """Probability that the confidence sequence ever excludes the truth, at most."""
     cap: int = CAP_GAMES
-    """So many of a person's first games count."""
+    """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
     """What is compared."""
 
@@ -92,7 +92,7 @@ class NewTrial:
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether one of its players draws single decisions by lot."""
+        """Whether one of its players randomises single decisions."""
         return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
@@ -214,7 +214,7 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
         return None
 
 
-@lru_cache(maxsize=4096)  # more than Chess960 has starts: a report asks for each of its games
+@lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
 def is_own_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set the position that a game began from: then it chose what there is to draw.
 

@@ -84,7 +84,7 @@ def back_up(
             the database and the time.  None: the database's folder.
         keep: Backups of the series to keep, this one included; None: all.
         now: When; None: now.
-        on_pages: Is told of the progress.
+        on_pages: Called with the progress.
 
     Raises:
         StorageError: The database cannot be read, or the backup not be written, or the backup is damaged;

@@ -73,7 +73,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
         source_url: URL of a database with the newest schema.  It is only read.
         target_url: URL of a database without rows, or of an unfinished copy of the same source.  Tables that
             are missing are created.
-        on_step: Is told of the progress.
+        on_step: Called with the progress.
 
     Raises:
         StorageError: A database cannot be used, the target has other data, or a row cannot be copied; what

@@ -59,10 +59,10 @@ async def prune(
 
     Args:
         database: With the newest schema.
-        before: Games that are open, or ended at or after this moment, keep their records; one whose end
-            nobody knows counts from its start.
+        before: Games that are open, or ended at or after this moment, keep their records; a game with an
+            unknown end counts from its start.
         really: False: only count.
-        on_count: Is told of the progress.
+        on_count: Called with the progress.
 
     Raises:
         StorageError: The database failed; what was pruned so far stays so.

@@ -15,7 +15,7 @@ byte what follows
       exceptions' indices (each less the one before), and the exceptions in IEEE 754
 ``b`` booleans: a byte each
 ``s`` texts without line feeds: the length in bytes of all, which are separated by line feeds
-``l`` lists: their lengths, a column of the values of all, whose numbers start anew with each list
+``l`` lists: their lengths, a column of the values of all, whose numbering restarts with each list
 ``t`` objects: the names, the number of sets of names, each set as indices of names, the set of each object,
       and a column for each name
 ``j`` anything else: the length in bytes of the JSON text, and this text
@@ -39,7 +39,7 @@ _UNITS = (1, 2, 1_000_000)
 """Floats are mostly multiples of 1/unit: scores, means of two scores, probabilities to six digits."""
 _WIDEST = 8
 _MOST = 255
-"""Names of one table, and sets of them: each is told by a byte."""
+"""Names of one table, and sets of them, each encoded as a byte."""
 
 
 def to_json(value: object) -> bytes:
@@ -322,7 +322,7 @@ class ColumnReader:
 
     def _lists(self, count: int) -> list[list[Any]]:
         lengths = self._whole(count, ())
-        # Before adding up: no column has so many values as there are bytes.
+        # Before adding up: no column can have as many values as there are bytes.
         if min(lengths) < 0 or max(lengths) > len(self._data):
             raise ValueError("a list's length is out of range")
         values = iter(self.column(sum(lengths), lengths))

@@ -1,1 +1,1 @@
-"""What makes the arena fair: time without outages, rules for ratings, and names nobody may imitate."""
+"""Fairness at the arena: clocks that stop during outages, rating rules, and protected names."""

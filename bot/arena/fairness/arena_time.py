@@ -1,4 +1,4 @@
-"""The arena's time, by which all its clocks run: it stands still while the arena cannot serve its players.
+"""The arena's time, by which all its clocks run; it stops while the arena cannot serve its players.
 
 It is saved every second while games run, and with each move, so a killed arena continues where it was.  An
 outage begins with the first attempt that failed and ends a moment after the database works again, so that
@@ -38,7 +38,7 @@ class ArenaTime:
         Args:
             database: The arena's.
             clock: In seconds; never goes back.
-            grace_s: How long the time stands still after the end of an outage.
+            grace_s: How long the time stays stopped after the end of an outage.
             site: The arena's name in events.
         """
         self._database = database
@@ -52,12 +52,12 @@ class ArenaTime:
         self._resumes_at = float("inf")
         """When it runs again, by the clock; infinity: not known."""
         self._is_confirmed = False
-        """Whether an attempt of our own failed, too: one failed request may be a bug."""
+        """Whether our own attempt failed, too: one failed request may be a bug."""
         self._worked_at = clock()
-        """Before this, by the clock, there was no outage but those that are counted."""
+        """By the clock: all earlier outages have been counted."""
         self._saved_at = float("-inf")
         self._unrecorded: list[dict[str, str]] = []
-        """Details of outages that are over and not yet events."""
+        """Details of outages that are over but not yet recorded as events."""
 
     def now(self) -> float:
         """The arena's time in seconds."""
@@ -95,7 +95,7 @@ class ArenaTime:
             self._is_confirmed = False
 
     def froze(self, seconds: float) -> None:
-        """Let the time have stood still: the process did not run for so many seconds, until now."""
+        """Stop the clocks in retrospect for the seconds, up to now, in which the process did not run."""
         self._go_on()
         if self._stopped_at is not None:
             return
@@ -109,7 +109,8 @@ class ArenaTime:
     async def load(self) -> None:
         """Continue where the arena last was; time in which it did not run is an outage.
 
-        Its event is written with the time: whoever only holds the games, and saves nothing, ends no outage.
+        Its event is written together with the time: a process that holds the games but saves nothing ends no
+        outage.
 
         Raises:
             StorageError: The database failed, or its record of the time is damaged.
@@ -154,7 +155,7 @@ class ArenaTime:
             self._go_on()
 
     async def close(self) -> None:
-        """Save the time for the last time; a failure is logged."""
+        """Save the time at shutdown; a failure is logged."""
         try:
             await self._write()
         except StorageError as error:
@@ -178,7 +179,7 @@ class ArenaTime:
             raise
 
     def _detail(self, why: str, began: datetime) -> dict[str, str]:
-        """Of the event of an outage that is over, but for the moment after it."""
+        """Detail of the event of an outage, without the grace period after it."""
         ended = now_utc() + timedelta(seconds=self._grace_s)
         return {
             "why": why,

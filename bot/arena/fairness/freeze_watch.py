@@ -1,7 +1,7 @@
-"""Notices that the process did not run for a while: it was stopped.
+"""Detects that the process was stopped for a while.
 
-A beat of the event loop's own, once a second, comes late then; and it comes before any deadline of a game
-that has passed meanwhile, since timers run in the order of their times.
+A heartbeat in the event loop, once a second, then comes late; it runs before any game deadline that has
+passed meanwhile, since timers run in the order of their times.
 """
 
 import asyncio
@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 BEAT_S = 1.0
 FROZEN_S = 5.0
-"""A beat that is later than this is no mere burden of work."""
+"""A heartbeat later than this, in seconds, means a freeze rather than load."""
 
 
 class FreezeWatch:
-    """Tells of each freeze when it is over.
+    """Reports each freeze when it is over.
 
     Args:
-        tell: Called with the seconds in which the process did not run.
+        tell: Called with the length of each freeze, in seconds.
         clock: In seconds; goes on while the process does not.
     """
 
@@ -28,17 +28,17 @@ class FreezeWatch:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Beat on the running loop, until `stop`."""
+        """Start the heartbeat on the running loop."""
         self._last = self._clock()
         self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat_again)
 
     def stop(self) -> None:
-        """Beat no more."""
+        """Stop the heartbeat."""
         if self._timer is not None:
             self._timer.cancel()
 
     def beat(self) -> None:
-        """See how long ago the last beat was."""
+        """Check how long ago the last heartbeat was."""
         at = self._clock()
         silent_s, self._last = at - self._last, at
         if silent_s > FROZEN_S:

@@ -1,4 +1,4 @@
-"""One-time codes by which a person takes a nickname to another device.
+"""One-time codes that move a nickname to another device.
 
 They live in memory only, as hashes, for ten minutes; an account has one at a time.
 """
@@ -30,7 +30,7 @@ class MoveCodes:
         return code
 
     def redeem(self, code: str) -> str | None:
-        """The account of a code, which is then no longer valid; None: it is not, or not any more."""
+        """Redeem a code; returns its account, or None for an invalid code."""
         self._forget_old()
         wanted = _hash(code)
         found = next((key for key, (hashed, _) in self._codes.items() if hashed == wanted), None)

@@ -1,4 +1,4 @@
-"""Names that look like somebody else's: those of our own bots, and of people who are to be trusted.
+"""Detects names that imitate our bots or roles that people trust.
 
 Names consist of ASCII letters, digits, hyphens and underscores, so a small table of what looks alike among
 these is enough.
@@ -11,25 +11,25 @@ TRUSTED = (
     "admin", "administrator", "arena", "helpdesk", "lichess", "mod", "moderator", "official", "operator",
     "owner", "root", "security", "server", "staff", "support", "sysop", "system", "webmaster",
 )  # fmt: skip
-"""Who only the owner of the arena may be."""
+"""Roles that only the owner of the arena may claim."""
 
 LEVEL = "Level"
-"""With a number: a bot that plays at a level, perhaps from the next start on."""
+"""Prefix of bots that play at a level; a number follows."""
 
 ROLES = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that make nobody else of the name that they are joined to; nor do those of `TRUSTED`."""
+"""Words that do not make a name different; nor do those of `TRUSTED`."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a part of a name ends: before a hyphen, or in camel case."""
+"""The boundary of a part of a name: before a hyphen, or in camel case."""
 _ALIKE = str.maketrans("0123456789i", "olzeasbtbgl")
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def imitated(name: str, own: Iterable[str] = ()) -> str | None:
-    """Whose name another one, or a part of it, looks like; None: nobody's.
+    """The protected name that a name, or a part of it, imitates; None: none.
 
-    A name looks also like what is left of it without words for a role: ``desdemonabot``, ``the-real-admin``.
+    Words for a role are ignored: ``desdemonabot``, ``the-real-admin``.
 
     Args:
         name: The name.
@@ -47,7 +47,7 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
 
 
 def _cores(text: str, words: Iterable[str]) -> list[str]:
-    """A text, and what is left of it without such words in front and at the end."""
+    """A text, and the rest of it without such words at its beginning and end."""
     found = [text]
     for each in found:  # which grows
         for word in words:
@@ -56,7 +56,7 @@ def _cores(text: str, words: Iterable[str]) -> list[str]:
 
 
 def _shape(name: str) -> str:
-    """The same for names that look alike."""
+    """A key that is equal for names that look alike."""
     shape = re.sub("[-_]", "", name.lower()).translate(_ALIKE)
     for pair, single in _PAIRS:
         shape = shape.replace(pair, single)

@@ -1,4 +1,4 @@
-"""The rules by which a rated game changes ratings, so that nobody gets one for nothing.  No I/O."""
+"""Rating rules that prevent cheap rating gains.  No I/O."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from bot.arena import glicko
 from bot.arena.glicko import Rating
 
 PROVISIONAL_CAP = 1700.0
-"""No result against a provisional rating lifts a rating above this: two hundred above a newcomer's."""
+"""No result against a provisional rating raises a rating above this: two hundred above the initial rating."""
 _LEAST_WEIGHT = 1 / 16
 
 
@@ -39,14 +39,14 @@ def text_of(unrated: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class RatingRules:
-    """What the owner sets."""
+    """The owner's settings."""
 
     least_plies: int = 10
     """Games with fewer moves, counted by sides, change no rating."""
     window_h: float = 24.0
-    """For so long, earlier games of the same two players and their addresses matter."""
+    """Period in which earlier games of the same two players and their addresses matter."""
     full_games: int = 5
-    """So many games of two players in a variant count in full; each further one half as much as the last."""
+    """Games of a pair in a variant that count in full; each further one counts half the last."""
 
     def weight(self, earlier: int) -> float:
         """How much a game counts, from 0 to 1.

@@ -1,4 +1,4 @@
-"""Remembers which accounts were at one network address, and not which address it was.
+"""Remembers which accounts shared a network address, without storing the address.
 
 Only in memory, as hashes with a random key of this run, and only for the window of the rating rules.
 """

@@ -1,1 +1,1 @@
-"""What players may ask for beside moves, and what they may not."""
+"""Player requests other than moves: analysis, and Lichess API calls we do not implement."""

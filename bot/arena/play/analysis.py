@@ -1,6 +1,7 @@
-"""What our own search thinks of a position of a finished game: the best moves with their lines.
+"""Analysis of a position of a finished game by our own search: the best moves with their lines.
 
-The work is bounded by a number of positions, so that a busy machine is not asked for more, nor answers worse.
+The work is limited by a number of positions, so that its cost and quality do not depend on the machine's
+load.
 """
 
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ from engine.stop import StopFlag, Stopped
 NODES = 200_000
 """Positions to search for the scores: a tenth of a second or two."""
 LINE_NODES = 20_000
-"""The same for the line of each move, of which most is known by then."""
+"""Positions to search for the line of each move, most of which is known by then."""
 DEEPEST = 16
 LINES = 3
 WITHIN_CENTI = 150
@@ -29,7 +30,7 @@ _TABLE_MB = 16
 
 
 def is_played(match: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
-    """Whether a rated game is at the same position now, so that an analysis of it would be help in that game.
+    """Whether a rated game is currently at this position, so that an analysis would help its players.
 
     Args:
         match: The game to analyse.
@@ -48,7 +49,7 @@ def is_played(match: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) ->
 def _on_board(match: ReplayedGame, position: Any) -> list[str]:
     """The board and the side to move.
 
-    Without counters of moves and castling rights: with others of these the best move is mostly the same.
+    Ignores move counters and castling rights, which rarely change the best move.
     """
     return match.variant.game.board_text(position).split()[:2]
 

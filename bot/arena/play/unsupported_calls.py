@@ -1,4 +1,4 @@
-"""Calls of the Lichess API that the arena lacks: each says so as lichess.org says what it refuses."""
+"""Lichess API calls that the arena does not implement; each answers with an error in lichess.org's format."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,11 +17,11 @@ _MISSING: Mapping[str, str] = {
     "/api/token/admin-challenge": "This server makes no tokens for others: POST /api/person makes an account",
     "/api/board/seek": "This server has no seeks: challenge somebody, POST /api/challenge/{username}",
 }
-"""What is said instead, by the call's path."""
+"""The error message by the call's path."""
 
 
 def unsupported_calls() -> list[web.AbstractRouteDef]:
-    """The routes of these calls; before those with which a name in the path could be confused."""
+    """The routes of these calls; register them before routes that have a name in the same place."""
     return [web.post(path, partial(_refuse, text)) for path, text in _MISSING.items()]
 
 

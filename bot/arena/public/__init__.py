@@ -1,1 +1,1 @@
-"""What anybody may see of the arena without a name: games, players, and the best of them."""
+"""Public pages of the arena, without an account: games, players, and rankings."""

@@ -1,4 +1,4 @@
-"""A finished game as a file, in the formats that its players use.  No I/O."""
+"""A finished game as a file in the usual formats of its kind.  No I/O."""
 
 from bot.arena.game import ReplayedGame
 from bot.base.events import Clock, speed_of
@@ -12,14 +12,14 @@ _FORMATS = {
     "xiangqi": (GameFormat.PGN, GameFormat.TRANSCRIPT),
     "othello": (GameFormat.GGF, GameFormat.TRANSCRIPT),
 }
-"""By the name of the rules; other games have transcripts only."""
+"""Formats by the name of the rules; other games have transcripts only."""
 ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: "txt"}
-"""How the files' names end."""
+"""File extensions."""
 _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
 
 
 def formats_of(match: ReplayedGame) -> tuple[GameFormat, ...]:
-    """What a game can be written in; nothing before its end, or without a move."""
+    """The formats available for a game; none before its end, or without a move."""
     if not (match.is_over and match.record.moves):
         return ()
     found = _FORMATS.get(match.variant.game_name, (GameFormat.TRANSCRIPT,))
@@ -28,7 +28,8 @@ def formats_of(match: ReplayedGame) -> tuple[GameFormat, ...]:
 
 
 def _kind(clock: Clock | None) -> str:
-    """A game by its speed; without a clock it counts as correspondence elsewhere, which nobody here plays."""
+    """The speed of a game; other sites treat a game without a clock as correspondence, which the arena does
+    not have."""
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 

@@ -1,4 +1,4 @@
-"""What the pages of players and of the best of them show, ready for templates and JSON.  No I/O."""
+"""The contents of players' pages and rankings, ready for templates and JSON.  No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
 
 RANKED_DEVIATION = 75.0
-"""Who has a larger deviation is not ranked yet, as on Lichess; it takes some twenty games."""
+"""Players with a larger deviation are not ranked yet, as on Lichess; ranking takes about twenty games."""
 MOST_DEVIATION = 1000.0
 MOST_RANKED, MOST_OTHERS = 100, 50
-"""Players on a list of the best."""
+"""Players on a ranking."""
 GAMES = 20
 """On one page of a list."""
 
@@ -41,7 +41,7 @@ def title_of(variant: ArenaVariant) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ListedGame:
-    """One game as a player's list shows it."""
+    """One game in a player's list."""
 
     line: ArenaGameLine
     side: int
@@ -94,7 +94,7 @@ class ListedGame:
 
     @property
     def diff(self) -> int | None:
-        """What the game did to the player's rating."""
+        """The change of the player's rating by the game."""
         return None if self.line.diffs is None else self.line.diffs[self.side]
 
     def to_json(self) -> Json:
@@ -266,7 +266,7 @@ class LeadersView:
     variant: ArenaVariant
     ranked: tuple[RatedPlayer, ...]
     others: tuple[RatedPlayer, ...]
-    """Whose ratings are not settled."""
+    """Players whose ratings are still uncertain."""
     ours: frozenset[str]
     """Ids of our own bots."""
 

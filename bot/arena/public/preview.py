@@ -1,4 +1,4 @@
-"""The picture that other sites show beside a link to a game: its board, at the beginning or at the end."""
+"""The preview image for links to a game: its board, at the beginning or at the end."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from bot.charts.files import FONT, STYLE
 from bot.charts.markup import tag
 
 WIDTH, HEIGHT = 1200, 630
-"""What messengers and networks ask for."""
+"""Image size that messengers and social networks expect."""
 _MARGIN = 20  # pixels above and below the board
 _DRAW = """
 import json, os, sys
@@ -23,9 +23,9 @@ from resvg_py import svg_to_bytes
 os.nice(10)
 sys.stdout.buffer.write(svg_to_bytes(**json.load(sys.stdin)))
 """
-"""A process of its own draws: resvg holds the interpreter's lock for a tenth of a second."""
+"""Draw in a separate process: resvg holds the interpreter's lock for a tenth of a second."""
 _FAMILY = "Noto Serif CJK TC"
-"""Of our own font, which stands in for all others."""
+"""Family of the bundled font, which replaces all others."""
 _VARIABLE = re.compile(r"(--[\w-]+): ([^;]+);")
 _USE = re.compile(r"var\((--[\w-]+)(?:, ([^)]*))?\)")
 
@@ -81,7 +81,7 @@ def _png(drawing: Markup) -> bytes:
 
 @cache
 def _variables() -> dict[str, str]:
-    """Values of the style sheets' variables in the light, the first of each."""
+    """Values of the style sheets' variables in the light theme, the first of each."""
     found = _VARIABLE.findall(COLOURS.read_text("utf-8") + STYLE.read_text("utf-8"))
     return dict(reversed(found))
 

@@ -1,4 +1,4 @@
-"""Templates of the public pages, and what links to a game say of it: every value is escaped."""
+"""Templates of the public pages and link previews; every value is escaped."""
 
 import html
 import re
@@ -42,7 +42,7 @@ def _environment() -> Environment:
 
 
 def say(sentence: str, *, element: str = "span", **places: object) -> Markup:
-    """A sentence for people, which the page's script says in their language.
+    """A sentence that the page's script translates.
 
     Args:
         sentence: In English, with names in braces.
@@ -64,7 +64,7 @@ def render(template: str, **values: Any) -> bytes:
 
 
 def _day(value: datetime) -> Markup:
-    """A day, which the page's script shows in the form of the person's language."""
+    """A day, which the page's script formats for the reader's language."""
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 
 
@@ -73,7 +73,7 @@ def _signed(value: int) -> str:
 
 
 def game_page(match: ReplayedGame, base_url: str) -> bytes:
-    """The arena's page for a game, with what other sites show beside a link to it."""
+    """The arena's page for a game, with the metadata for link previews."""
     head = "".join(
         f'  <meta {_KEYS[name.partition(":")[0]]}="{name}" content="{html.escape(text)}">\n'
         for name, text in _tags(match, base_url).items()
@@ -109,7 +109,7 @@ def _tags(match: ReplayedGame, base_url: str) -> dict[str, str]:
 
 
 def outcome(match: ReplayedGame) -> str:
-    """How a game stands, in a sentence; while it runs, nothing of who stands better."""
+    """The state of a game in a sentence; while it runs, nothing about who is ahead."""
     if not match.is_over:
         return "The game is being played: watch it live."
     record = match.record

@@ -1,4 +1,4 @@
-"""HTTP routes of the public pages: games to watch and to step through, players, the best of them."""
+"""HTTP routes of the public pages: games to watch and replay, players, rankings."""
 
 import asyncio
 import re
@@ -66,7 +66,7 @@ _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 
 
 class PublicRoutes:
-    """Handlers for everybody, without a name."""
+    """Handlers for visitors without an account."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class PublicRoutes:
         return response
 
     async def watch(self, request: web.Request) -> web.StreamResponse:
-        """A game as it goes on; a finished one is told once."""
+        """Stream a game as it is played; a finished game is sent once."""
         self._require_public()
         match = await self._referee.find(request.match_info["game"])
         if match.is_over:
@@ -337,7 +337,7 @@ def _missing_body(is_player: bool) -> bytes:
 
 
 def _before(request: web.Request) -> str:
-    """Id of the game that a part of a list begins after; empty: at its beginning."""
+    """Id of the game after which a page of a list begins; empty: the first page."""
     wanted = request.query.get("before", "")
     return wanted if _IS_ID.fullmatch(wanted) else ""
 

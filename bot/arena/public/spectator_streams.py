@@ -36,7 +36,7 @@ class FeedLine:
 
     Args:
         plain: Its text, with the line feed.
-        made_at: When its clocks were read, by the arena's clock.
+        made_at: Time of its clocks, by the arena's clock.
     """
 
     __slots__ = ("chunk", "made_at", "plain")
@@ -72,9 +72,9 @@ class Spectator:
         self._wire = wire
         self._is_chunked = is_chunked
         self.ended = asyncio.Event()
-        """Set when there is no more to send."""
+        """Set when the stream has ended."""
         self.seen: FeedLine | None = None
-        """The newest line that it has got or missed."""
+        """The newest line that it has received or missed."""
         self._behind_since: float | None = None
 
     @property
@@ -116,7 +116,8 @@ class Spectator:
 
 
 class _Failures:
-    """Keeps what fails for spectators from the rest of the arena, and tells the log, a few times a minute."""
+    """Isolates failures in spectators' streams from the rest of the arena, and logs a few of them a
+    minute."""
 
     def __init__(self) -> None:
         self._lines = LineLimit(_LINES_PER_MINUTE, time.monotonic)
@@ -132,10 +133,10 @@ class Feed:
 
     Args:
         match: The game.
-        line: What is told of it.
+        line: The line to send.
         encode: Makes such a line.
         clock: The arena's.
-        failures: Told of what goes wrong.
+        failures: Receives the errors.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class Feed:
     def fresh_line(self) -> FeedLine:
         """The newest line, with the clocks as they are now.
 
-        While a line is being spread it stays, so that nobody gets it twice.
+        While a line is being sent it stays the newest, so that no spectator gets it twice.
         """
         is_old = self._clock() - self.line.made_at > FRESH_S
         if is_old and not self.match.is_over and self.spreading is None:
@@ -165,11 +166,11 @@ class Feed:
         return self.line
 
     def publish(self, match: ReplayedGame) -> None:
-        """Send a changed game to everybody, soon; the last line ends the streams."""
+        """Schedule a changed game for all spectators; the last line ends the streams."""
         self.match = match
         try:
             self.line = self._encode(match)
-        except Exception:  # whoever moved is not to suffer
+        except Exception:  # must not affect the player who moved
             self._failures.tell()
         if self.spreading is None:
             self.spreading = asyncio.create_task(self._spread(), name="spectators")
@@ -216,7 +217,7 @@ class SpectatorStreams:
     """The watched games.
 
     Args:
-        tell: What spectators are told of a game.
+        tell: Returns what spectators may see of a game.
         keep_alive_s: Seconds between keep-alives.
         clock: The arena's, by which the games' clocks run.
     """
@@ -235,12 +236,12 @@ class SpectatorStreams:
         self._beating: asyncio.Task[None] | None = None
 
     def line(self, match: ReplayedGame) -> FeedLine:
-        """The newest line of a game; made now, unless its spectators have just got one."""
+        """The newest line of a game; encoded now, unless its spectators have just received one."""
         feed = self._feeds.get(match.id)
         return self._encode(match) if feed is None else feed.fresh_line()
 
     def join(self, match: ReplayedGame, spectator: Spectator) -> None:
-        """Add a spectator, who has got the line `spectator.seen` already."""
+        """Add a spectator, who has already received the line `spectator.seen`."""
         feed = self._feeds.get(match.id)
         if feed is None:
             line = spectator.seen or self._encode(match)
@@ -252,7 +253,7 @@ class SpectatorStreams:
             self._beating = asyncio.create_task(self._beat(), name="spectators' keep-alives")
 
     def catch_up(self, match: ReplayedGame) -> None:
-        """Publish a game that has changed, or ended, while a spectator joined, unless all know that."""
+        """Publish a game that changed or ended while a spectator joined, unless that was already sent."""
         feed = self._feeds.get(match.id)
         if feed is not None and (feed.match is not match or match.is_over):
             feed.publish(match)

@@ -1,4 +1,4 @@
-"""What spectators may see of a game: while it runs, nothing that would help a player.  No I/O.
+"""The spectators' view of a game: while it runs, nothing that would help a player.  No I/O.
 
 Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
 """

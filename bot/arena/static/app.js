@@ -40,7 +40,7 @@ function open() {
   const id = gameInAddress();
   const main = byId("main");
   const context = { go, showLink, showWho, watch, askName };
-  // Whoever does not play in a game watches it; where that is not allowed, the lobby asks for a name.
+  // Anybody who is not a player of the game watches it; where that is not allowed, the lobby requests a name.
   function watch() {
     screen?.close();
     screen = new WatchScreen(main, context, id);

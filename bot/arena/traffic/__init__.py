@@ -1,1 +1,1 @@
-"""What keeps the arena quick and open while strangers ask too much of it."""
+"""Load protection: budgets, quotas, caches and limits on streams."""

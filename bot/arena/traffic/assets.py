@@ -1,7 +1,7 @@
-"""The page's files, held in memory, under addresses that change with them.
+"""The page's static files, held in memory, with versioned URLs.
 
-The files name each other by ``/static/...``.  What is sent names ``/static/TAG/...`` instead, with the tag of
-all of them, so that browsers may keep them for ever and never mix those of two versions.
+The files name each other by ``/static/...``.  Served files use ``/static/TAG/...`` instead, with one tag for
+all, so that browsers may cache them for ever and never mix two versions.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ STATIC = Path(__file__).parents[1] / "static"
 PREFIX = "/static/"
 INDEX = "index.html"
 HEADER = "header.html"
-"""The header of every page, which the others contain."""
+"""The header that every page includes."""
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
 _LANGUAGES = "languages/"
@@ -53,21 +53,22 @@ class Assets:
         return CachedResponse.of(data, content_type)
 
     def address(self, name: str) -> str:
-        """Where a file is, for a page that names it."""
+        """The URL of a file, for a page."""
         return f"{PREFIX}{self.tag}/{name}"
 
     def body(self, name: str) -> bytes:
-        """A file as it is sent."""
+        """A file as served."""
         return self._answers[name].body
 
     async def page(self, request: web.Request) -> web.StreamResponse:
-        """The page itself, whose address stays."""
+        """The page itself, whose URL does not change."""
         return self._answers[INDEX].send(request)
 
     async def file(self, request: web.Request) -> web.StreamResponse:
         """A file, under its tagged address or the plain one.
 
-        An old tag gets the file of today, which is not to be kept: a page from before an update asked for it.
+        An old tag gets the current file without caching: the request comes from a page loaded before an
+        update.
         """
         name = request.match_info["name"]
         tag, _, rest = name.partition("/")
@@ -80,7 +81,7 @@ class Assets:
 
 
 def _languages(files: dict[str, bytes]) -> bytes:
-    """The catalogues of sentences that there are, for the page: "de Deutsch, ja 日本語".
+    """The available catalogues of sentences, for the page: "de Deutsch, ja 日本語".
 
     Raises:
         ValueError: A catalogue does not begin as it must; the message names the file.

@@ -1,7 +1,8 @@
-"""What a request costs, and what each account, each address and everybody together may spend.
+"""The cost of requests, and the budgets of accounts, addresses and all clients together.
 
-A point is about a millisecond of processor time.  Everybody pays from three buckets: the account's, the
-address's and the common one.  While the common one runs low, an address gets the less of it the more it has
+A point is about a millisecond of processor time.  Each request is charged to three token buckets: the
+account's, the address's and the common one.  While the common one runs low, an address gets the less of it
+the more it has
 spent lately, so those who ask little are answered however many ask much; and the last part of it, as of each
 address's, is kept for those who are in a game.
 """
@@ -12,15 +13,15 @@ from collections.abc import Callable, Mapping
 from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BURST_S = 10.0
-"""A bucket holds what it gains in this time."""
+"""Capacity of a bucket, in seconds of its refill rate."""
 KEPT_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
 """Share of the common bucket that an address must leave once it has lately spent what its own holds."""
 RECENT_S = 10.0
-"""For how long, on average, what an address has spent counts against it.
+"""Time constant of an address's recent spending, in seconds.
 
-An address's own bucket does not tell how much it asks for: where many share the common bucket, each gets less
+An address's own bucket does not show its demand: where many share the common bucket, each gets less
 than its own bucket gains, and that stays full.
 """
 DAY_S = 86_400.0
@@ -63,7 +64,7 @@ COSTS: Mapping[str, float] = {
 }
 """Points of a request, by the route's path; others cost `USUAL`."""
 PER_PLY = 0.08
-"""Points for each ply of a game that has to be played over for a request: 600 plies took 50 ms."""
+"""Points for each ply of a game that has to be replayed for a request: 600 plies took 50 ms."""
 
 
 class Budgets:
@@ -84,16 +85,16 @@ class Budgets:
         self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
 
     def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
-        """Take a request's points from its account.
+        """Charge a request's points to its account.
 
         Returns:
-            The bucket's name, and 0, or in how many seconds it has enough.
+            The bucket's name, and 0 or the seconds until it has enough.
         """
         bucket = self._bots if is_bot else self._persons
         return bucket.name, bucket.wait_s(account_id, cost)
 
     def of_address(self, address: str, cost: float, *, is_playing: bool) -> tuple[str, int]:
-        """Take a request's points from its address and from what everybody has.
+        """Charge a request's points to its address and the common bucket.
 
         Args:
             address: Where it comes from.

@@ -83,7 +83,7 @@ class OpenStreams:
         return True
 
     def release(self, stream: OpenStream) -> None:
-        """A stream has ended; a second call does nothing."""
+        """Remove a stream that has ended; a second call does nothing."""
         self._open.pop(stream, None)
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:

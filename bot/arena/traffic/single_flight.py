@@ -46,15 +46,15 @@ class SingleFlightCache(Generic[V]):
         return self._kept.get(key)
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
-        """The thing, from the store or made now.
+        """A result, from the cache or computed now.
 
         Args:
-            key: Equal keys stand for equal things.
-            make: Makes it, the costly part with `in_thread`.
+            key: Equal keys stand for equal results.
+            make: Computes it, the costly part with `in_thread`.
 
         Raises:
-            ServerBusy: Too many others wait to be made.
-            Exception: Whatever `make` raises, to all who asked; then nothing is kept.
+            ServerBusy: Too many computations wait.
+            Exception: Any exception of `make`, raised in all callers; nothing is cached then.
         """
         if (found := self.cached(key)) is not None:
             return found

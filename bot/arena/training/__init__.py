@@ -1,1 +1,1 @@
-"""The trainer: positions in which people fell, and whoever wants to find the reply that was to find."""
+"""The trainer: puzzles from games in which people took a bait."""

@@ -1,4 +1,4 @@
-"""One position to find the reply in: the question, the judge, and the solution.  No I/O.
+"""One puzzle: the question, the judge, and the solution.  No I/O.
 
 The question has nothing of the solution.  What is told afterwards is a decision of the blind report
 (`bot.arena.blind_report`), with the reply that was found in place of the one that was played.
@@ -34,40 +34,40 @@ _TABLE_MB = 8
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A position with all that is known of it."""
+    """A position with its solution."""
 
     source: FallSource
     rules: Game[Any]
     after: Any
-    """The position to find a reply in."""
+    """The position of the puzzle."""
     question: Json
-    """What is shown before the answer."""
+    """The data shown before the answer."""
     costs: Mapping[str, int]
-    """What each legal reply costs, in hundredths of a per cent of expected score."""
+    """The cost of each legal reply, in hundredths of a per cent of expected score."""
     bait: TemptingReply
     stored: StoredGame
     made: StoredDecision
     forecast: ReplyForecast
 
     def is_sound(self, reply: str) -> bool:
-        """Whether a reply counts as found: the best one, and whatever is nearly as good."""
+        """Whether a reply solves the puzzle: the best one, or one nearly as good."""
         return self.costs[reply] <= TOLERANCE
 
     def hint(self) -> Json:
-        """The bait, which looks good and is not."""
+        """The bait, which looks good but is not."""
         return {**self._named(self.bait.reply), "odds": self.bait.odds}
 
     def verdict(self, reply: str) -> Json:
-        """What is told of a reply that is not sound."""
+        """Explanation of a wrong reply."""
         bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
         odds = None if bait is None else bait.odds
         return {**self._named(reply), "cost": self.costs[reply], "isBait": bait is not None, "odds": odds}
 
     def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
-        """What is told at the end.
+        """The solution, shown at the end.
 
         Args:
-            reply: The sound one that was found; None: the person gave up.
+            reply: The good one that was found; None: the person gave up.
             line: `bait_line`.
         """
         outcome = classify_reply(self.made.decision, reply)
@@ -126,7 +126,7 @@ def make_problem(
     """The problem of a decision.
 
     Raises:
-        RecordError: It cannot be made from what is recorded.
+        RecordError: The record does not suffice for it.
     """
     try:
         rules = get_rules(stored.game)
@@ -135,7 +135,7 @@ def make_problem(
         move = rules.parse_move(before, decision.move)
         after = if_it_goes_on(rules, rules.play(before, move))
         costs = {each.reply: each.cost for each in judge_decision(decision).replies}
-        # Nobody is told that a reply is bad which a deeper search found to be sound.
+        # Never call a reply bad if a deeper search found it to be good.
         for each in () if forecast is None else forecast.tempting:
             if each.confirmed_cost is not None and each.confirmed_cost <= TOLERANCE:
                 costs[each.reply] = max(0, each.confirmed_cost)
@@ -160,7 +160,7 @@ def make_problem(
 
 
 def bait_line(problem: Problem) -> tuple[str, ...]:
-    """What follows the bait if both sides then play their best, as far as a short search sees."""
+    """The continuation after the bait with best play on both sides, by a short search."""
     rules = problem.rules
     position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
     searcher = make_searcher(rules.name, _TABLE_MB)

@@ -11,16 +11,16 @@ _NEW = Rating()
 NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
 """A person before the first position."""
 START_DEVIATION = 200.0
-"""Of a new position: its forecast says less than many answers, and more than nothing."""
+"""Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
 _LEAST_ODDS, _MOST_ODDS = 0.05, 0.95
 _LEAST_START, _MOST_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
 
 def start_rating(fall: NewFall) -> TrainingRating:
-    """How hard a position is taken to be before anybody has answered it.
+    """Initial difficulty of a position, before any answer.
 
-    Somebody of the rating of whom it fooled first is expected to fall with the forecast's probability.
+    A player with the rating of its first victim is expected to take the bait with the forecast's probability.
     """
     person = NEWCOMER.rating if fall.opponent_rating is None else float(fall.opponent_rating)
     odds = min(max(fall.odds, _LEAST_ODDS), _MOST_ODDS)
@@ -56,5 +56,5 @@ def _rating(found: TrainingRating) -> Rating:
 
 
 def is_provisional(found: TrainingRating) -> bool:
-    """Whether a rating is still a guess."""
+    """Whether a rating is provisional."""
     return _rating(found).is_provisional

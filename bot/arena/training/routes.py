@@ -1,4 +1,4 @@
-"""HTTP routes of the trainer: the next position, and what a person does with it."""
+"""HTTP routes of the trainer: the next position, and a person's actions on it."""
 
 from aiohttp import web
 
@@ -13,7 +13,7 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 
 
 class TrainingRoutes:
-    """Handlers for everybody; without an account, or with a program's, one trains without a rating."""
+    """Handlers for all visitors; only people with an account get ratings."""
 
     def __init__(self, *, gate: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
         self._gate = gate
@@ -62,7 +62,7 @@ class TrainingRoutes:
         return web.json_response(await self._trainer.skip(account_id, position))
 
     async def _trainee(self, request: web.Request) -> str | None:
-        """Id of the person whose answers count; None: nobody's."""
+        """Id of the person whose answers are rated; None: no rating."""
         account = await self._gate.visitor(request)
         return account.id if account is not None and _has_rating(account) else None
 

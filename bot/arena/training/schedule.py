@@ -1,4 +1,4 @@
-"""When a position is shown again: one that was missed after 1 day, then after 3 and after 7.  No I/O."""
+"""Spaced repetition: a missed position is shown again after 1 day, then after 3 and after 7.  No I/O."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -6,15 +6,15 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""From a miss, and from each right answer on its day, to the next time; then it is done."""
+"""Intervals after a miss and after each right answer when due; then the position is done."""
 
 
 def after_answer(
     review: ReviewRecord, *, is_right: bool, now: datetime, is_free: bool = False
 ) -> ReviewRecord:
-    """What follows an answer; a look at the solution counts as a wrong one.
+    """The schedule after an answer; a look at the solution counts as a wrong one.
 
-    A right answer brings a position on only on its day: not a second try, nor one ahead of time.
+    A right answer advances a position only when it is due and at the first try.
 
     Args:
         review: What was before.
@@ -37,12 +37,12 @@ def after_answer(
 
 
 def after_hint(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """What follows a hint: the position comes again, as if it had been missed."""
+    """The schedule after a hint: the position comes again, as if it had been missed."""
     return _missed(replace(review, has_hint=review.has_hint or review.answers == 0), now)
 
 
 def after_skip(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """What follows a skip: the position comes again tomorrow, and nothing else has changed."""
+    """The schedule after a skip: the position comes again tomorrow, and nothing else changes."""
     if review.due_at is not None and review.due_at > now:
         return review
     return replace(review, due_at=now + WAITS[0])

@@ -1,7 +1,7 @@
-"""The trainer: chooses positions, judges replies, and keeps everybody's rating and what they missed.
+"""The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
 A person with an account has one position of each game in front of them, and only the answer to that one can
-be rated, once.  Everybody else gets positions with a signature, whose answers change no rating; what a person
+be rated, once.  Other visitors get positions with a signature, whose answers change no rating; what a person
 with an account learns by such an answer counts like a hint.  It cannot prevent that somebody looks up a
 solution signed out, or on a second device.
 """
@@ -35,12 +35,12 @@ from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
 MOST_PROBLEMS = 200
-"""Problems that are kept."""
+"""Problems in the cache."""
 MOST_SEEN = 100
-"""Positions that a person without an account may say they have seen."""
+"""Most positions that a visitor without an account may report as seen."""
 _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
-_TRIES = 5  # positions that cannot be shown, before we say that there is none
+_TRIES = 5  # positions that cannot be shown before we report that none is available
 _GONE = "There is no such position, or no longer: ask for the next one"
 _NEWCOMER = SolverRecord(ratings.NEWCOMER, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
@@ -52,15 +52,15 @@ was a hint; nobody we know, or a game that they chose."""
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A position as a person names it."""
+    """A parsed position key from a request."""
 
     position_id: int
     is_free: bool
-    """With a valid signature: whoever has it may answer, and nothing is rated."""
+    """With a valid signature: its bearer may answer, and nothing is rated."""
 
 
 def _numbers(seen: Sequence[str]) -> set[int]:
-    """The positions of some names, without names that are none.
+    """The positions with some keys; invalid keys are ignored.
 
     To leave one out needs no signature: a page may still have names from before a restart.
     """
@@ -69,15 +69,15 @@ def _numbers(seen: Sequence[str]) -> set[int]:
 
 
 class ReplyTrainer:
-    """Everything but HTTP.
+    """The trainer without its HTTP routes.
 
     Args:
         database: The arena's.
         site: The arena's name in the records of our own accounts.
-        importer: Takes up a game that somebody asks for.
-        is_public: Whether games are for everybody; otherwise people are shown their own falls only.
+        importer: Imports a requested game.
+        is_public: Whether games are for everybody; otherwise people see only positions from their own games.
         now: The time.
-        random: Chooses among positions that suit equally well.
+        random: Breaks ties between equally suitable positions.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class ReplyTrainer:
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """The position to show now: one that is due, else one's own, else one of about the person's rating.
+        """The position to show: one that is due, else from the person's games, else near their rating.
 
         Args:
             account_id: The person; None: somebody without an account.
@@ -206,7 +206,7 @@ class ReplyTrainer:
         return {"game": problem.rules.name, "position": shown, "you": you}
 
     async def _you(self, account_id: str, game: str) -> Json:
-        """A person's rating, and what is left to them."""
+        """A person's rating, and their due positions."""
         now = self._now()
         async with self._database.read() as session:
             solver = await solvers.get_solver(session, account_id, game) or _NEWCOMER
@@ -225,7 +225,7 @@ class ReplyTrainer:
     # --- Answers ----------------------------------------------------------------------------------------
 
     async def hint(self, account_id: str | None, name: str) -> Json:
-        """Name the bait; the position counts as missed, and a right answer to it is not rated."""
+        """Reveal the bait; the position counts as missed, and a right answer to it is not rated."""
         asked, problem = await self._asked(account_id, name)
         if account_id is not None:
             await self._note(account_id, asked, problem, schedule.after_hint)
@@ -269,7 +269,7 @@ class ReplyTrainer:
     async def _settle(
         self, account_id: str, asked: _Asked, problem: Problem, *, is_right: bool, is_done: bool
     ) -> Json:
-        """Note an answer with its ratings, all in one transaction."""
+        """Store an answer with its ratings in one transaction."""
         now, game, position_id = self._now(), problem.rules.name, asked.position_id
         async with self._database.write() as session:
             # Locked first: of two equal requests the later one sees what the earlier one has done.
@@ -403,7 +403,7 @@ class ReplyTrainer:
         return await self._problems.in_thread(make_problem, source, stored, made, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
-        """What is told at the end; `reply`: the sound one that was found."""
+        """The solution, shown at the end; `reply`: the good reply that was found."""
 
         async def make() -> Json:
             line = await self._line(problem)
@@ -412,7 +412,7 @@ class ReplyTrainer:
         return await self._solutions.get((problem.source.decision_id, reply), make)
 
     async def _line(self, problem: Problem) -> tuple[str, ...]:
-        """What follows the bait: found once, and stored."""
+        """The continuation after the bait: computed once, and stored."""
         stored = await self._lines.get(problem.source.position_id, partial(self._stored_line, problem))
         bait, *line = stored.split()
         # A position that several games reached may be shown with another bait than the one looked at.

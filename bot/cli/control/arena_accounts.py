@@ -12,7 +12,7 @@ from bot.cli.common import T, config_of, console, note, print_json
 
 PATIENCE_S = 60.0
 BY = "command line"
-"""Who asks, in the events of changes that are made without a running program."""
+"""The caller's name in events of changes made without a running program."""
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The account, by its name at the arena.")]
 

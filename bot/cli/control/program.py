@@ -41,7 +41,7 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
 def pause(
     context: typer.Context,
     minutes: Annotated[
-        float | None, typer.Argument(help="Ends by itself after so many minutes; without it at `resume`.")
+        float | None, typer.Argument(help="Minutes until the pause ends; without it, at `resume`.")
     ] = None,
 ) -> None:
     """Start no new games at any account; running games go on.
@@ -122,7 +122,7 @@ def ack(context: typer.Context, alarm: AlarmArgument) -> None:
 def snooze(
     context: typer.Context,
     alarm: AlarmArgument,
-    minutes: Annotated[float, typer.Argument(help="For so many minutes, at most a week.")] = 60.0,
+    minutes: Annotated[float, typer.Argument(help="Duration in minutes, at most a week.")] = 60.0,
 ) -> None:
     """Send no notices of an alarm for a while."""
     _ask(context, PATIENCE_S, command="snooze", alarm=alarm, minutes=minutes)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from storage.records import StoredGame
 
 _NAMED = 4
-"""So many keys are named where a beginning fits several."""
+"""Keys listed when a prefix matches several."""
 
 
 @selects_games

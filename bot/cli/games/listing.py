@@ -97,7 +97,7 @@ class GamesTable:
 
 def _player(game: StoredGame) -> str:
     """Which player we were, and whether a lot chose it or moves of it."""
-    return f"{game.player} (by lot)" if game.is_drawn else game.player
+    return f"{game.player} (random)" if game.is_drawn else game.player
 
 
 def _opponent(game: StoredGame) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from storage.evidence.statistics.reply_progress import ReplyQuality
 
 _NAMED = 4
-"""So many accounts are named where a name fits several."""
+"""Accounts listed when a name matches several."""
 _DAY = "%Y-%m-%d"
 
 

@@ -99,7 +99,7 @@ def report_page(
         ),
         *_ratings(report.ratings),
         *_trials(report, verdicts),
-        _card("Dearest baits", _baits(report.baits)),
+        _card("Most costly baits", _baits(report.baits)),
         _card("Events", _events(report.events)),
     )
     shapes = board_shapes(sorted({bait.game for bait in report.baits}))

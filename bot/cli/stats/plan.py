@@ -15,7 +15,7 @@ from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 
 _TITLES = {
     "games": "Whole games: until a difference in results shows",
-    "decisions": "Decisions by lot: until a difference in what the next reply costs shows",
+    "decisions": "Randomised decisions: until a difference in the cost of the next reply shows",
     "traps": "Answered traps of one player: until falls beyond those expected show",
 }
 _LEGEND = (
@@ -87,11 +87,12 @@ def _lots(traffic: LotTraffic | None) -> str:
     if traffic is None or traffic.games < LEAST_GAMES:
         found = 0 if traffic is None else traffic.games
         return (
-            f"{LOTS_PER_GAME:g} by lot in a game is assumed until there are {LEAST_GAMES} finished games of "
-            f"{' or '.join(DRAWING)} with people; there are {found}. With the default settings that is "
-            "about right at chess and xiangqi, and too many at Othello (docs/trials.md)."
+            f"{LOTS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
+            f"games of {' or '.join(DRAWING)} with people; there are {found}. "
+            "With the default settings that is about right at chess and xiangqi, and too many at Othello "
+            "(docs/trials.md)."
         )
-    told = f"{traffic.lots} by lot got a reply in {traffic.games} finished games with people"
+    told = f"{traffic.lots} randomised ones got a reply in {traffic.games} finished games with people"
     if traffic.lots:
         return f"{told}."
     return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."

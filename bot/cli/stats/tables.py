@@ -38,7 +38,7 @@ _MOVES = ("trap", "no trap")
 _ONE_LOOK = "at one look planned beforehand"
 _WANTED_ELO = 50
 _NAMED = 3
-"""So many damaged records are named in a table; JSON has them all."""
+"""Damaged records that a table names; JSON has them all."""
 
 # The terminal wraps it, so it is one line.
 _LEGEND = (
@@ -182,7 +182,8 @@ def decisions_view(
     cost = report.cost.any_time.estimate
     lines = [
         *_warning(report.guard, "replies to one of the two moves are missing more often"),
-        f"Trial {trial.name}: single decisions by lot, a trap less none, since {trial.started_at:%Y-%m-%d}.",
+        f"Trial {trial.name}: single randomised decisions, a trap less none, "
+        f"since {trial.started_at:%Y-%m-%d}.",
         f"{_drawn(report, _MOVES, 'decision')}; {report.counted:,} counted, "
         f"{counted(cost.persons, 'person')} (P {cost.effective_persons:.0f}).  {_guard(report.guard)}",
         *_left_out(report, "decision"),

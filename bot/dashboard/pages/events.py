@@ -30,7 +30,7 @@ SPANS = ("30", "1", "7", "90", "365")
 """Days that can be chosen; the first by default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""The sites' times are of games that began within so many days at most."""
+"""Days of games, counted by their start, from which the sites' times are measured."""
 WORDS = {
     "alarm": "an alarm changed its state",
     ACTION: "operator's action",

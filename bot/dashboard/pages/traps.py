@@ -39,7 +39,7 @@ TAKEN = "taken"
 """The order of `list_repeated`."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
-    BaitOrder.COST.value: "dearest",
+    BaitOrder.COST.value: "most costly",
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }

@@ -344,7 +344,7 @@ class NearTable {
 
 }  // namespace endgame
 
-// An Order estimates how good a position is for its side to move, so many plies ahead; an eighth of a move (see
+// An Order estimates a position for the side to move from a search of some plies; an eighth of a move (see
 // Weight::mobility) is a good unit.
 template <class Order>
 class EndgameSolver {

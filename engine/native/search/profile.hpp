@@ -84,7 +84,7 @@ class Profiler : MoveScores<G> {
     // quarter, but two at least; shares of the highest bonus of the best move.
     static constexpr int kFirstShare = 4;
     static constexpr int kFirstReplies = 2;
-    static constexpr int kManyContenders = 3;       // with so many before it, a contender is worth ...
+    static constexpr int kManyContenders = 3;       // after this many others, a contender is worth ...
     static constexpr double kEnoughForMany = 0.8;   // ... a search for traps up to this share,
     static constexpr double kEnough = 0.5;          // with fewer up to this one,
     static constexpr double kWorthFinding = 0.25;   // as long as there may be one above this

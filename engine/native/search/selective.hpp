@@ -1053,7 +1053,8 @@ class SelectiveSearch {
         int guess = 0;
         try {
             while (!helpers_stop_->is_set() && race_.depth() < last) {
-                // Every other helper works ahead: whoever comes after it finds its results in the table.
+                // Every other helper searches one ply deeper: the threads behind it find its results in the
+                table.
                 const int depth = race_.depth() + 1 + (index & 1);
                 guess = run(worker, depth < last ? depth : last, guess).score;
             }

@@ -40,7 +40,7 @@ Small = Annotated[
         "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Seed of everything that is drawn by lot.")]
+Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Random seed.")]
 Plots = Annotated[
     Path | None,
     typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),

@@ -4,7 +4,7 @@ Three sources.  Recorded games of people: every move in them is one that the bot
 reply is judged as if it had.  Games of trappy and of standard minimax against models of people, in the same
 openings.  And the bot's own games, which are not read here: a job's result follows from its arguments and the
 seed alone, so that a stopped run ends with the same numbers anywhere, while the bot's games change from day
-to day and are looked at again and again, for which they have intervals of another kind.  They are told by
+to day and are looked at again and again, for which they have intervals of another kind.  They are reported by
 `desdemona stats --by player`, whose rows "Figure 9" are the same counts by the same function
 (`engine.judgement.classify_reply`); a test holds the two together.
 """
@@ -337,7 +337,7 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
         tuple(columns),
         tuple(tuple(row) for row in rows),
         "A trap is the paper's: trappiness times cost is 5 points of expected score or more.  Of recorded "
-        "games a sample of answered moves was judged, whoever made them "
+        "games a sample of answered moves of all players was judged "
         f"(Othello by {DEPTHS['othello']} plies, chess by {DEPTHS['chess']}).  Intervals are by person, "
         "against models by opening; the paper's takes its replies as independent.  Decided positions are "
         'left out.  For the bot\'s own games: `desdemona stats --by player`, rows "Figure 9".',

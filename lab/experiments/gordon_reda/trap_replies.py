@@ -116,7 +116,7 @@ def _mean_cost(replies: Sequence[ReplyVerdict]) -> float:
 
 
 def recorded(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """Judge the replies to some of the moves of a sample of recorded games, whoever made the moves.
+    """Judge the replies to some of the moves of a sample of recorded games, of both players.
 
     Args:
         folder: Games of people (`lab.experiments.given_games`).
@@ -230,8 +230,8 @@ class EqualCost:
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     """Compare traps with equally bad replies of the same positions.
 
-    Whoever chooses by what replies cost alone plays each of them equally often, however many there are and
-    whatever the position is like.
+    A player who chooses by the replies' costs alone plays each of them equally often, whatever their number
+    and the position.
 
     Args:
         alpha: Chance that the interval of `EqualCost.beyond` excludes the truth.

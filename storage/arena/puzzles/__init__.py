@@ -1,1 +1,1 @@
-"""The trainer's queries: positions in which people fell, and what each person has done with them."""
+"""The trainer's queries: positions in which people took a bait, and each person's attempts at them."""

@@ -1,4 +1,4 @@
-"""Positions to find the reply in: taken from games that are over, and chosen for a person.
+"""Puzzle positions: imported from finished games, and selected for a person.
 
 A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
 reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
@@ -33,7 +33,7 @@ score."""
 
 @dataclass(frozen=True, slots=True)
 class NewFall:
-    """A fall of which the trainer does not know yet."""
+    """A taken bait that the trainer has not imported yet."""
 
     decision_id: int
     game_id: int
@@ -72,7 +72,7 @@ class FallSource:
 
 
 def position_key(game: str, initial_position: str | None, moves: Sequence[str], move: str) -> int:
-    """A number that positions share only if the same moves from the same start led to them.
+    """A hash of a position's start and moves; positions share it only if both are equal.
 
     Args:
         game: Its name.
@@ -102,7 +102,7 @@ async def list_pending(session: AsyncSession, site: str, after: int, limit: int)
 
 
 async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
-    """Note that some games have been taken up, by our keys."""
+    """Mark some games as imported, by our keys."""
     await insert_all_new(session, SearchedGame, [{"game_id": game_id} for game_id in games])
 
 
@@ -118,7 +118,7 @@ async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]
 
 
 async def list_new_falls(session: AsyncSession, site: str, decisions: Collection[int]) -> list[NewFall]:
-    """Falls among some decisions that are not taken up yet.
+    """Baits taken among some decisions that are not imported yet.
 
     Args:
         session: The transaction.
@@ -188,10 +188,10 @@ async def import_positions(
     Args:
         session: The transaction.
         falls: Those to store; one that is known already is passed over.
-        start: How hard a new position is taken to be.
+        start: Initial difficulty of a new position.
 
     Returns:
-        How many falls were new.
+        How many taken baits were new.
     """
     made = 0
     for fall in falls:
@@ -211,7 +211,7 @@ async def import_positions(
 async def _position_of(
     session: AsyncSession, fall: NewFall, start: Callable[[NewFall], TrainingRating]
 ) -> int:
-    """Our key of the position in which somebody fell; made if it is new."""
+    """Our key of the position in which a bait was taken; inserted if it is new."""
     found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
     position_id = await session.scalar(found)
     if position_id is None:
@@ -245,14 +245,14 @@ async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tupl
 
 
 def is_public() -> ColumnElement[bool]:
-    """Whether anybody may see a row of `ArenaGame`: the game is over."""
+    """Whether a row of `ArenaGame` is public: the game is over."""
     return ArenaGame.ended_at.is_not(None)
 
 
 async def own_fall(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The position in which a person fell last, of those that they have done nothing with yet.
+    """The position in which a person last took a bait, of those that they have not tried yet.
 
     Args:
         session: The transaction.
@@ -324,7 +324,8 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> FallSource | None:
-    """Where a position is shown from: the person's own first fall in it, or else anybody's in a public game.
+    """The game from which a position is shown: the person's first in which they took the bait, or a public
+    one.
 
     Args:
         session: The transaction.
@@ -363,7 +364,7 @@ async def find_source(
 
 
 async def fell_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
-    """Whether a person fell in a position, and so may have read its report."""
+    """Whether a person took the bait of a position, and so may have read its report."""
     statement = (
         select(literal(1))
         .select_from(TrainingFall)
@@ -380,7 +381,7 @@ async def fell_there(session: AsyncSession, position_id: int, account_id: str, s
 async def get_position_rating(
     session: AsyncSession, position_id: int, *, is_locked: bool = False
 ) -> TrainingRating | None:
-    """How hard a position is.
+    """The difficulty of a position.
 
     Args:
         session: The transaction.
@@ -401,7 +402,7 @@ async def get_position_rating(
 
 
 async def save_position_rating(session: AsyncSession, position_id: int, found: TrainingRating) -> None:
-    """Set how hard a position is."""
+    """Set the difficulty of a position."""
     await session.execute(
         update(TrainingPosition).where(TrainingPosition.id == position_id).values(**asdict(found))
     )
@@ -413,12 +414,12 @@ async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
 
 
 async def get_bait_line(session: AsyncSession, position_id: int) -> str | None:
-    """What follows the bait, if somebody has looked."""
+    """The continuation after the bait, if it was computed."""
     return await session.scalar(select(TrainingPosition.bait_line).where(TrainingPosition.id == position_id))
 
 
 async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> None:
-    """Note what follows the bait."""
+    """Store the continuation after the bait."""
     await session.execute(
         update(TrainingPosition).where(TrainingPosition.id == position_id).values(bait_line=line)
     )

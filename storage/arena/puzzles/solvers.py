@@ -1,4 +1,4 @@
-"""People as solvers: their ratings, the position in front of each, and what is to be shown again.
+"""People as solvers: their ratings, current positions, and the schedule of repetitions.
 
 The caller owns the transaction.
 """
@@ -26,7 +26,7 @@ class SolverRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRecord:
-    """What a person has done with a position; the table has columns of these names."""
+    """A person's attempts at a position; the table has columns of these names."""
 
     answers: int = 0
     """Of all kinds, a look at the solution among them."""
@@ -63,7 +63,7 @@ async def get_solver(
 async def lock_solver(
     session: AsyncSession, account_id: str, game: str, newcomer: TrainingRating
 ) -> SolverRecord:
-    """A person in one game, whom nobody else changes until we commit; made from `newcomer` if new.
+    """A person in one game, locked until we commit; inserted from `newcomer` if new.
 
     Made first: a row that is not there cannot be locked.
     """
@@ -93,7 +93,7 @@ async def save_solver(session: AsyncSession, account_id: str, game: str, found: 
 
 
 async def get_review(session: AsyncSession, account_id: str, position_id: int) -> ReviewRecord | None:
-    """What a person has done with a position; None: nothing."""
+    """A person's attempts at a position; None: no attempt."""
     row = await session.get(TrainingReview, (account_id, position_id), populate_existing=True)
     return None if row is None else ReviewRecord(row.answers, row.has_hint, row.stage, row.due_at)
 

@@ -15,7 +15,7 @@ from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
-"""What an error costs at least, in hundredths of a per cent: a tenth of the game."""
+"""Least cost of an error, in hundredths of a per cent: a tenth of the game."""
 
 Value = int | float | str | None
 Read = Callable[[Any], Value]
@@ -41,7 +41,7 @@ class ExportColumn:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What can be exported: a table with these columns."""
+    """An export: a table with these columns."""
 
     about: str
     columns: tuple[ExportColumn, ...]
@@ -99,7 +99,7 @@ def share(value: Any) -> Value:
 
 
 def moment_text(value: datetime | None) -> str | None:
-    """A moment as exports have it."""
+    """A time in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -148,7 +148,7 @@ def export_of(
 
 
 def named(name: str) -> Read:
-    """Reads the value of this name as it is."""
+    """Reads the value of this name unchanged."""
     return lambda row: getattr(row, name)
 
 

@@ -2,14 +2,14 @@
 
 A text that begins like a formula gets an apostrophe before it, as OWASP advises ("CSV Injection"); numbers
 stay what they are.  So that programs lose nothing, a text that begins with apostrophes before such a
-character gets one more: whoever takes away one has the text as it was (`text_of`).
+character gets one more: removing one restores the original text (`text_of`).
 """
 
 import re
 from collections.abc import Iterable
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""The wide forms count, too: some spreadsheets take them for the others."""
+"""Full-width forms count, too: some spreadsheets treat them alike."""
 
 
 def cell(value: object) -> object:
@@ -23,5 +23,5 @@ def cells(row: Iterable[object]) -> list[object]:
 
 
 def text_of(written: str) -> str:
-    """The text that a cell was made of."""
+    """The original text of a cell."""
     return written[1:] if written.startswith("'") and _FORMULA.match(written) else written

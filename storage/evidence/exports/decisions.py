@@ -1,4 +1,4 @@
-"""The exports with rows for decisions: of themselves, their outcomes, baits and replies."""
+"""The exports of decisions, outcomes, baits and replies."""
 
 import json
 from collections.abc import Iterable

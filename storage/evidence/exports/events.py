@@ -15,7 +15,7 @@ _WHOLE, _TEXT = ColumnKind.WHOLE, ColumnKind.TEXT
 
 
 def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """Site, account and time are the event's; any other filter selects the events of the games that pass."""
+    """Site, account and time filter the events; any other filter selects events by their games."""
     found: list[ColumnElement[bool]] = []
     if filters.site is not None:
         found.append(EventRow.site == filters.site)

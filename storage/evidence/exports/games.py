@@ -60,7 +60,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """Number of a closed game's moves of ours that fulfil conditions."""
+    """Number of our moves in a closed game that fulfil conditions."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)

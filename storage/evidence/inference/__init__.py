@@ -1,1 +1,2 @@
-"""Inference for trials: intervals by person, right at any time or for a fixed number. Pure arithmetic."""
+"""Inference for trials: intervals clustered by person, valid at any time or at a fixed sample size. Pure
+arithmetic."""

@@ -1,13 +1,14 @@
-"""Confidence sequences: intervals of a mean that are right at all looks together, however often one looks.
+"""Confidence sequences: intervals of a mean that stay valid under continuous monitoring.
 
-An ordinary 95 % interval is right at one look, planned beforehand.  Who looks after each of 5,000 games and
-stops when 0 is excluded finds an effect in two trials of five that have none.  The asymptotic confidence
+An ordinary 95 % interval is valid at one planned analysis.  Checking after each of 5,000 games and stopping
+when 0 is excluded finds an effect in two of five trials that have none.  The asymptotic confidence
 sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistics 2024, arXiv:2103.06476) is
 wider (3.04 standard errors where it is tightest, instead of 1.96) and excludes the truth at *any* look in at
 most 5 % of trials.
 
 Persons return, and values of one person are alike, so the variance is the larger of two: that of the values,
-and that of persons' sums.  The first is enough for the games that were played, drawn by lot; statements about
+and that of persons' sums.  The first is enough for the games that were played, randomly assigned; statements
+about
 people at large need the second.  That maximum is ours: it rests on simulations (`bench.statistics.placebo`),
 not on a theorem.
 
@@ -46,15 +47,15 @@ from storage.evidence.inference.persons import (
 )
 
 LEAST_VALUES = 100
-"""Before so many values an asymptotic interval is not to be trusted."""
+"""Least number of values for which an asymptotic interval is valid."""
 LEAST_PERSONS = 30.0
-"""Before so many effective persons their sums' variance is not to be trusted."""
+"""Least number of effective persons for which the variance of their sums is reliable."""
 _LARGEST_LOG = 700.0
 """Where e-values end: exp(700) is 10^304."""
 
 
 class PlannedN(IntEnum):
-    """How many values make an interval tightest, by kind of endpoint; fixed before the first value.
+    """Number of values at which an interval is tightest, by kind of endpoint; fixed before the first value.
 
     At half or double of it the interval is about 1 % wider than the tightest, at a tenth 26 %.
     """
@@ -67,12 +68,12 @@ class PlannedN(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SequenceDesign:
-    """What is fixed of a confidence sequence before its first value."""
+    """The design of a confidence sequence, fixed before its first value."""
 
     planned_n: int
     """Number of values at which it is tightest; see `PlannedN`."""
     alpha: float = ALPHA
-    """Greatest chance that any of its intervals excludes the truth."""
+    """Greatest probability that any of its intervals excludes the truth."""
     least_values: int = LEAST_VALUES
     """Fewer values: too early."""
     least_persons: float = LEAST_PERSONS
@@ -98,7 +99,7 @@ class SequenceDesign:
         return found
 
     def too_early(self, n: int, persons: float) -> str | None:
-        """Why an interval of n values of so many effective persons is not shown; None: it is.
+        """Why an interval of n values from a number of effective persons is not shown; None: it is.
 
         Persons are rounded down, so that the reason never says "30 of 30".
         """
@@ -111,7 +112,7 @@ class SequenceDesign:
 
 @dataclass(slots=True, kw_only=True)
 class AnyTimeEstimate:
-    """A mean with its interval, right at any time, for persons at large; nobody changes it.
+    """A mean with its any-time-valid interval for the population of persons; treat as immutable.
 
     It is not frozen: that would take five times as long to make, and some tables need tens of thousands.
     """
@@ -131,7 +132,8 @@ class AnyTimeEstimate:
     high: float | None
     """None while it is too early."""
     e_value: float | None
-    """Evidence against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at most
+    """Evidence (e-value) against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at
+    most
     10^304."""
     too_early: str | None
     """Why there is no interval, as `SequenceDesign.too_early` says it."""
@@ -174,7 +176,7 @@ def estimate(
 def estimate_of_sums(
     n: int, persons: int, effective: float, mean: float, spread: float, design: SequenceDesign
 ) -> AnyTimeEstimate:
-    """The interval of values of which only sums are known.
+    """The interval from sums of the values.
 
     Args:
         n: Number of values; 0: the other numbers are ignored.
@@ -281,7 +283,7 @@ class Looks:
         return np.asarray(enough)
 
     def ever_excludes(self, truth: float) -> bool:
-        """Whether any interval that may be read excludes this mean."""
+        """Whether any of the shown intervals excludes this mean."""
         outside = np.abs(self.mean - truth) > self.half_width
         return bool((outside & self.readable).any())
 
@@ -310,7 +312,7 @@ def looks(
 
 @dataclass(frozen=True, slots=True)
 class LargestPerson:
-    """The person on whom an estimate's variance depends most, and the estimate without them."""
+    """The person with the greatest influence on an estimate's variance, and the estimate without them."""
 
     person: PersonId
     share: float
@@ -321,7 +323,8 @@ class LargestPerson:
 def largest_person(
     values: Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
 ) -> LargestPerson | None:
-    """Who has the largest share of V, of equals the first by key; None: no value differs from the mean.
+    """The person with the largest share of V, the first by key among equals; None: no value differs from the
+    mean.
 
     Raises:
         ValueError: As for `estimate`.

@@ -1,7 +1,7 @@
-"""Calibration of the models of people: did errors happen as often as predicted, and did predictions separate?
+"""Calibration of the models of people: predicted against observed errors, and discrimination.
 
 The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift
-that may be read at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
+valid at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
 between persons alone raise it to 20 in half of the runs of a model that is right on average.
 """
 
@@ -40,7 +40,7 @@ class Calibration:
     slope: FixedInterval
     """b; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
-    """Mean of happened less predicted, right at any time: an alarm when it excludes 0."""
+    """Mean of happened less predicted, valid at any time: an alarm when it excludes 0."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -78,7 +78,7 @@ def calibration(
 
 
 def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
-    """No interval of fewer than `LEAST_PERSONS` effective persons, whoever looks how often."""
+    """No interval of fewer than `LEAST_PERSONS` effective persons, however often one looks."""
     if found.low is None or found.effective_persons >= LEAST_PERSONS:
         return found
     early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"

@@ -1,7 +1,7 @@
-"""Single decisions of a trial: what a trap changes in the very next reply (micro-randomised).
+"""Single decisions of a trial: the effect of a trap on the next reply (micro-randomised).
 
-In some decisions the lot decides between trappy's choice T, which sets a trap, and the best move N that sets
-none (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
+Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N that sets none
+(Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
 doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded chance, Y the cost of the reply, and x
 the mean of the people model's expected costs after T and after N::
 
@@ -45,7 +45,7 @@ from storage.evidence.inference.trial import (
 
 _PRIOR_COST = 1.2
 _PRIOR_REPLIES = 20.0
-"""A person's past counts as if 20 replies that cost 0.06 each had come before."""
+"""Prior of a person's mean cost: 20 replies that cost 0.06 each."""
 _MODEL_WEIGHT = 0.8
 _CENTRE = 0.5
 """q of weighted centred least squares."""
@@ -53,7 +53,7 @@ _CENTRE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialDecision:
-    """A decision in which the lot chose between a move that sets a trap and one that sets none.
+    """A decision randomised between a move that sets a trap and one that sets none.
 
     All but `settled_at` and `cost` is known, and stored, before the draw.  Costs and values are expected
     scores, from 0 to 1; costs count to the same depth after both moves.
@@ -64,7 +64,7 @@ class TrialDecision:
     person: int
     """Key of the opponent's account."""
     games_before: int
-    """Games of the trial that the person began before this one, with decisions by lot or without."""
+    """Games of the trial that the person began before this one, with randomised decisions or without."""
     drawn_at: datetime
     """When the move was drawn, with a time zone."""
     settled_at: datetime | None
@@ -72,7 +72,7 @@ class TrialDecision:
     treated: bool
     """A: the move that sets a trap was drawn."""
     chance: float
-    """Recorded chance of that move, in (0, 1)."""
+    """Recorded probability of that move, in (0, 1)."""
     cost: float | None
     """Y: cost of the reply; None: there was no reply."""
     expected_trap: float
@@ -126,7 +126,7 @@ class DecisionOutcome:
 
     any_time: EndpointReport
     fixed: FixedInterval
-    """By weighted centred least squares, for a look at a number of decisions fixed beforehand."""
+    """By weighted centred least squares, for an analysis at a number of decisions fixed beforehand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,15 +134,15 @@ class DecisionsReport(TrialCounts):
     """The single decisions of a trial: a trap less no trap."""
 
     planned_n: int
-    """Number of decisions that was fixed beforehand: where the intervals are tightest, and from which on the
-    fixed ones may be shown."""
+    """Planned number of decisions: at it the intervals are tightest, and from it on the fixed ones may be
+    shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
     """Y.  Includes that positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
     """Y less the mean cost of all replies in the position reached: 0 for a person who moves at random."""
     earned: DecisionOutcome
-    """Y less what we gave up for the trap, A (value of N less value of T)."""
+    """Y less the cost of the trap to us, A (value of N less value of T)."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
@@ -167,11 +167,11 @@ def decisions_report(
     at: datetime,
     flags: SuspectGames = NO_SUSPECTS,
 ) -> DecisionsReport:
-    """What the single decisions of a trial say now.
+    """The current results of a trial's single decisions.
 
     Args:
-        decisions: All that were drawn, in any order.
-        terms: What was fixed before the first one.
+        decisions: All randomised ones, in any order.
+        terms: The trial's design.
         at: Now, with a time zone.
         flags: Of suspect games: their decisions count, and a line leaves them out.
 

@@ -1,8 +1,8 @@
-"""Numbers that are fixed before the first game, the same everywhere unless a trial says otherwise."""
+"""Default constants of trials, fixed before the first game unless a trial sets its own."""
 
 ALPHA = 0.05
-"""Greatest chance that an interval excludes the truth."""
+"""Greatest probability that an interval excludes the truth."""
 CAP_GAMES = 50
-"""So many of a person's first games count."""
+"""Number of a person's first games that count."""
 RATING_BAND = 200
 """Width of a rating band, in rating points."""

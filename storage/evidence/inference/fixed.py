@@ -1,4 +1,4 @@
-"""Fixed intervals: right at one look planned beforehand, by leaving out one person at a time.
+"""Fixed-sample intervals, valid at one planned analysis, by the jackknife over persons.
 
 An estimate b is computed again without each of G persons, b_(g).  Its variance is (G-1)/G sum (b_(g) - b)^2,
 and its 95 % interval takes Student's t with P - 1 degrees of freedom, where P is the effective number of
@@ -32,12 +32,12 @@ the first one left out is below 1e-15 of the first."""
 _AT_ONCE = 10_000
 """Replies whose powers are in memory together."""
 _STEEPEST = 50.0
-"""A logit slope or intercept beyond it has left what data can tell: events and predictions are separated."""
+"""Limit of a logit slope or intercept: beyond it events and predictions are separated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedInterval:
-    """An estimate with an interval that is right at one look, planned beforehand."""
+    """An estimate with an interval that is valid at one planned analysis."""
 
     n: int
     """Number of values."""
@@ -67,7 +67,8 @@ def leave_one_out(
 
     Args:
         value: The estimate of all values; None: not determined.
-        without: The estimate without each person, shape (G,); not finite where the others leave it open.
+        without: The estimate without each person, shape (G,); not finite where the others do not determine
+            it.
         counts: Number of values of each person, shape (G,).
         alpha: Chance that the interval excludes the truth.
     """

@@ -1,4 +1,4 @@
-"""Whole games of a trial: what trappy scores and costs people more than standard.
+"""Whole games of a trial: the differences in score and cost between trappy and standard.
 
 Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded chance of trappy, Y the
 outcome, e its expectation before the game and m a guess from earlier games of the stratum::
@@ -54,7 +54,7 @@ from storage.evidence.inference.trial import (
 )
 
 _PRIOR_GAMES = 10.0
-"""A stratum's mean residual is shrunk towards 0 as if this many games with residual 0 had come before."""
+"""A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
 """In place of a rating band."""
@@ -67,7 +67,7 @@ TRIAL_GAME = np.dtype(
         ("kind", "<i4"),
     ]
 )
-"""A game drawn between trappy and standard: A = 1 for the player whose effect is asked for.
+"""A game assigned at random to trappy or standard: A = 1 for the treated player.
 
 Beside the columns of `UNIT` there are the ratings before the game, the person's and ours, on the same scale;
 our score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; all of
@@ -75,13 +75,13 @@ these not a number where there is none; and the game's place in `TrialGames.kind
 
 
 class GameKind(NamedTuple):
-    """What games have in common, by text."""
+    """Kinds of games, by text."""
 
     game: str
     """What was played: othello, chess, xiangqi."""
     site: str
     speed: str
-    """As the site calls it: bullet, blitz."""
+    """The site's name of the speed: bullet, blitz."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +98,7 @@ class TrialGames:
 
 
 def check_outcomes(games: Units) -> None:
-    """Refuse games whose score or cost cannot be.
+    """Refuse games with an impossible score or cost.
 
     Raises:
         ValueError: The message names the game.
@@ -114,7 +114,7 @@ NO_GAMES = TrialGames(np.zeros(0, TRIAL_GAME), ())
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Games that are alike before they begin."""
+    """Games with the same characteristics before they begin."""
 
     game: str
     site: str
@@ -143,7 +143,7 @@ class EloDifference:
     high: float | None
     """None while it is too early."""
     score_per_elo: float
-    """Score that one point of Elo is worth in these games, mean(m (1 - m) ln(10) / 400)."""
+    """Score per point of Elo in these games, mean(m (1 - m) ln(10) / 400)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,11 +204,11 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
 def games_report(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
 ) -> GamesReport:
-    """What the games of a trial say now.
+    """The current results of a trial's games.
 
     Args:
         games: All games drawn between its two players.
-        terms: What was fixed before the first game.
+        terms: The trial's design.
         at: Now, with a time zone.
         flags: Of suspect games: they count, and a line leaves them out.
 
@@ -221,7 +221,7 @@ def games_report(
 def games_report_and_looks(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
 ) -> tuple[GamesReport, Looks]:
-    """`games_report`, and the difference in score as it was seen after each game that counts.
+    """`games_report`, and the difference in score after each game that counts.
 
     Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
     """
@@ -283,7 +283,7 @@ def _cost_values(rows: _Counted) -> Floats:
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
-    """Of each counted row, whether its person had no game drawn before."""
+    """Whether each counted row is its person's first."""
     is_first = earlier_counts(codes_of(selection.rows["person"])) == 0
     return np.asarray(is_first[~selection.missing])
 

@@ -1,4 +1,4 @@
-"""Groups of values: numbers for their keys, how many persons they are worth, and sums of earlier values."""
+"""Groups of values: codes of their keys, effective numbers of persons, and sums of earlier values."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 PersonId = int | str
-"""Who played: the key of an opponent's account at a site."""
+"""A person: the key of an opponent's account at a site."""
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 _SPARSEST = 20
-"""Up to so many numbers for each key, from the least to the greatest, a table is faster than a sort."""
+"""Up to this ratio of value range to number of keys a table is faster than a sort."""
 
 
 def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:

@@ -1,4 +1,4 @@
-"""How many games, decisions or traps an effect of a given size needs, for one look and for looks at any time.
+"""Sample sizes (games, decisions or traps) for an effect of a given size, for fixed and any-time analyses.
 
 A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on.  One that may be read at
 any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials
@@ -15,21 +15,21 @@ from storage.evidence.inference.defaults import ALPHA
 
 POWER = 0.8
 LOTS_PER_GAME = 1.0
-"""Decisions by lot that plans assume a game has where it was not measured: what chess and xiangqi had in a
+"""Randomised decisions per game that plans assume where it was not measured: what chess and xiangqi had in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
 LEAST_GAMES = 30
-"""So many games tell how often a lot decides: a rate of one a game to some 18 %."""
+"""Least number of games that give the rate of random draws: a rate of one a game to some 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)
-"""Expected scores of which plans tell."""
+"""Expected scores in plans."""
 _ELOS = (20, 50, 100)
 _RESIDUAL_SDS = (0.10, 0.133)
 """Standard deviations of a reply's cost about its guess."""
 _COSTS = (0.005, 0.01, 0.02)
 """Differences of the next reply's cost, in expected score."""
 _FALLS = (0.2, 0.3)
-"""Shares of falls."""
+"""Shares of baits taken."""
 _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
 """Differences of that share."""
 _TRAPS_PER_PERSON = 10.0
@@ -43,11 +43,11 @@ _MOST = 1e12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
-    """What one effect needs."""
+    """The sample size for one effect."""
 
     kind: Literal["games", "decisions", "traps"]
     given: str
-    """What was assumed, for people."""
+    """The assumptions, in words."""
     effect: float
     """In the values' own unit: score, cost, or share of falls."""
     effect_elo: float | None
@@ -55,11 +55,11 @@ class PlanRow:
     sd: float
     """Standard deviation of a value."""
     fixed: float
-    """Values needed for one look planned beforehand."""
+    """Values needed for one planned analysis."""
     any_time: float
-    """Values needed for looks at any time."""
+    """Values needed for any-time analyses."""
     per_game: float
-    """Values that a game has."""
+    """Values per game."""
     measured_in: int | None
     """Games in which `per_game` was measured; None: it is assumed, or 1 because the values are games."""
     fixed_games: float | None
@@ -73,7 +73,7 @@ class PlanRow:
 
 
 def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:
-    """Values that one planned look needs to exclude 0 with this power; not rounded.
+    """Values that one planned analysis needs to exclude 0 with this power; not rounded.
 
     Raises:
         ValueError: The effect or sd is not more than 0, or the power not between 1/2 and 1.
@@ -84,7 +84,7 @@ def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = 
 
 
 def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: float = POWER) -> float:
-    """Values after which an interval that may be read at any time excludes 0 with this power; not rounded.
+    """Values after which an any-time-valid interval excludes 0 with this power; not rounded.
 
     Raises:
         ValueError: As for `fixed_needed`, or more than 10^12 values are needed.
@@ -173,7 +173,7 @@ def plan_decisions(
     """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
 
     Args:
-        decisions_per_game: How many decisions by lot a game has.
+        decisions_per_game: How many randomised decisions a game has.
         measured_in: Games in which that was measured; None: it is assumed.
     """
     design, rows = SequenceDesign(PlannedN.DECISIONS), []

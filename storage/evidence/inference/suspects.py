@@ -1,7 +1,7 @@
-"""Suspect games: flags by plain rules that anybody can check.
+"""Suspect games, flagged by simple, verifiable rules.
 
-A flag excludes nothing: a second line of the report leaves flagged games out.  Excluding by what happened in
-a game would bias the trial, since a trap changes what happens.
+A flag excludes nothing: a second line of the report leaves flagged games out.  Exclusion by events in a game
+would bias the trial, since traps change those events.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,9 @@ from storage.evidence.inference.persons import codes_of, first_and_codes
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""So many standard errors above the model."""
+"""Standard errors above the model from which a person is suspect."""
 ENGINE_REPLIES = 100
-"""From so many judged replies of a person on."""
+"""Least number of judged replies of a person."""
 COPIED_PLIES = 20
 COPIED_WITHIN = timedelta(days=7)
 
@@ -56,7 +56,7 @@ _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
 
 Flags = Mapping[int, tuple[SuspectFlag, ...]]
-"""The flags of each game that has any, by its key; in the order of `SuspectFlag`."""
+"""The flags of each flagged game, by its key; in the order of `SuspectFlag`."""
 
 
 class SuspectGames(Flags):
@@ -72,7 +72,7 @@ class SuspectGames(Flags):
         self._games, self._flags = games[order], flags[order]
 
     def where(self, is_wanted: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "SuspectGames":
-        """Those whose keys are wanted."""
+        """The flags of the games with these keys."""
         wanted = is_wanted(self._games)
         return SuspectGames(self._games[wanted], self._flags[wanted])
 
@@ -108,7 +108,7 @@ NO_SUSPECTS = SuspectGames(np.zeros(0, np.int64), np.zeros(0, np.intp))
 
 
 def suspects(games: NDArray[np.void]) -> SuspectGames:
-    """The flags of each game that has any.
+    """The flags of each flagged game.
 
     Args:
         games: Rows with the columns of `PLAYED` and any others, in any order; `require_possible` accepts
@@ -128,7 +128,7 @@ def suspects(games: NDArray[np.void]) -> SuspectGames:
 
 
 def require_possible(games: NDArray[np.void]) -> None:
-    """Raise ValueError if a game occurs twice, or its numbers cannot be; the message names it."""
+    """Raise ValueError if a game occurs twice or has impossible numbers; the message names it."""
     twice = len(games) - len(first_and_codes(games["id"])[0])
     if twice:
         raise ValueError(f"{twice} games occur twice")
@@ -165,7 +165,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
     """Of each game, whether an earlier one of another account has its opening, within `COPIED_WITHIN`.
 
-    Not the earlier game: otherwise anybody could have a stranger's game flagged by repeating it.
+    The earlier game is not flagged: otherwise anybody could flag a stranger's game by repeating it.
     """
     found = np.zeros(len(games), bool)
     long_enough = np.flatnonzero(games["opening"] != NO_OPENING)

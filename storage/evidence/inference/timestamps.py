@@ -12,5 +12,5 @@ def microseconds(at: datetime) -> int:
 
 
 def moment_of(at_us: int) -> datetime:
-    """The moment so many microseconds after 1970 began (UTC)."""
+    """The time (UTC) from microseconds since the Unix epoch."""
     return _EPOCH + timedelta(microseconds=at_us)

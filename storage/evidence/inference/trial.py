@@ -1,7 +1,7 @@
-"""What games and single decisions of a trial share: which ones count, in which order, and the
-randomisation check.
+"""Rules for games and single decisions of a trial alike: which count, in which order, and the randomisation
+check.
 
-What counts is decided by facts from before the draw.  Values come in the order of the draw, up to the oldest
+Inclusion depends only on facts from before the draw.  Values come in the order of the draw, up to the oldest
 one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
 """
 
@@ -36,7 +36,7 @@ UNIT = np.dtype(
         ("excluded", "i1"),
     ]
 )
-"""A row of a trial: something between two choices of which one was drawn by lot.
+"""A row of a trial: a unit for which one of two choices was drawn at random.
 
 Its key, and those of its game and of the opponent's account; when the choice was drawn, and when the outcome
 was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded chance of treatment, in
@@ -44,7 +44,7 @@ was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the re
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
 UNSETTLED = np.iinfo(np.int64).max
-"""In place of the moment of an outcome that is still open."""
+"""In place of the time of an outcome that is still open."""
 
 
 class Exclusion(IntEnum):
@@ -57,22 +57,22 @@ class Exclusion(IntEnum):
     OWN_POSITION = 2
     """The game began in a position that the opponent had chosen."""
     REPEATED_LOT = 3
-    """What the lot said was known: the move had been drawn before, and was taken back."""
+    """The draw was already known: the move had been drawn before, and was taken back."""
 
     @property
     def text(self) -> str:
-        """For people."""
+        """In words."""
         return self.name.lower().replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialTerms:
-    """What is fixed of a trial before its first game."""
+    """The design of a trial, fixed before its first game."""
 
     alpha: float = ALPHA
-    """Greatest chance that an endpoint's interval ever excludes the truth."""
+    """Greatest probability that an endpoint's interval ever excludes the truth."""
     cap_games: int = CAP_GAMES
-    """So many games of a person count, the first ones drawn."""
+    """Number of games of a person that count, the first ones drawn."""
     open_days: float = 14.0
     """Open for longer: missing, also if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
@@ -97,7 +97,7 @@ class TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class DrawnRows:
-    """The rows of a trial that count, in the order of the draw, whatever outcome is asked for."""
+    """The rows of a trial that count for any outcome, in the order of the draw."""
 
     rows: Units
     """Including those whose outcome is missing."""
@@ -150,7 +150,7 @@ class CountedRows(DrawnRows):
 
 
 def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:
-    """The rows that count for one outcome or another.
+    """The rows that count, whichever the outcome.
 
     Args:
         rows: In any order; of rows drawn at the same time the first given counts as drawn first.
@@ -212,7 +212,7 @@ def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
 
     Args:
         treated: A, what was drawn, shape (n,).
-        chance: pi, the recorded chance that A is 1, shape (n,).
+        chance: pi, the recorded probability that A is 1, shape (n,).
     """
     return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
 
@@ -222,7 +222,7 @@ _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
 
 
 def hide_early(found: Any, why: str | None = None) -> None:
-    """Hide the estimates in a report's JSON for which it is too early: who looks at them peeks.
+    """Hide the estimates in a report's JSON for which it is too early: showing them would invite peeking.
 
     Of each such estimate the counts stay; every other number becomes None.  Each estimate gets `too_early`,
     true or false, and `why_too_early`, a text or None.
@@ -246,17 +246,17 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Whether the lot was drawn as recorded, and whether one arm loses outcomes."""
+    """Whether the assignment matches its recorded probabilities, and whether one arm loses outcomes."""
 
     draw: AnyTimeEstimate
-    """A - pi over everything drawn; 0 unless lot or bookkeeping is broken."""
+    """A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
     missing: AnyTimeEstimate
     """Share of missing outcomes, treated less untreated."""
     missing_treated: int
     missing_untreated: int
 
     def lacks_an_arm(self, counts: TrialCounts) -> str | None:
-        """Why there is nothing to compare: one arm has no outcome at all; None: both have some."""
+        """Why no comparison is possible: one arm has no outcome; None: both have some."""
         treated = counts.drawn_treated - self.missing_treated
         untreated = counts.drawn_untreated - self.missing_untreated
         return None if treated and untreated else f"no comparison: {treated} treated, {untreated} untreated"
@@ -268,7 +268,7 @@ class RandomisationCheck:
 
 
 def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
-    """The guard over everything drawn."""
+    """The check over all draws."""
     rows, missing = selection.rows, selection.missing
     treated, chance, persons = rows["treated"], rows["chance"], rows["person"]
     return RandomisationCheck(
@@ -281,7 +281,7 @@ def randomisation_check(selection: CountedRows, design: SequenceDesign) -> Rando
 
 @dataclass(frozen=True, slots=True)
 class EndpointReport:
-    """One outcome, treated less untreated, with the lines that show how much it hangs on some of the rows."""
+    """One outcome, treated less untreated, with a sensitivity analysis."""
 
     estimate: AnyTimeEstimate
     largest: LargestPerson | None
@@ -289,7 +289,7 @@ class EndpointReport:
     flagged: int
     """Number of values of flagged games."""
     flagged_for: dict[str, int]
-    """How many of these for which reason; a game may have several."""
+    """Their number by reason; a game may have several."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
     """Of each person's first game."""
@@ -300,7 +300,7 @@ class EndpointReport:
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: SuspectGames, design: SequenceDesign
 ) -> EndpointReport:
-    """An outcome's lines.  Guesses m are not made anew for a part: any earlier knowledge is good enough.
+    """An outcome's lines.  Guesses m are not recomputed for a part: any earlier knowledge is good enough.
 
     Args:
         psi: Values, shape (n,).
@@ -328,7 +328,7 @@ def endpoint(
 
 
 def check_draws(rows: Units, noun: str) -> None:
-    """Refuse rows whose draw cannot be.
+    """Refuse rows with an impossible draw.
 
     Args:
         rows: The rows.

@@ -1,4 +1,4 @@
-"""The verdict on a trial: what the any-time interval of each outcome says, and nothing else.
+"""The verdict on a trial, which follows from the any-time interval of each outcome alone.
 
 Every page, command, report and export that says who does better says it by `TrialVerdict`, and experiments
 judge their claims by the same `finding_of`.  Nothing is decided before the interval may be read; the verdict
@@ -16,11 +16,11 @@ from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
 _MOST_MORE = 1_000_000
-"""More values than this are not forecast."""
+"""Forecasts of required values end here."""
 
 
 class IntervalFinding(StrEnum):
-    """What an interval of a difference says."""
+    """What the interval of a difference shows."""
 
     TOO_EARLY = "too_early"
     """There is no interval yet."""
@@ -35,12 +35,12 @@ class IntervalFinding(StrEnum):
 
     @property
     def is_decided(self) -> bool:
-        """Whether more values are not needed."""
+        """Whether the finding is final."""
         return self not in (IntervalFinding.TOO_EARLY, IntervalFinding.NOT_CLEAR)
 
 
 def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> IntervalFinding:
-    """What an interval says.
+    """The finding from an interval.
 
     Args:
         low: Its lower limit; None: there is no interval.
@@ -59,7 +59,7 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
 
 
 class TrialOutcome(StrEnum):
-    """What is compared."""
+    """The outcome that is compared."""
 
     SCORE = "score"
     """Our score in a game."""
@@ -83,14 +83,14 @@ class TrialOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialVerdict:
-    """What a trial says of one outcome, first choice less second."""
+    """The verdict on one outcome, first choice less second."""
 
     outcome: TrialOutcome
     is_planned: bool
     """Whether this is the endpoint that was fixed before the first game; the others are exploratory."""
     finding: IntervalFinding
     first: str
-    """The player whose effect is asked for, or ``trap``."""
+    """The treated player, or ``trap``."""
     second: str
     """The player it is compared with, or ``no trap``."""
     unit: Literal["game", "decision"]
@@ -106,7 +106,7 @@ class TrialVerdict:
     persons: int
     """Persons the values come from."""
     effective_persons: float
-    """The same if a few of them have most of the values: they count like this many."""
+    """The effective number of persons, lower when a few of them have most of the values."""
     persons_needed: float
     """Effective persons before which there is no interval."""
     mean: float | None
@@ -125,7 +125,7 @@ class TrialVerdict:
     more_to_narrow: int | None
     """Values still needed until the interval is a third narrower; None likewise."""
     broken: tuple[str, ...]
-    """Why the numbers must not be used: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty:
+    """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty:
     they may be.
     """
 

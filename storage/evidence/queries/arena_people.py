@@ -1,4 +1,4 @@
-"""What the arena's pages tell of players: games, ratings, replies to traps over time, the best ratings."""
+"""Player data for the arena's pages: games, ratings, replies to traps over time, the best ratings."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

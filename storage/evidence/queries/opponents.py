@@ -27,7 +27,7 @@ LEAST_BAITS = 5
 """Baits that have to be set for somebody to be among those who fall most often."""
 
 _FEW = 500
-"""So many accounts at most are read by their keys, more all together."""
+"""Up to this many accounts are read by their keys, more in one scan."""
 
 
 class OpponentOrder(Enum):

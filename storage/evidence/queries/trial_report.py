@@ -1,4 +1,4 @@
-"""What a trial says now: whole games drawn between two players, and single decisions by lot."""
+"""The current results of a trial, of randomly assigned games and of randomised single decisions."""
 
 import asyncio
 from collections.abc import Sequence

@@ -313,7 +313,7 @@ def _late_among(shown: GameRows) -> list[int]:
 async def _late(session: AsyncSession) -> list[int]:
     """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
 
-    In the order in which they began, whatever the filters; only the games of persons who have so many.
+    In the order in which they began, whatever the filters; only the games of persons who have that many.
     """
     frequent = await session.execute(
         select(GameRow.opponent_id, GameRow.game)

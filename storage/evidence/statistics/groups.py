@@ -2,7 +2,7 @@
 
 Unlike things are never added up: a group has one game (Othello, chess, ...), and rating bands are per site.
 Replies are compared with what chance and the model of people expect of the very same positions, never with
-other positions: after a trap there are fewer good replies, so whoever moves at random errs more often there.
+other positions: after a trap there are fewer good replies, so a random mover errs more often there.
 
 Differences have confidence sequences by person (`storage.evidence.inference.any_time`): they may be read
 at any time.
@@ -66,7 +66,7 @@ def phase_name(phase: int) -> str:
 class Expected:
     """How often something happened, beside what was expected; shares or costs from 0 to 1.
 
-    Nobody changes it; like `AnyTimeEstimate` it is not frozen, since there are so many.
+    Treat as immutable; like `AnyTimeEstimate` it is not frozen, because many instances are created.
     """
 
     n: int

@@ -28,7 +28,7 @@ class LotTraffic:
 def is_by_lot() -> ColumnElement[bool]:
     """Whether a decision was drawn, as a condition on `DecisionRow` and `GameRow`.
 
-    Where nobody knows, since the record was damaged when migration 0012 read it: whether the player draws.
+    If unknown, since the record was damaged when migration 0012 read it: whether the player draws.
     """
     mode = DecisionRow.search_mode
     return or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING)))

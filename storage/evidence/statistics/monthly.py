@@ -92,7 +92,7 @@ class MonthlyReport:
     """By player and game."""
     ratings: tuple[RatedGames, ...]
     baits: tuple[CostliestBait, ...]
-    """The dearest first."""
+    """The most costly first."""
     events: tuple[tuple[str, int], ...]
     """Kinds and their numbers, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]

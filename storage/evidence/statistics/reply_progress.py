@@ -1,6 +1,6 @@
 """How one opponent's replies change over the games: errors and costs, in blocks of games.
 
-Replies to moves that set a tempting trap are told apart from all others.  Only what the statistics count is
+Replies to moves that set a trap are counted separately from all others.  Only what the statistics count is
 here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
 Replies of one game are alike, so an interval is by game: it leaves out one game at a time
@@ -129,7 +129,7 @@ async def replies_by_game(
 
 
 def progress(games: Sequence[PlayedReplies], size: int = BLOCK_GAMES) -> list[ProgressBlock]:
-    """Blocks of so many games each, the oldest first; the last one may have fewer.
+    """Blocks of equal numbers of games, the oldest first; the last one may have fewer.
 
     Args:
         games: Of one kind of game, in the order in which they began.

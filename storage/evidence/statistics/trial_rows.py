@@ -160,7 +160,7 @@ async def trial_decisions(
 
 
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
-    """Keys of the decisions by lot in some games, in the order of the draw."""
+    """Keys of the randomised decisions in some games, in the order of the draw."""
     statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
     may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
     games = list(await session.scalars(statement.where(may_have, *which)))
@@ -181,7 +181,8 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
-    """For each game of the trial how many its person began before it, with a decision by lot or without."""
+    """By game of the trial: how many games its person began before it, with or without a randomised
+    decision."""
     games = await session.execute(
         select(GameRow.id, GameRow.opponent_id)
         .where(GameRow.trial_id == trial.id)
@@ -266,7 +267,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
             excluded = Exclusion.REPEATED_LOT
         lots.add(lot)
     settled_at = row.at
-    if row.is_settled:  # outcomes that are judged anew have a later time
+    if row.is_settled:  # outcomes that are judged again have a later time
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
     return trial_decision(
@@ -295,7 +296,7 @@ def trial_decision(
     reply: str | None,
     excluded: Exclusion,
 ) -> TrialDecision:
-    """A decision by lot, as it is counted.
+    """A randomised decision, as it is counted.
 
     Args:
         decision_id: Its key.

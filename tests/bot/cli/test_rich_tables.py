@@ -133,7 +133,7 @@ async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
 
     shown = words(await told(database, write))
     assert (
-        "Drawn by lot: f7 sets a trap (expected score 62.4 %; drawn with chance 0.5), "
+        "Drawn at random: f7 sets a trap (expected score 62.4 %; drawn with probability 0.5), "
         "d3 sets none (expected score 60.8 %); seed ffffffffffffffff." in shown
     )
     assert shown.count("drawn against") == 1

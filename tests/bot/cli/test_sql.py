@@ -77,7 +77,7 @@ def test_more_rows_than_wanted_are_told(desdemona: Command) -> None:
     code, out, err = desdemona(
         "sql", "--format", "csv", "--rows", "2", "select game_id from ask_games order by 1"
     )
-    assert (code, out, err) == (0, "game_id\n1\n2\n", "There are more rows than 2; --rows asks for more.\n")
+    assert (code, out, err) == (0, "game_id\n1\n2\n", "More than 2 rows; --rows shows more.\n")
     assert desdemona("sql", "--rows", "3", ASKED)[2] == ""
 
 

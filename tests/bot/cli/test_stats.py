@@ -199,13 +199,14 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "falls 20%, 10 traps per person 5,683 / 11,210 909 / 1,795 227 / 560" in lines_of(out)
     assert "games (2 each, assumed) 2,841 / 5,605 455 / 898 114 / 280" in lines_of(out)
     assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
-    assert "Decisions: 1 by lot in a game is assumed until there are 30 finished games of randomised" in out
+    assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
     assert "; so the plan assumes how often a lot decides" in err
 
 
 def lots(path: Path, games: int, decisions: int) -> None:
-    """Finished games of the player that draws decisions, and so many decisions by lot in the first one."""
+    """Finished games of the player that draws decisions, and the given number of randomised decisions in the
+    first one."""
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
@@ -236,7 +237,7 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
     _, out, err = desdemona("stats", "--plan")
     assert err == ""
     assert any(line.startswith("games (0.33 each, measured) 37,67") for line in lines_of(out))
-    assert "Decisions: 10 by lot got a reply in 30 finished games with people." in out
+    assert "Decisions: 10 randomised ones got a reply in 30 finished games with people." in out
 
 
 def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
@@ -250,7 +251,7 @@ def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_fil
     lots(migrated_file, 30, 0)
     assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
-    assert "0 by lot got a reply in 30 finished games with people, so no number of such games" in told
+    assert "0 randomised ones got a reply in 30 finished games with people, so no number of such" in told
 
 
 def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
@@ -319,7 +320,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
 
 
 def by_lot(path: Path, arms: tuple[str, ...]) -> None:
-    """A trial with eight decisions by lot of four persons."""
+    """A trial with eight randomised decisions of four persons."""
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
@@ -351,7 +352,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
     status, out, err = desdemona("stats", "--trial", "m1")
     assert (status, err) == (0, "")
     told = " ".join(out.split())
-    assert "Trial m1: single decisions by lot, a trap less none, since 2026-11-25." in told
+    assert "Trial m1: single randomised decisions, a trap less none, since 2026-11-25." in told
     assert (
         "8 decisions drawn: trap 4, no trap 4; 8 counted, 4 persons (P 4). "
         "Lot: too early to test. Missing 0 / 0." in told

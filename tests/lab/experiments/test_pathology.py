@@ -56,14 +56,14 @@ def test_deep_first_moves_beside_moves_by_lot(chosen: float, verdict: ClaimVerdi
     boards, by_lot = Pathology().jobs(Size.SMALL)
     results = {boards.name: {"wins": wins, "right": right}, by_lot.name: {"random": {"1 N": [0.4] * 40}}}
     report = Pathology().report(results, Size.SMALL)
-    claim = next(each for each in report.claims if each.says.endswith("is better than one by lot"))
+    claim = next(each for each in report.claims if each.says.endswith("is better than a random one"))
     assert claim.verdict is verdict
-    assert f"% are right, by lot 40.0 (40.0 to 40.0) %: {100 * (chosen - 0.4):+.1f} (" in claim.found
+    assert f"% are right, at random 40.0 (40.0 to 40.0) %: {100 * (chosen - 0.4):+.1f} (" in claim.found
     assert claim.found.endswith("40 boards whose first move matters")
-    assert report.tables[0].rows[-1] == ("a move by lot", "", "", "", "40.0 (40.0 to 40.0)", "-")
+    assert report.tables[0].rows[-1] == ("a random move", "", "", "", "40.0 (40.0 to 40.0)", "-")
     assert "(40 with N, 0 with Y)" in report.tables[0].note
     del results[by_lot.name]
-    assert not any("by lot" in each.says for each in Pathology().report(results, Size.SMALL).claims)
+    assert not any("a random one" in each.says for each in Pathology().report(results, Size.SMALL).claims)
 
 
 def won(look_ahead: dict[int, str], evaluation: str, figure: int) -> Result:

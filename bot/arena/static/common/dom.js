@@ -73,7 +73,7 @@ export function toast(text, kind = "error") {
   setTimeout(() => box.remove(), 7000);
 }
 
-/** Ask for confirmation of an irreversible action. Resolves to true when the person agrees. */
+/** Request confirmation of an irreversible action. Resolves to true when the person agrees. */
 export function confirmDialog({ title, text, yes, no = say("Keep playing") }) {
   return new Promise((resolve) => {
     const dialog = el(

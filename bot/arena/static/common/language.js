@@ -8,7 +8,7 @@ const ENGLISH = "en";
 const LONGEST_WAIT_MS = 5000;
 const PLACE = /\{(\w+)\}/g;
 
-/** The languages that there are: [{tag, name}], English first. The server lists its catalogues in the page. */
+/** The available languages: [{tag, name}], English first. The server lists its catalogues in the page. */
 export const LANGUAGES = [{ tag: ENGLISH, name: "English" }, ...listed()];
 
 function listed() {

@@ -32,7 +32,7 @@ export class Analysis {
     this.isOn = false;
   }
 
-  /** The board shows the position after so many moves. */
+  /** Number of moves after which the board shows the position. */
   show(ply) {
     this.ply = ply;
     if (!this.isOn) return;

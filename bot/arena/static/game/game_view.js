@@ -34,7 +34,7 @@ export class GameView {
     this.link = new LinkQuality();
     this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
-    if (colour !== null) this.link.open(); // a crowd of spectators would ask for much
+    if (colour !== null) this.link.open(); // too costly for a crowd of spectators
   }
 
   close() {
@@ -253,7 +253,7 @@ export class GameView {
     const button = (name, text, onclick, { kind = "", image = null } = {}) =>
       el("button", { type: "button", class: `button ${kind}`, onclick, "data-test": name, disabled: !isLive && !isOver }, image ? icon(image) : null, text);
     const main = (image) => ({ kind: "primary", image });
-    // The server is told how many moves are to be left: asked for again after a lost answer, no more go.
+    // The request names the number of moves to keep, so that a retry after a lost answer takes back no more.
     const takeBack = (colour) => {
       const { moves, toMove } = this.model.view;
       act("takeback/yes", `?ply=${moves.length - (this.#colourOf(toMove) === colour ? 2 : 1)}`);

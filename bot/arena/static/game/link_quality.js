@@ -5,7 +5,7 @@ import { say } from "/static/common/language.js";
 
 const EVERY_MS = 10_000;
 const PATIENCE_MS = 5_000;
-/** Up to so many milliseconds; the last one has no limit. */
+/** Upper bounds in milliseconds; the last one has no limit. */
 const GRADES = [
   { upTo: 120, bars: 4, words: say("The connection is very good: {ms} ms to the server and back.") },
   { upTo: 300, bars: 3, words: say("The connection is good: {ms} ms to the server and back.") },

@@ -79,7 +79,7 @@ export class HistoryScreen {
     this.more.hidden = page.before === null;
     if (isFirst || !rows.length) return;
     announce(sayCount("{n} more game.", "{n} more games.", rows.length));
-    // The button may have gone; whoever reads on goes on in the list.
+    // The button may be gone: move the focus on to the list.
     rows[0].querySelector("a").focus();
   }
 

@@ -11,7 +11,7 @@ import { WAYS } from "/static/game/result.js";
 import { play } from "/static/common/sound.js";
 
 const STEPS = { ArrowLeft: "left", ArrowRight: "right", Home: "first", End: "last" };
-const CROWD_MS = 4000; // all spectators ask for the replay of a game that ends before their eyes: not all at once
+const CROWD_MS = 4000; // all spectators load the replay when a game ends: spread their requests
 
 export class WatchScreen {
   constructor(main, context, id) {

@@ -11,7 +11,7 @@ const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
  * `plainShare`: the share of the bot's games that a player without traps plays, drawn by lot; 0 or none: no lot is drawn.
  */
 export function whyNone(name, plainShare, isShort = true) {
-  const lot = plainShare ? say("About {share} of {name}’s games, drawn by lot, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
+  const lot = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
   return sayAll([isShort ? say("Traps are rare in a short game.") : "", lot]);
 }
 

@@ -174,7 +174,7 @@ export class ReportSection {
     );
   }
 
-  /** The way to the trainer, which asks for the replies that were not sound where there was a bait. */
+  /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
     const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
     if (!many) return null;

@@ -72,7 +72,7 @@ export class TrainScreen {
         session.save(null);
         this.context.showWho();
       }
-      // Another tab may have answered, or the server been started anew: there is another position.
+      // Another tab may have answered, or the server restarted: the position has changed.
       if (method === "POST" && [401, 404, 409].includes(error.status)) queueMicrotask(() => this.#next());
       else if (method === "GET") this.#fail(error);
       toast(error.message);

@@ -52,8 +52,8 @@ async def test_a_player_drawn_by_lot(database: Database) -> None:
     assert not game.is_drawn
     drawn = replace(game, selection={"chances": {"standard": 0.5, "trappy": 0.5}})
     for width in (60, 200):
-        assert "(by lot)" not in " ".join(" ".join(shown([game], width)).split())
-        assert f"{game.player} (by lot)" in " ".join(" ".join(shown([drawn], width)).split())
+        assert "(random)" not in " ".join(" ".join(shown([game], width)).split())
+        assert f"{game.player} (random)" in " ".join(" ".join(shown([drawn], width)).split())
 
 
 async def test_reasons_of_suspect_games(database: Database) -> None:

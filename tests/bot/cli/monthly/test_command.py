@@ -70,7 +70,7 @@ def test_a_month(desdemona: Command, november: Path) -> None:
     page = _Page(told)
     assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "By player and game"]
     assert "Rating: Othello, blitz: desdemona at arena" in page.headings
-    assert "Dearest baits" in page.headings
+    assert "Most costly baits" in page.headings
     assert "2 games, score 1.5 of 2 (75.0 %). All games." in told
     assert "trappy, Othello" in told
     assert "chess" not in told

@@ -75,7 +75,7 @@ async def test_ratings_are_of_rated_games(database: Database) -> None:
     assert curve.points == ((SINCE + timedelta(hours=2), 1490), (SINCE + timedelta(hours=5), 1500))
 
 
-async def test_the_dearest_baits(database: Database) -> None:
+async def test_the_most_costly_baits(database: Database) -> None:
     for number in range(MOST_BAITS + 1):
         key = await game(database, f"g{number}", SINCE, None)
         async with database.write() as session:
