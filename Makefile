@@ -54,7 +54,7 @@ fuzz:
 
 # Small changes of the code that matters, each of which a test must notice; six minutes on two idle cores.
 mutants: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m lab.mutants
 
 # The stubs of the C++ modules as they were built.
 stub: $(VENV)/.installed-dev

@@ -1,4 +1,4 @@
-"""Which games: one filter for everything that lists, counts or exports games."""
+"""The filter of games, shared by all lists, counts and exports."""
 
 import re
 from collections.abc import Callable
@@ -94,7 +94,7 @@ class GamePhase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which games to select, and which moves in them; None everywhere: all of them."""
+    """Selects games, and moves in them; None everywhere: all of them."""
 
     player: str | None = None
     version: str | None = None
@@ -138,7 +138,7 @@ class Filters:
 def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
     """Conditions on `GameRow`: the filters; matches on this machine count only where asked for.
 
-    A match may have more games than years on the servers, and nobody to fool; so its games are shown only
+    A match may have more games than years on the servers, and no person in them; so its games are shown only
     where the filters name its site or its name.
     """
     conditions = filter_conditions(filters or Filters())

@@ -36,7 +36,7 @@ UPGRADE_LOCK = 0x0DE5DE
 
 
 UNFINISHED_COPY = "unfinished copy"
-"""In place of a revision: the database is being filled by `storage.maintenance.copying`."""
+"""In place of a revision, while `storage.maintenance.copying` fills the database."""
 
 
 class SchemaError(Exception):

@@ -31,16 +31,16 @@ class GameResult(StrEnum):
 
 
 class Endpoint(StrEnum):
-    """What a trial compares between its players."""
+    """The endpoint of a trial."""
 
     SCORE = "score"
     """A game's result for us: 1, 1/2 or 0 points."""
     COST = "cost"
-    """What the opponent's judged replies cost, in the mean of a game."""
+    """The mean cost of the opponent's judged replies in a game."""
 
 
 class DecisionState(StrEnum):
-    """How far a decision's move has got on its way to the server."""
+    """The progress of a decision's move to the server."""
 
     COMMITTED = "committed"
     """Stored; the move may or may not have been sent."""
@@ -54,7 +54,7 @@ class DecisionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AccountKey:
-    """One of our accounts: whose games and events."""
+    """One of our accounts, as the owner of games and events."""
 
     site: str
     """Key of the server, for instance ``arena``."""
@@ -68,7 +68,7 @@ LEAST_RATING, MOST_RATING = -10_000, 100_000
 
 
 def plausible_rating(rating: int | None) -> int | None:
-    """A rating that a site sent; None if it cannot be one."""
+    """A rating sent by a site; None if it is implausible."""
     return rating if rating is not None and LEAST_RATING <= rating <= MOST_RATING else None
 
 
@@ -114,18 +114,18 @@ class NewGame:
 
     @property
     def owner(self) -> AccountKey:
-        """Whose game it is."""
+        """The owner of the game."""
         return AccountKey(self.site, self.account)
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether a lot decides in single moves of the player (`engine.randomised`)."""
+        """Whether the player randomises single moves (`engine.randomised`)."""
         kind = STRATEGIES.get(self.player)
         return kind is not None and kind.draws_decisions
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a lot decided what the opponent met: which player, or which of its moves."""
+        """Whether the player, or some of its moves, were chosen at random."""
         return bool(self.drawn_from) or self.draws_decisions
 
     @property
@@ -195,7 +195,7 @@ class StoredDecision:
 
 
 class TimeSource(StrEnum):
-    """Who timed a reply."""
+    """The source of a reply's time."""
 
     SERVER = "server"
     """The server: what it charged the opponent's clock."""
@@ -205,7 +205,7 @@ class TimeSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplyTime:
-    """How long the opponent took for a reply."""
+    """The opponent's time for a reply."""
 
     time_s: float
     """Seconds, 0 or more."""
@@ -214,7 +214,7 @@ class ReplyTime:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """Something worth recording that is not a move: a lost connection, a declined challenge."""
+    """A recorded incident other than a move: a lost connection, a declined challenge."""
 
     id: int
     at: datetime

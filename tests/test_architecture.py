@@ -123,6 +123,7 @@ BOT = {
 LAB = {
     "lab": set[str](),
     "lab.training": set[str](),
+    "lab.mutants": set[str](),
     "lab.analysis": {"training"},
     "lab.experiments": {"analysis", "training"},
     "lab.cli": {"analysis", "experiments", "training"},
@@ -248,7 +249,6 @@ def test_tests_mirror_the_tree() -> None:
         "tests/faults",
         "tests/fuzz",
         "tests/ggs",
-        "tests/mutants",
         "tests/bot/dashboard/numbers",  # all pages at once, by their exports
         "tests/system",
     }

@@ -1,1 +1,1 @@
-"""The operator's dashboard: what the bot does now, whether it works, and its controls."""
+"""The operator's dashboard: current activity, trial results, and controls."""

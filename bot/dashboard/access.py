@@ -1,4 +1,4 @@
-"""Who may see the operator's page and use its controls.
+"""Access control of the operator's page and its controls.
 
 A browser on this machine would let any web page send requests to the loopback address.  So every request has
 to name a host that is ours (otherwise a foreign name could be made to resolve to this machine: DNS
@@ -41,7 +41,7 @@ BODY_S = 10.0
 MOST_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
 OPEN_PATHS = ("/healthz",)
-"""What a supervisor may ask without a token; it tells nothing but whether the program lives."""
+"""The path open to supervisors without a token; it reveals only whether the program is alive."""
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -53,7 +53,7 @@ class Refused(Exception):
 
     Args:
         status: HTTP status.
-        message: What to tell its sender.
+        message: The message to its sender.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -102,7 +102,7 @@ class Access:
         self._attempts = RateLimiter(ATTEMPTS, clock)
         self._all_attempts = RateLimiter(ALL_ATTEMPTS, clock)
         self._ended: dict[str, int] = {}
-        """Sessions that were signed out, and until when each would hold."""
+        """Sessions that were signed out, each with its expiry."""
 
     @property
     def needs_token(self) -> bool:
@@ -163,7 +163,7 @@ class Access:
         return ends > self._now() and said not in self._ended
 
     def _session(self, request: web.Request) -> tuple[str, int]:
-        """What the cookie says, and until when it holds, in seconds since 1970; 0: the cookie is not ours."""
+        """The cookie's content and its expiry in seconds since 1970; 0: the cookie is not ours."""
         said, _, signature = request.cookies.get(COOKIE, "").rpartition(".")
         ends = said.partition(".")[0]
         is_ours = hmac.compare_digest(signature.encode(errors="replace"), self._signed(said).encode())
@@ -214,7 +214,7 @@ def _host_of(text: str) -> str:
 
 
 def safe_next(text: str) -> str:
-    """Where to go after the login: an address of ours, whatever the link said."""
+    """The redirect after the login: always an address of ours."""
     return text if re.fullmatch(r"/dash([/?][!-~]*)?", text) else "/dash"
 
 

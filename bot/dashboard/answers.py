@@ -1,6 +1,7 @@
-"""Makes the answer to a request for a page: its view as HTML, JSON or CSV.
+"""Renders the response to a request for a page: its view as HTML, JSON or CSV.
 
-What a request needs of the running program comes with it as plain values, so that another process can answer
+The required state of the running program comes with the request as plain values, so that another process can
+answer
 (`bot.dashboard.page_workers`).
 """
 
@@ -24,7 +25,7 @@ from storage.evidence.exports.csv_cells import cell
 
 
 class OutputFormat(StrEnum):
-    """What a page is answered as."""
+    """The output format of a page."""
 
     HTML = "html"
     JSON = "json"
@@ -33,13 +34,13 @@ class OutputFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """What every page shows beside its own contents."""
+    """The common elements of all pages."""
 
     has_session: bool = False
-    """One can sign out."""
+    """Whether to show the sign-out button."""
     unacknowledged_alarms: tuple[AlarmStatus, ...] = ()
     said: ActionResult | None = None
-    """What came of the reader's last action."""
+    """The outcome of the reader's last action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class PageRequest:
     parts: Mapping[str, str] = field(default_factory=dict)
     """The parts of its path."""
     table: str = ""
-    """Which table, for CSV; empty: the first."""
+    """The table for CSV; empty: the first."""
     context: RequestContext = field(default_factory=RequestContext)
     live: Any = None
     """See `bot.dashboard.page.Page.live`."""
@@ -69,7 +70,7 @@ class RenderedPage:
 
 
 class PageRenderer:
-    """Makes answers.
+    """Renders pages.
 
     Args:
         pages: All pages, in the order of the menu.

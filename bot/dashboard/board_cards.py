@@ -48,20 +48,20 @@ class BoardCard:
     odds: float
     cost: float
     saying: str
-    """What is going on, where no bait is armed."""
+    """The game's state, if no bait is armed."""
     is_late: bool
-    """Our move is later than it may be."""
+    """Our move is overdue."""
     opponent_site_id: str
     """The site's key of the opponent's account; empty: not known yet."""
 
 
 def board_cards(games: Iterable[LiveGame]) -> list[BoardCard]:
-    """The cards of games that are on, in their order."""
+    """The cards of the running games, in their order."""
     return [_card(game) for game in games]
 
 
 def shapes_of(games: Iterable[LiveGame]) -> Markup:
-    """What the boards of these games refer to, once for a page."""
+    """The shapes that the boards of these games use, once for a page."""
     return board_shapes(sorted({game.game for game in games if game.position}))
 
 

@@ -1,7 +1,7 @@
 """The operator's controls on the page: ``POST /dash/do`` carries out an action and goes back to the page.
 
-What came of it is shown once there, by way of a cookie.  What cannot be undone asks first, on a page of its
-own, so that everything works without scripts.
+The outcome is shown there once, by means of a cookie.  Irreversible actions have a confirmation page, so that
+everything works without scripts.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,10 +22,10 @@ PATH = "/dash/do"
 WHO = "dashboard"
 """The caller's name in events of actions."""
 SAID = "desdemona_said"
-"""The cookie with what came of the last action."""
+"""The cookie with the outcome of the last action."""
 SAID_S = 60
 MOST_SAID = 300
-"""Characters of it."""
+"""Longest outcome in the cookie, in characters."""
 
 Fields = Mapping[str, str]
 Render = Callable[..., str]
@@ -33,7 +33,7 @@ Render = Callable[..., str]
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What came of an action."""
+    """The outcome of an action."""
 
     text: str
     is_error: bool
@@ -47,9 +47,9 @@ class PageAction:
     fields: tuple[str, ...] = ()
     """Names of its form fields."""
     question: str = ""
-    """What to ask before; with the fields in braces.  Empty: nothing."""
+    """The confirmation question, with the fields in braces; empty: none."""
     button: str = ""
-    """The word on the button that says yes."""
+    """The label of the confirming button."""
 
 
 def _account(fields: Fields) -> str | None:
@@ -133,7 +133,7 @@ class Controls:
     """The route of the controls.
 
     Args:
-        actions: What they do.
+        actions: The operator's actions.
         render: Renders a template with values.
     """
 
@@ -142,7 +142,7 @@ class Controls:
         self._render = render
 
     def routes(self) -> list[web.RouteDef]:
-        """The route; who may use it is checked before (`bot.dashboard.access`)."""
+        """The route; access is checked before (`bot.dashboard.access`)."""
         return [web.post(PATH, self._do)]
 
     async def _do(self, request: web.Request) -> web.Response:
@@ -177,7 +177,7 @@ def _go_back(path: str, said: ActionResult) -> web.Response:
 
 
 def said_last(request: web.Request) -> ActionResult | None:
-    """What came of the last action; None: nothing is to be told."""
+    """The outcome of the last action; None: nothing to show."""
     value = request.cookies.get(SAID, "")
     if not value:
         return None
@@ -186,6 +186,6 @@ def said_last(request: web.Request) -> ActionResult | None:
 
 
 def forget_said(request: web.Request, response: web.Response) -> None:
-    """Let it not be told again."""
+    """Delete the cookie, so that the outcome is not shown again."""
     if SAID in request.cookies:
         response.del_cookie(SAID, path="/dash")

@@ -1,4 +1,4 @@
-"""The filters of a page as chips: what is chosen, and a small form to choose something else."""
+"""The filters of a page as chips: the current values, and a small form to change them."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from bot.views.values_text import title_of
 from storage.evidence.queries.filter_language import FIELDS, FilterField, filter_texts
 
 NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")
-"""Chips that are shown also when nothing is chosen; the others only when something is, or under "more"."""
+"""Chips that are shown even without a value; the others only with one, or under "more"."""
 _DATES = ("since", "until")
 _NUMBERS = ("min-rating", "max-rating")
 
@@ -27,14 +27,14 @@ class Chip:
     input_type: str
     """Of the form's field, if there are no choices."""
     others: tuple[tuple[str, str], ...]
-    """The other parameters, which the form has to keep."""
+    """The other parameters, which the form must preserve."""
     without: str
     """The address without this filter."""
     is_common: bool
 
 
 def chips(page: Page, query: Query) -> list[Chip]:
-    """The page's filters, those that are chosen or common first."""
+    """The page's filters, the active and common ones first."""
     texts = filter_texts(query.filters)
     own = {name: text for name, text in query.own.items() if name in page.parameters}
     made = [_chip(FIELDS[name], texts, own) for name in page.filters]

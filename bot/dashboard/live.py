@@ -1,4 +1,4 @@
-"""Tells open pages that something has changed, so that they reload.
+"""Notifies open pages of changes, so that they reload.
 
 One task polls the database's version, and only while clients listen; each event is encoded once, and its
 bytes go to all listeners.  A listener that does not read loses the oldest events: only the last one matters.

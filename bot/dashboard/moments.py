@@ -44,7 +44,7 @@ class Moment:
     decision: DecisionReport
     verdict: MomentVerdict
     worths: tuple[tuple[float, ...], ...]
-    """For each reply its worth to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
+    """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -54,7 +54,7 @@ class Moment:
 
     @property
     def board(self) -> Markup:
-        """The board that the opponent faced, with bait, sound reply and what was played."""
+        """The board that the opponent faced, with bait, good reply and the played one."""
         return self._drawn(is_large=True)
 
     @property
@@ -91,7 +91,7 @@ class Moment:
 
 
 async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment | str:
-    """One move of ours; a text: its record is damaged, and why.
+    """One move of ours; or a text with the reason if its record is damaged.
 
     Raises:
         StorageError: The database failed.
@@ -109,7 +109,7 @@ async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment |
 
 
 async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
-    """The same of a game that is known already."""
+    """The same for a game that is already loaded."""
     try:
         made = await get_decision(session, stored.id, ply)
         if made is None:

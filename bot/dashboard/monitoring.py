@@ -1,4 +1,4 @@
-"""What other programs ask: whether the program lives, whether it is ready, and its metrics."""
+"""Monitoring endpoints: liveness, readiness and metrics."""
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST

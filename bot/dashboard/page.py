@@ -1,4 +1,4 @@
-"""What a page of the dashboard is: a name, a query, and a view that HTML, JSON and CSV are made from."""
+"""Defines a page of the dashboard: a name, a query, and a view for HTML, JSON and CSV."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ class BadQuery(DesdemonaError):
 
 
 class NoSuchThing(DesdemonaError):
-    """What the address names does not exist."""
+    """The requested object does not exist."""
 
 
 class View(Protocol):
-    """What a page shows: read by its template, by JSON, and by CSV."""
+    """The contents of a page, for its template, JSON and CSV."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values: every number that the page shows."""
@@ -98,7 +98,7 @@ class Page:
     """Its route, with its parts in braces."""
     title: str
     load: Callable[[Database, Query], Awaitable[View]]
-    """Raises `BadQuery`, `NoSuchThing`, and what the storage layer raises."""
+    """Raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
     parameters: frozenset[str] = frozenset()
     """Its own parameters beside the filters."""
     filters: tuple[str, ...] = OF_GAMES
@@ -111,14 +111,14 @@ class Page:
     """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
     live: Callable[[], Awaitable[Any]] | None = None
-    """Gives what only the running program knows, each time that the page is shown, as a value that can be
-    pickled; None: there is nothing."""
+    """Returns the state of the running program for each display of the page, as a picklable value; None: not
+    needed."""
     show_live: Callable[[Any, Any], View] | None = None
     """Adds it to a loaded view; a function of a module."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
-    """Makes the file at its path with ``/download``; None: there is none.  Raises what `load` raises."""
+    """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
 
     @property
     def pause_s(self) -> int:

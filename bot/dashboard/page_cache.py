@@ -1,4 +1,4 @@
-"""Computes each page once for all who look at it, and again only when the database has changed."""
+"""Computes each page once for all viewers, and again only after the database has changed."""
 
 import asyncio
 import logging
@@ -16,30 +16,30 @@ logger = logging.getLogger(__name__)
 LONGEST_S = 10.0
 """Seconds after which a computation is given up."""
 MOST = 60
-"""Views in memory; those not asked for longest go first.  One of ten thousand games takes a megabyte."""
+"""Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
 OLDEST_S = 60.0
 """A view that is older is computed again, even if the database has not changed: it may say "today"."""
 WATCH_S = 1.0
-"""The database is asked for changes at most so often."""
+"""Shortest interval between checks of the database for changes, in seconds."""
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 Version = tuple[int, int]
 
 
 class TooSlow(DesdemonaError):
-    """A page takes too long; a narrower question may not."""
+    """A page takes too long; a narrower query may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cached:
-    """A view, and what it was computed from."""
+    """A view, and the database version that it was computed from."""
 
     view: View
     version: Version
     at: float
     fresh_s: float
-    """For so long after `at` it is shown whatever the database's version; then until the database changes,
-    and no longer than `OLDEST_S`."""
+    """Seconds after `at` for which it is served whatever the database's version; then until the database
+    changes, at most `OLDEST_S`."""
 
 
 class PageCache:
@@ -101,7 +101,7 @@ class PageCache:
         return await asyncio.shield(running)  # a client that disconnects must not cancel it for the others
 
     async def close(self) -> None:
-        """End what is being computed."""
+        """Cancel running computations."""
         for task in list(self._running.values()):
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -113,7 +113,7 @@ class PageCache:
             done.exception()  # everybody who waited for it may have gone
 
     def _forget_stale(self) -> None:
-        """Forget the views that will never be shown again: the database never has an earlier version."""
+        """Drop the views that can never be served again: versions of the database only increase."""
         now = self._clock()
         for key, each in list(self._views.items()):
             age_s = now - each.at

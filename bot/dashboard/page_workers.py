@@ -1,4 +1,4 @@
-"""Makes pages in worker processes: in the program's own process, moves would wait for them.
+"""Renders pages in worker processes, since in the main process they would delay moves.
 
 A page takes tens to hundreds of milliseconds of Python.  On the event loop it would delay every move that
 falls due meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start
@@ -22,7 +22,7 @@ from bot.workers.process_pool import ProcessPool, WorkerDied
 from storage.database import Database
 
 PROCESSES = 2
-"""So that a slow page does not hold up the others; the second one starts only when both are needed."""
+"""Two, so that a slow page does not delay the others; the second one starts only when both are needed."""
 NICE = 5
 """How much lower their priority is."""
 PATIENCE_S = 3 * LONGEST_S
@@ -64,7 +64,7 @@ class PageWorkers:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A request, and what a process needs that has just started."""
+    """A request, with the data that a new process needs."""
 
     url: str = field(repr=False)
     """Has the password."""
@@ -72,7 +72,7 @@ class _Job:
 
 
 class _Worker:
-    """What a process keeps: an event loop, the open database, and the pages."""
+    """The state of a process: an event loop, the open database, and the pages."""
 
     def __init__(self, job: _Job) -> None:
         with suppress(OSError):
@@ -88,7 +88,7 @@ class _Worker:
 
 
 def collect_seldom() -> None:
-    """Let the garbage collector leave alone what is there now, and look for cycles less often.
+    """Exempt existing objects from garbage collection, and collect cycles less often.
 
     A page makes tens of thousands of objects.  With the collector's usual threshold it would look through all
     modules, too, several times for each page.
@@ -103,7 +103,7 @@ _worker: _Worker | None = None
 
 
 def _answer(job: _Job) -> RenderedPage:
-    """RenderedPage a request, in a worker process."""
+    """Render a request in a worker process."""
     global _worker
     if _worker is None:
         _worker = _Worker(job)

@@ -1,4 +1,4 @@
-"""Ten questions that operators ask, with the command and the page that answer each in one step."""
+"""Ten frequent questions of operators, each with the command and the page that answer it in one step."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,6 +1,6 @@
 """The dashboard as a running server: routes, errors, and the address it listens on.
 
-It may fail without costing a move: where it cannot listen the bot plays on, and says why once.
+Its failures cost no move: if it cannot listen, the bot plays on and logs the reason once.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ class Dashboard:
 
     Args:
         config: Where it listens, and who may see it.
-        database: What it shows.
+        database: The data to show.
         pages: All pages, in the order of the menu.
         operator: The running program, for controls, alarms, metrics and health; None: there is none.
         clock: Seconds of a monotonic clock.
@@ -311,7 +311,7 @@ def _reason(error: Exception) -> str:
 
 
 def _private(response: web.Response) -> web.Response:
-    """For this reader alone, and checked each time."""
+    """Private, and revalidated each time."""
     response.headers["Cache-Control"] = "private, no-cache"
     response.enable_compression()
     return response

@@ -11,7 +11,7 @@ from bot.control.status import Admission, Status
 from bot.control.status_text import duration
 
 ERROR_FRESH = timedelta(hours=1)
-"""An error in the log is shown for so long."""
+"""How long an error of the log is shown."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -20,11 +20,11 @@ class Headline:
     """The sentence at the top."""
 
     lead: str
-    """Whether all is well; what is wrong first."""
+    """Whether all is well; problems first."""
     mood: str
     """``good``, ``warn`` or ``bad``: of the lead."""
     games: str
-    """The words that are set off."""
+    """The emphasised words."""
     rest: str
 
 
@@ -37,7 +37,7 @@ class Pill:
     name: str
     text: str
     link: str = ""
-    """Where it leads; empty: nowhere."""
+    """The target of its link; empty: none."""
 
 
 def in_words(number: int) -> str:
@@ -46,7 +46,7 @@ def in_words(number: int) -> str:
 
 
 def headline(status: Status) -> Headline:
-    """Whether all is well, and what is on."""
+    """Whether all is well, and the current activity."""
     games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
@@ -58,7 +58,7 @@ def headline(status: Status) -> Headline:
 
 
 def mood_of(alarms: Sequence[AlarmStatus]) -> str:
-    """How grave the alarms that fire are: ``good`` (none fires), ``warn`` or ``bad``."""
+    """The severity of the firing alarms: ``good`` (none fires), ``warn`` or ``bad``."""
     firing = [alarm for alarm in alarms if alarm.is_active]
     if not firing:
         return "good"
@@ -82,7 +82,7 @@ def _lead(status: Status) -> str:
 
 
 def whereabouts(status: Status) -> str:
-    """Where the program plays, and for how long."""
+    """The sites at which the program plays, and its uptime."""
     sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
     where = f"Playing at {_listed(sites)}" if sites else "No account is played"
     return f"{where}; up for {duration(status.at - status.started_at)}."

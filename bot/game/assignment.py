@@ -14,9 +14,9 @@ Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponen
 must come sooner, yet the next player stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
-"""The same while people must not learn it: even somebody who knew every earlier draw could predict the next
-one in 60 % of the games at most.  It is also nearly as precise as a fair coin: the variance of an effect that
-is weighted by the inverse chance grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
+"""The same in blind trials: even a person who knew every earlier draw could predict the next one in at most
+60 % of the games.  It is also nearly as precise as a fair coin: the variance of an effect that
+is weighted by the inverse probability grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
 
 DRAW_BITS = 64
 """Bits of the random number of a draw."""
@@ -38,7 +38,7 @@ class AssignmentContext:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A player, and how it came to be chosen."""
+    """A player, and how it was chosen."""
 
     player: str
     detail: dict[str, Any]
@@ -102,7 +102,7 @@ def drawn_player(chances: Mapping[str, float], number: int) -> str:
         number: From 0 to 2^`DRAW_BITS` - 1.
 
     Raises:
-        ValueError: Nobody has a chance, or the number is out of range.
+        ValueError: No player has a positive probability, or the number is out of range.
     """
     if not 0 <= number < 1 << DRAW_BITS:
         raise ValueError(f"number is {number}, must have at most {DRAW_BITS} bits")

@@ -110,7 +110,7 @@ class GameChat:
     async def _say(self, text: str, room: Room) -> None:
         """Send a message, after the time for which the server wants no requests.
 
-        What failed otherwise is not repeated: the room may have seen it.
+        Other failures are not retried: the room may have seen the message.
         """
         while True:
             try:

@@ -35,7 +35,7 @@ class Command(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatFacts:
-    """The facts that answers are made of."""
+    """The facts for the answers."""
 
     bot: str
     opponent: str
@@ -44,13 +44,13 @@ class ChatFacts:
     is_over: bool
     """The game is over, so nothing is secret any more, unless `is_blind`."""
     is_blind: bool
-    """Which player plays stays a secret after the game."""
+    """The player stays secret after the game."""
     may_tell: bool
     """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None
-    """What people were expected to reply to that move; None: it is not made yet; only for !trap."""
+    """The forecast of people's replies to that move; None: not made yet; only for !trap."""
     earlier: Encounters = Encounters()  # noqa: RUF009 - frozen
     """Earlier games with this opponent; only for !stats."""
 

@@ -9,14 +9,14 @@ from storage.evidence.statistics.encounters import BaitCounts
 
 
 class ResultForUs(StrEnum):
-    """How a game ended for the bot, in the words of the farewell."""
+    """The bot's result in the words of the farewell."""
 
     WON = "won"
     LOST = "lost"
     DRAWN = "drawn"
     ABORTED = "aborted"
     UNKNOWN = "over"
-    """The server does not say who won."""
+    """The server does not report the winner."""
 
 
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")

@@ -77,7 +77,7 @@ UNKNOWN_TRIES = 4
 REFUSED_TRIES = 40
 """The same, over two minutes, after refusals for another reason: the server may know how the game ended."""
 LIST_S = 2.0
-"""How long the list of running games may take, in seconds; meanwhile the stream is not asked for."""
+"""Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
 STREAM_CAP_S = 3.0
 """Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
 
@@ -181,7 +181,7 @@ class GameRunner:
 
     @property
     def overdue_s(self) -> float | None:
-        """By how many seconds our turn has lasted longer than a move may take; None: it is not our turn."""
+        """Seconds by which our move is overdue; None: it is not our turn."""
         if self._due is None or self.is_over or self._session.state is not SessionState.THINKING:
             return None
         began_s, longest_s = self._due
@@ -232,7 +232,7 @@ class GameRunner:
         not settled, the server is not asked.
 
         Raises:
-            AuthError: The server does not accept us any more.
+            AuthError: The server no longer accepts our account.
             ProtocolError: The game cannot be read; it stays open in the ledger.
             Exception: Any other failure; another `GameRunner` may resume the game.
         """
@@ -304,7 +304,7 @@ class GameRunner:
                 return
 
     async def _is_gone(self) -> bool:
-        """Whether the server lists its running games, and not this one."""
+        """Whether the server lists its running games without this one."""
         try:
             async with asyncio.timeout(LIST_S):
                 return await goes_on(self._server, self.game_id) is False
@@ -608,7 +608,7 @@ class GameRunner:
         return decision
 
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
-        """Store what people are expected to reply, whether or not the reply is known by now."""
+        """Store the forecast of the reply, whether or not the reply is already known."""
         game = self._ledger.game
         job = forecast_job(
             self._services.models,
@@ -646,7 +646,7 @@ class GameRunner:
     # --- The end ----------------------------------------------------------------------------------------
 
     def _leave(self) -> None:
-        """Cancel what is still under way: the game is over."""
+        """Cancel the unfinished tasks of a finished game."""
         self._search.forget()
         if self._move_search is not None:
             self._move_search.cancel()
@@ -668,7 +668,7 @@ class GameRunner:
         return moves, end_by_rules(end, rules, replay(rules, moves, start))
 
     async def _server_forgot(self, error: RefusedError) -> None:
-        """Finish a game that the server no longer has, with what we know of it."""
+        """Finish a game that the server no longer has, from our own knowledge of it."""
         if error.status != 404 or not await self._ledger.reopen():
             raise error
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)

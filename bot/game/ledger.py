@@ -1,4 +1,4 @@
-"""A game's ledger: the transactions that keep its record true, whenever the program dies.
+"""A game's ledger: the transactions that keep its record correct if the program dies at any point.
 
 A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
@@ -94,7 +94,7 @@ class ClosedGame:
 
     verdict: ResultForUs
     counts: BaitCounts
-    """What the page of the game counts."""
+    """The counts on the game's page."""
 
 
 class GameLedger:
@@ -131,7 +131,7 @@ class GameLedger:
         self._replies: dict[int, str] = {}
         self._baits = BaitCounter(self._count_bait)
         self._to_count: list[Callable[[], None]] = []
-        """What is counted once the transaction is committed."""
+        """Counter updates for after the commit."""
 
     @property
     def game(self) -> StoredGame:
@@ -146,7 +146,7 @@ class GameLedger:
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known, and decisions of it may be left to make, to judge or to forecast."""
+        """Whether the game is known and may have decisions to make, judge or forecast."""
         return self._game is not None and not self._game.is_settled
 
     @property
@@ -206,7 +206,7 @@ class GameLedger:
         """Look up a game that is over but not settled, without data from the server.
 
         Returns:
-            Its end; None: there is no such game, or the server never told its end and may tell it yet.
+            Its end; None: there is no such game, or the server may still report its end.
         """
         async with self._database.read() as session:
             known = await load_game(session, self._owner, self._site_game_id)
@@ -329,7 +329,7 @@ class GameLedger:
             await self._judge(session, stored, decision)
 
     async def forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
-        """Store what people were expected to reply to a move with a complete profile."""
+        """Store the forecast of people's replies to a move with a complete profile."""
         async with self._transaction() as session:
             if await store_forecast(session, stored.id, decision, made):
                 self._draft.add_forecast(stored, made)
@@ -337,7 +337,7 @@ class GameLedger:
                 self._to_count.append(partial(self._baits.add_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
-        """What people were expected to reply to a decision's move; None: that is not known yet."""
+        """The forecast of people's replies to a decision's move; None: not made yet."""
         async with self._database.read() as session:
             return await get_forecast(session, stored.id)
 
@@ -392,10 +392,10 @@ class GameLedger:
         return None
 
     async def earlier_games(self) -> Encounters:
-        """What the earlier games with this opponent add up to, of all our players together.
+        """Totals of the earlier games with this opponent, over all our players.
 
-        Only games that ended before this one began: what is told of a game that is still being played would
-        say which of our moves there set a bait.
+        Only games that ended before this one began: the totals must not reveal baits in a game that is still
+        being played.
         """
         filters = Filters(
             site=self._owner.site,

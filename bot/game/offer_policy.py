@@ -39,7 +39,7 @@ class OfferFacts:
     in_trial: bool = False
     """The game belongs to a trial (`storage.evidence.trials`)."""
     by_lot: bool = False
-    """A lot chose our player, or chooses its moves."""
+    """Our player was, or its moves are, chosen at random."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
@@ -91,8 +91,8 @@ def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
 def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     """How many takebacks the opponent gets in this game.
 
-    None in a trial or where a lot chose the player or its moves: no comparison counts a decision that was
-    taken back, and those would be the costly ones.
+    None in a trial or where the player or its moves are chosen at random: no comparison counts a decision
+    that was taken back, and those would be the costly ones.
     """
     is_compared = facts.in_trial or facts.by_lot
     if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):
@@ -101,13 +101,13 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 
 
 def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
-    """Whether an account grants takebacks in any game, as far as its settings tell."""
+    """Whether an account's settings allow takebacks in any game."""
     is_lot = assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.player).draws_decisions
     return config.takebacks > 0 and not (assignment.drawn_from or is_lot)
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """What to claim against an opponent who left: the win, not a draw, where they should have resigned."""
+    """The claim against an opponent who left: the win, not a draw, if they should have resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 

@@ -29,7 +29,7 @@ class GameOffers:
         game_id: The site's id.
         services: What every game shares.
         ledger: The game's; open before the first call.
-        side_tasks: Runs everything that no move waits for.
+        side_tasks: Runs the tasks that no move waits for.
         session: Returns the current session.
     """
 

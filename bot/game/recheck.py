@@ -1,4 +1,5 @@
-"""All decisions of the database once more: verified from the record, and judged if not by today's rules.
+"""Rechecks all decisions of the database: verifies each record, and judges those not judged by the current
+rules.
 
 A decision lacks an outcome if something crashed while its profile was being completed or its reply judged, or
 if rows were removed by hand.  Everything that judging needs is in the database, so the result here is what it
@@ -81,7 +82,7 @@ class Findings:
     verified: int = 0
     """Records that reproduce their choice."""
     pruned: int = 0
-    """Pruned records: what is left of them is sound, and whether their choice follows nobody can tell."""
+    """Pruned records: the remaining data is valid, but the choice cannot be verified."""
     judged: int = 0
     """Outcomes that were missing, or by earlier rules, and have been added."""
     forecast: int = 0
@@ -96,7 +97,7 @@ class Findings:
     (`storage.evidence.summaries`).
     """
     damaged: list[DamagedRow] = field(default_factory=list)
-    """Rows of other tables with values that cannot be."""
+    """Rows of other tables with invalid values."""
     left: Counter[str] = field(default_factory=Counter)
     """Decisions that still lack an outcome or a complete profile, by reason."""
 
@@ -231,7 +232,7 @@ class _Recheck:
         return decision
 
     async def _restore(self, decision: Decision) -> None:
-        """Compute again what the row has beside the record, where it differs."""
+        """Recompute the derived columns of a row that differ from its record."""
         if columns_from(decision, self._found.rule) != self._found.derived:
             async with self._database.write() as session:
                 self._findings.restored += await restore_columns(session, self._found, decision) > 0
@@ -328,7 +329,7 @@ class _Recheck:
         return full
 
     async def _forecast(self, full: Decision) -> ReplyForecast:
-        """What people were expected to reply, as far as the record tells."""
+        """The forecast of people's replies, as far as the record allows."""
         found = self._found
         job = forecast_job(
             self._models,

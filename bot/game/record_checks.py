@@ -1,4 +1,4 @@
-"""A decision's record beside the rest of what is stored: its row, its game, its forecast and other lots.
+"""Checks a decision's record against other stored data: its row, game, forecast and other random draws.
 
 `engine.verification.verify` recomputes the decision from the record alone, so it cannot tell a record
 that was put into another row, or belongs to another game.
@@ -17,18 +17,18 @@ from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
 _MOST_GAMES = 16
-"""Games whose positions are kept: decisions of games that ran side by side come in turns."""
+"""Games whose positions are cached: decisions of concurrent games alternate."""
 
 
 class RecordChecks:
-    """Checks of records that need what other rows say; remembers the seeds of all lots that it has seen."""
+    """Checks records against other rows; remembers the seeds of all random draws seen so far."""
 
     def __init__(self) -> None:
         self._seeds: dict[str, tuple[int, int, str]] = {}
         self._positions: dict[int, list[str]] = {}
 
     def check(self, found: RecordedDecision, decision: Decision) -> None:
-        """Compare a verified decision with its row, its game, its forecast, and the lots before it.
+        """Compare a verified decision with its row, its game, its forecast, and the earlier random draws.
 
         Args:
             found: The row.

@@ -2,7 +2,7 @@
 
 lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
 plies and the same winner.  Besides, an opponent who has found a weak line would keep playing it, and so would
-everybody else who reads of it, since games are public.
+all others who reads of it, since games are public.
 """
 
 import logging
@@ -26,11 +26,11 @@ PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
-"""A game that is like an unwon one for fewer plies shares an opening with it, and is no copy."""
+"""A game that equals an unwon one for fewer plies only shares its opening, and is not a copy."""
 NON_WINS = 300
 """Number of latest games of a kind that are not to be repeated, of those that an account did not win."""
 MOST_DOUBLINGS = 3
-"""A move may be worse by twice as much each time that a line was repeated, but no more than so often."""
+"""The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
 """Recently played moves, by the text of their position."""
@@ -75,7 +75,8 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest games that it did not win, against anybody: a published win must not be copied.
+    """An account's latest games that it did not win, against any opponent: a published win must not be
+    copied.
 
     They are read once, and each game that ends meanwhile is added, so that a game under way cannot be copied
     by one that is a few moves behind.
@@ -116,7 +117,7 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """How to leave the lines that a game has followed so far; None: there is nothing to avoid.
+        """How to leave the lines that a game has followed so far; None: no need to.
 
         Args:
             stored: The game.

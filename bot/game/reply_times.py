@@ -26,7 +26,7 @@ _DIGITS = 3
 
 
 class ReplyTimer:
-    """Follows one game's states; `times` has what was timed and is not stored yet.
+    """Follows one game's states; `times` holds measured times that are not stored yet.
 
     Moments are seconds of one monotonic clock.
     """
@@ -37,7 +37,7 @@ class ReplyTimer:
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
-        """When their turn was first shown; None: it is ours, or we came in the middle of it."""
+        """When their turn was first shown; None: it is ours, or we joined during it."""
         self._sent: tuple[int, float] | None = None
         """Ply and moment of the latest move that we sent."""
         self._stopped_s: float | None = None

@@ -1,4 +1,4 @@
-"""Writes each finished game to a file of its own, in a format that other programs read."""
+"""Writes each finished game to a separate file in a standard format."""
 
 import asyncio
 import logging

@@ -53,7 +53,7 @@ class JobStop(StopFlag):
         self.queue_per_thread = queue_per_thread
         """Waiting live jobs per thread when this job began."""
         self.borrow = borrow
-        """Lends this run the cores of idle threads, at most as many as asked for; returns how many."""
+        """Lends this run the cores of idle threads, at most the requested number; returns how many."""
         self.is_paused = False
         """The thread is needed for a job of a higher rank: this job must raise `Stopped` and will be
         restarted."""
@@ -74,7 +74,7 @@ class _Task:
     stop: JobStop | None = field(compare=False, default=None)
     """None while the job waits."""
     borrowed: int = field(compare=False, default=0)
-    """How many idle threads' cores the job uses beside its own thread's."""
+    """Number of idle threads' cores that the job uses in addition to its own."""
     is_hurried: bool = field(compare=False, default=False)
     """The job has been made to end early."""
     cancelled: bool = field(compare=False, default=False)

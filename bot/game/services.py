@@ -47,7 +47,7 @@ class MoveLookup(Protocol):
 
 @dataclass
 class GameServices:
-    """What every game of an account shares."""
+    """The services shared by all games of an account."""
 
     server: Server
     database: Database
@@ -69,15 +69,15 @@ class GameServices:
     saved_games: SavedGames | None = None
     """Where finished games are written; None: nowhere."""
     online: MoveLookup | None = None
-    """Looks moves up at a site; None: nothing is."""
+    """Looks moves up at a site; None: no look-ups."""
     role: Role = field(default_factory=lambda: Role(""))
-    """That this program, and no other, plays the account."""
+    """Our exclusive role of playing the account."""
     shared_limit: SharedGameLimit = field(default_factory=SharedGameLimit)
     """The games of all accounts."""
     non_wins: NonWins = field(default_factory=NonWins)
-    """The account's games that are not to be repeated against anybody."""
+    """The account's games that must not be repeated against any opponent."""
     metrics: Metrics = field(default_factory=Metrics)
-    """Counts what happens."""
+    """The counters."""
 
     @property
     def owner(self) -> AccountKey:
@@ -107,5 +107,5 @@ class GameServices:
         return int.from_bytes(hashlib.sha256(known.encode()).digest()[: SEED_BITS // 8])
 
     def is_blind(self, game: NewGame) -> bool:
-        """Whether nobody but the operator may learn which player plays a game, or what it drew."""
+        """Whether a game's player and its random draws are secret to all but the operator."""
         return game.is_drawn and not self.config.trial.reveal

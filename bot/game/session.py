@@ -213,8 +213,7 @@ class Session:
         return is_beginning and not self.is_tournament
 
     def is_ahead_of(self, state: GameState) -> bool:
-        """Whether a state lacks moves that we know, though nobody asked to take any back: a newer one has
-        overtaken it."""
+        """Whether a state lacks known moves without a takeback request: a newer state has overtaken it."""
         known, told = self.moves or (), state.moves
         is_beginning = len(told) < len(known) and known[: len(told)] == told
         return is_beginning and state.end is None and not self.takeback_offered

@@ -17,10 +17,10 @@ class SharedGameLimit:
         self._games: Counter[object] = Counter()
         self._waiters: dict[object, Callable[[], None]] = {}
         self._wanting: set[object] = set()
-        """Accounts at which somebody waits for a game."""
+        """Accounts with a waiting challenger."""
 
     def free(self, account: object) -> float:
-        """How many games one account may have now, those that it has included."""
+        """The number of games that one account may have now, including its current ones."""
         return self._max_games - (self._games.total() - self._games[account])
 
     def is_wanted(self, account: object) -> bool:
@@ -30,13 +30,13 @@ class SharedGameLimit:
     def count(
         self, account: object, games: int, on_change: Callable[[], None], *, is_wanted: bool = False
     ) -> None:
-        """Note how many games an account has.
+        """Update the number of an account's games.
 
         Args:
             account: Any key.
             games: Running or accepted games with a real-time clock.
             on_change: Called whenever another account has fewer games than before, or begins to want one.
-            is_wanted: Somebody waits there for a game.
+            is_wanted: A challenger waits there for a game.
         """
         is_news = games < self._games[account] or (is_wanted and account not in self._wanting)
         self._games[account] = games

@@ -389,7 +389,7 @@ class GameThinker:
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
 
     async def _known_seeds(self, stored: StoredGame) -> dict[tuple[int, str], int]:
-        """Those of the lots in the ledger: the program may have been started anew."""
+        """The seeds of earlier random draws in the ledger: the program may have been restarted."""
         if not stored.draws_decisions:
             return {}
         async with self._services.database.read() as session:
@@ -398,7 +398,7 @@ class GameThinker:
     def _seed(self, stored: StoredGame, position: str, ply: int) -> int | None:
         """The random bits for a position of the game; None: nothing is drawn.
 
-        However often it is searched, they are the same: a takeback brings no other lot.
+        They are the same for every search of the position: a takeback causes no new draw.
         """
         seed = self._services.decision_seed(stored, position)
         known = {} if self._seeds is None else self._seeds
@@ -419,7 +419,7 @@ class GameThinker:
 
 
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
-    """The settings with which a game's moves are drawn: those of its beginning, whatever they are by now.
+    """The settings of a game's random draws, as they were when it began.
 
     A game that recorded none, or values that this version does not have, goes on with today's.
     """
@@ -462,7 +462,7 @@ def _level(stored: StoredGame) -> Level | None:
 
 
 def is_slow(services: GameServices, stored: StoredGame) -> bool:
-    """Whether nobody waits for the moves of a game, so that its searches wait for those of others."""
+    """Whether a game's moves are not urgent, so that its searches yield to others."""
     return stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
 
 

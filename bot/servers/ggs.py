@@ -54,13 +54,13 @@ BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
 evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
 MOST_BACK_OFF_S = 120.0
-"""Two programs that evict each other so rarely harm nobody, and no adjourned game waits longer."""
+"""At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
 HELD_WAITS = 4.0
 """A connection has held when it lasted this many times the last wait."""
 MESSAGES_A_TURN = 8
 """Messages handled before we yield to other tasks."""
 UNSENT_LIMIT = 1 << 20
-"""A server that leaves more bytes than this unread counts as dead."""
+"""Unsent bytes beyond which the server counts as dead."""
 EVERYBODY = "*"
 
 Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
@@ -588,7 +588,7 @@ class GgsServer:
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; if none is, everybody if the settings say so."""
+        """The configured programs that are open for games; if none is, everybody if the settings allow it."""
         found: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

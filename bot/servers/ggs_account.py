@@ -80,7 +80,7 @@ LATER = ("no opponent present", "Your open value is too low")
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 KOMI_BID_DISCS = 0.0
-"""What we say the side to move is worth at the start of a komi game."""
+"""Our bid for the side to move at the start of a komi game."""
 
 
 class GgsAccount:
@@ -164,7 +164,7 @@ class GgsAccount:
         return [*gone, *commands, self.query_matches(), Say(tell_service("stored"))]
 
     def _drop_requests(self, reason: str) -> list[GgsAction]:
-        """Forget every request; some may have been told while the service was believed to be away."""
+        """Forget every request; some may have been reported while the service was believed to be away."""
         return _gone(self._requests.lost(reason))
 
     def lost(self, reason: str) -> list[GgsAction]:
@@ -600,7 +600,7 @@ class GgsAccount:
         return [Tell(GameStarted(game.about.game_id, True, key))]
 
     def _bid(self, board: BoardRecord) -> list[GgsAction]:
-        """Begin a komi game: send the first move of the side to move, and what we think it is worth.
+        """Begin a komi game: send the first move of the side to move, and our bid for it.
 
         The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
         then does the game have colours, and the server sends it again.  We bid a draw, which
@@ -634,7 +634,7 @@ class GgsAccount:
 
         The server gives a resumed match a new id, so its request has to say what it is: a request with the
         stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
-        what was said: the match was running before we heard of it, or it shows a beginning that contains
+        messages: the match was running before we heard of it, or it shows a beginning that contains
         every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
         that go on without us keep their ids.
         """
@@ -862,7 +862,7 @@ class GgsAccount:
         return [out for ended in self._archive.looked(lines) for out in self.games.end(*ended)]
 
     def _stop_looking(self) -> list[GgsAction]:
-        """The archive lacks what we requested: end the games with what we know."""
+        """The archive lacks the requested games: end them with the known results."""
         looks, searched = self._archive.give_up()
         return [*self._end_looks(looks), *self.games.vanish_all(searched)]
 

@@ -1,4 +1,4 @@
-"""What an account on GGS does: commands to send, and events to deliver."""
+"""Actions of an account on GGS: commands to send, and events to deliver."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ USUAL = RULES.position_text(RULES.initial())
 WIPE_OUT = 64.0
 """Black's result of a resigned game, in discs before the komi."""
 KOMI_ROUNDING = 0.01
-"""Discs: the server tells results to two decimals and the komi to three."""
+"""Tolerance in discs: the server rounds results to two decimals and the komi to three."""
 
 
 @dataclass(slots=True)

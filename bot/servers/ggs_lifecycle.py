@@ -49,7 +49,7 @@ class LinkState(StrEnum):
 
 
 class LinkEvent(StrEnum):
-    """What happens to the connection."""
+    """Events of the connection."""
 
     SET_UP = "set up"
     LISTED = "stored games listed"
@@ -71,7 +71,7 @@ class RequestState(StrEnum):
 
 
 class RequestEvent(StrEnum):
-    """What we find out about a request."""
+    """Events of a request."""
 
     OURS = "ours"
     CHALLENGES = "challenges"
@@ -93,7 +93,7 @@ class AttemptState(StrEnum):
 
 
 class AttemptEvent(StrEnum):
-    """What happens to an attempt."""
+    """Events of an attempt."""
 
     LISTED = "listed"
     BEGAN = "match began"
@@ -105,15 +105,15 @@ class MatchState(StrEnum):
     """The states of a match of ours."""
 
     UNKNOWN = "unknown"
-    """Unheard of, or over."""
+    """Unknown, or over."""
     FOUND = "found"
-    """The server lists it; it was running before we heard of it."""
+    """The server lists it; it began before we received a message about it."""
     HEARD = "heard"
-    """We have heard its beginning."""
+    """We have received its beginning."""
 
 
 class MatchEvent(StrEnum):
-    """What happens to a match."""
+    """Events of a match."""
 
     LISTED = "listed"
     BEGAN = "began"
@@ -133,7 +133,7 @@ class GgsStatus(StrEnum):
 
 
 class GgsGameEvent(StrEnum):
-    """What happens to a game."""
+    """Events of a game."""
 
     JOINED = "joined"
     ADJOURNED = "adjourned"

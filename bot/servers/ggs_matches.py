@@ -1,4 +1,4 @@
-"""Our running matches on GGS, as far as we have heard of them.  No I/O.
+"""Our running matches on GGS, as far as the server has reported them.  No I/O.
 
 A match has one board, or two if it is a synchro match.
 """
@@ -20,7 +20,7 @@ class GgsMatch:
     """One match."""
 
     began: wire.MatchBegan
-    """What the server said of it last."""
+    """The server's latest message about it."""
     state: MatchState = MatchState.UNKNOWN
     change: int | None = None
     """Change of our rating, until the match's end arrives."""
@@ -29,7 +29,7 @@ class GgsMatch:
 
     @property
     def is_heard(self) -> bool:
-        """Whether we have heard its beginning."""
+        """Whether we have received its beginning."""
         return self.state is MatchState.HEARD
 
     def pass_to(self, event: MatchEvent) -> None:
@@ -76,11 +76,11 @@ class Matches:
         return match
 
     def queried(self) -> None:
-        """We query the running matches: what begins before the answer comes may be missing from it."""
+        """We query the running matches: the answer may lack matches that begin before it arrives."""
         self._known_at_query.append(frozenset(self._matches))
 
     def listed(self, message: wire.MatchList) -> frozenset[str]:
-        """Take over the server's list; return the matches that are gone."""
+        """Apply the server's list; return the matches that are gone."""
         known = self._known_at_query.popleft() if self._known_at_query else frozenset(self._matches)
         heard = {match.id: match for match in message.matches if self._name in match.names}
         gone = known - heard.keys() if message.is_whole else frozenset()

@@ -66,7 +66,7 @@ class Attempt:
     """Key of the request that we accept or have made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why it will not lead to a match; empty: it may, or has."""
+    """Why it will not lead to a match; empty: it still may, or it has."""
 
     @property
     def began(self) -> bool:

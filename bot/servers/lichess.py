@@ -66,7 +66,7 @@ CONNECT_TIMEOUT_S = 5.0
 KEEP_ALIVE_SLACK_S = 5.0
 """A stream counts as dead this long after a keep-alive was due."""
 MOVE_WAIT_S = 2.0
-"""After a 429, a move is sent again this soon: the game's clock runs."""
+"""Wait before a move is sent again after a 429, in seconds: the game's clock runs."""
 FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
 UNKNOWN_END_SLACK_S = 30.0

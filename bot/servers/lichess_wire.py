@@ -200,7 +200,7 @@ class ChallengeDone:
     """The outcome of our challenge."""
 
     word: str
-    """The site's word: ``accepted``, or why not."""
+    """The site's answer: ``accepted``, or the reason for the refusal."""
 
     @property
     def accepted(self) -> bool:
@@ -270,7 +270,7 @@ class GameReader:
         return self._last
 
     def recorded(self, page: str) -> GameState | None:
-        """End the game as the site's page of it says; None: there it goes on.
+        """End the game as the site's page reports it; None: the page shows a running game.
 
         Raises:
             ProtocolError: It is not the page of this game, or it is malformed.
@@ -296,7 +296,7 @@ class GameReader:
         return self._last
 
     def recorded_game(self, page: str) -> GameSnapshot | None:
-        """A game that is over, as the site's page of it says; None: there it goes on.
+        """A finished game from the site's page of it; None: the page shows a running game.
 
         Raises:
             ProtocolError: It is not the page of a game, or it is malformed.

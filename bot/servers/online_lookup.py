@@ -1,7 +1,7 @@
-"""Asks lichess.org's opening explorer and tablebase for a move, when it is our turn.
+"""Queries lichess.org's opening explorer and tablebase for a move when it is our turn.
 
-Both are a help, never a need: a look-up has a share of the clock that it may spend, and when nothing usable
-arrives in that time, the move is decided as without it.  A service that fails several times in a row, or says
+Both are optional: a look-up may spend a share of the clock, and if nothing usable arrives in that time, the
+move is decided without it.  A service that fails several times in a row, or says
 that we ask too often, is left alone for a while, which the log says once.
 """
 
@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 CLOCK_SHARE = 0.05
 """Largest share of the remaining clock that one look-up may take."""
 FAILURES = 3
-"""Failures in a row after which a service is left alone."""
+"""Consecutive failures after which a service is not queried for a while."""
 PAUSE_S = 300.0
-"""For that long, in seconds; after a 429 for as long as it demands."""
+"""Length of that pause, in seconds; after a 429, the service's demand."""
 REFUSED_PAUSE_S = 3600.0
-"""The same for a service that refuses us: it wants a token, or has no such thing."""
+"""The same for a service that refuses us: it requires a token, or does not exist."""
 MOST_PIECES = 7
-"""Of the tablebase, kings included."""
+"""Largest number of pieces in the tablebase, kings included."""
 
 TRY_OUT_S = 10.0
-"""For an answer outside of games."""
+"""Timeout of a check outside of games, in seconds."""
 
 _ENDING = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
 _BODY_LIMIT = 1 << 18
@@ -50,11 +50,11 @@ _OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "
 
 
 class OddAnswer(TransientError):
-    """A service answered something that cannot be right."""
+    """A service gave an invalid answer."""
 
 
 class Breaker:
-    """Whether a service may be asked: not while it fails, or demands to be left alone."""
+    """Decides whether to query a service: not while it fails or demands a pause."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -124,7 +124,7 @@ class OnlineLookup:
         await self._http.close()
 
     async def try_out(self) -> str:
-        """Ask each service once, and say what answers.
+        """Query each service once, and return the answers in a line.
 
         Raises:
             ServerError: One of them does not.

@@ -1,4 +1,4 @@
-"""How a game ended by PyChess's page of it: its streams may not say that, nor say it again."""
+"""The end of a game from its page at PyChess, whose streams may omit it and never repeat it."""
 
 import asyncio
 import logging
@@ -12,18 +12,18 @@ from bot.servers.lichess_wire import GameReader
 logger = logging.getLogger(__name__)
 
 GOES_ON_S = 3.0
-"""For the page that tells whether a game that we resume goes on: its opponent may move meanwhile."""
+"""Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
 LOOK_UPS = 5
 """Requests for the page of a game before its end counts as unknown, one for each line of the stream."""
 
 
 class PychessGamePage:
-    """The page of one game, and the end without a result that waits for it.
+    """The page of one game, and a pending end without a result.
 
     Args:
         dialect: Which site.
         game_id: Of the game.
-        reader: What its stream said.
+        reader: The reader of its stream.
         read: Reads the page of a game; raises RefusedError if the site has no such game, or none any more.
     """
 
@@ -31,16 +31,16 @@ class PychessGamePage:
         self, dialect: Dialect, game_id: str, reader: GameReader, read: Callable[[str], Awaitable[str]]
     ) -> None:
         self.exists = bool(dialect.end_words)
-        """Whether the site has such pages."""
+        """Whether the site has pages with results."""
         self.unknown: GameState | None = None
-        """The end without a result that waits for the page."""
+        """The pending end without a result."""
         self._game_id = game_id
         self._reader = reader
         self._read = read
         self._left = LOOK_UPS
 
     async def end_if_known(self) -> GameState | None:
-        """The end of a game that the page knows already; None: it goes on, or the page is no help."""
+        """The end of a game that the page shows; None: it goes on, or the page does not help."""
         try:
             async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
                 return self._reader.recorded(await self._read(self._game_id))
@@ -57,13 +57,13 @@ class PychessGamePage:
         return self._reader.recorded_game(await self._read(self._game_id))
 
     def is_wanted(self, event: GameEvent | None) -> bool:
-        """Whether the page is to be asked how the game ended, after the stream's latest event."""
+        """Whether to query the page for the game's end after the stream's latest event."""
         if self.exists and isinstance(event, GameState) and event.end is not None:
             self.unknown = event if event.end.reason is EndReason.UNKNOWN else None
         return self.unknown is not None
 
     async def end(self) -> GameState | None:
-        """The end by the page, else without a result; None: ask again with the stream's next line."""
+        """The end by the page, or without a result; None: query again at the stream's next line."""
         try:
             recorded = self._reader.recorded(await self._read(self._game_id))
             if recorded is not None:

@@ -20,7 +20,7 @@ Z_95 = 1.959963984540054
 
 _ELO_SCALE = 400 / log(10)
 _FAR = 4000.0
-"""How far beyond the opponents' ratings we look for a performance, in rating points: odds of 1 to 10^10."""
+"""Search range for a performance beyond the opponents' ratings, in rating points: odds of 1 to 10^10."""
 
 _PRECISION = 1e-5
 """Of a performance, in rating points."""

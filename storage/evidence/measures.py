@@ -37,10 +37,10 @@ from storage.filters import GamePhase
 
 
 class Measure(NamedTuple):
-    """The columns of something that happens, beside what was expected of it."""
+    """The columns of an event and its expectations."""
 
     seen_in: str
-    """Replies in which it could be seen."""
+    """Replies in which it could be observed."""
     happened: str
     uniform: str
     """Sum over all replies, each equally likely."""
@@ -54,7 +54,7 @@ class Measure(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All but that of the replies."""
+        """All columns but that of the replies."""
         return (
             *(self.happened, self.uniform, self.model),
             *(self.uniform_squares, self.model_squares),
@@ -92,13 +92,13 @@ COUNTS = (
 )
 """Columns of whole numbers; `decided` counts replies in decided positions, which count in no other column."""
 COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
-"""What is added up."""
+"""The summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
-"""Where each column is."""
+"""Index of each column."""
 _CHUNK = 8_000
-"""Replies that are added up at once: so few that all columns of them stay in the processor's cache."""
+"""Replies that are summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
-"""Of a sum of squares, what subtracting the mean leaves by rounding alone, at most."""
+"""Largest relative rounding error of a sum of squares after the mean is subtracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ def _sums(judged: ReplyTable, starts: Codes) -> Floats:
 
 
 def _columns(replies: NDArray[np.void]) -> Floats:
-    """What each judged reply adds to each column; shape (columns, replies)."""
+    """The contribution of each judged reply to each column; shape (columns, replies)."""
     found = np.empty((len(COLUMNS), len(replies)))
     outcome = replies["outcome"]
     counts = has(replies, NO_FLAG, ReplyFlag.DECIDED)
@@ -262,7 +262,7 @@ class GroupSums:
         return self._totals[name]
 
     def expected(self, measure: Measure) -> list[Expected]:
-        """What happened in each group, beside what was expected."""
+        """Observed and expected frequencies in each group."""
         n = self._totals[measure.seen_in]
 
         def means(name: str) -> list[float]:
@@ -290,7 +290,7 @@ class GroupSums:
         ]
 
     def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
-        """For each group the estimate of what happened less something else."""
+        """For each group the estimate of observed less expected."""
         counts = self._by_person[measure.seen_in]
         sums = self._by_person[measure.happened] - self._by_person[other]
         n = self._totals[measure.seen_in]

@@ -178,7 +178,7 @@ async def read_columns(
 def many_objects() -> Iterator[None]:
     """Make tens of thousands of objects that have no cycles.
 
-    Meanwhile the garbage collector rests, which would look again and again through everything there is.
+    The garbage collector is off meanwhile: it would repeatedly traverse all objects.
     """
     if not gc.isenabled():  # somebody else is at it
         yield

@@ -27,18 +27,18 @@ LAYOUT = 6
 """The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
 
 _UNITS = 4_000_000_000
-"""Of a probability."""
+"""Units of a probability."""
 EXPECTATIONS = (
     *("error_uniform", "error_expected", "cost_uniform", "cost_expected"),
     *("fall_uniform", "fall_expected", "bait_uniform", "bait_expected"),
 )
-"""What was expected of a reply: at random (``_uniform``) and by the forecast; see
+"""Expectations of a reply: uniformly at random (``_uniform``) and by the forecast; see
 `engine.bait_rule.Expectations`."""
 EMPTY = np.iinfo(np.uint16).max
-"""In place of a cost that is not known."""
+"""In place of an unknown cost."""
 
 COUNTED = ("error", "fall", "bait")
-"""What a number of the replies to a move are."""
+"""The counts of replies to a move."""
 REPLY = np.dtype(
     [
         ("cost_expected", "<f8"),
@@ -64,7 +64,7 @@ OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 
 
 class ReplyFlag(IntFlag):
-    """What is true of a reply."""
+    """Flags of a reply."""
 
     JUDGED = 1
     """It was judged and forecast by today's rules, among two replies or more; others count in no measure."""
@@ -141,7 +141,7 @@ def labels_of(text: str) -> Labels:
 
 
 _DIGITS = 8
-"""Shown of a SHA-256."""
+"""Hexadecimal digits of a SHA-256 to show."""
 
 
 @lru_cache(maxsize=1000)
@@ -158,7 +158,7 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
 
 def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[str, float]:
-    """The columns of `REPLY` that say what was expected.
+    """The expectation columns of `REPLY`.
 
     Args:
         values: `EXPECTATIONS`; costs as shares of the game.
@@ -173,7 +173,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
 
 
 def expected(replies: ReplyArray, name: str) -> Floats:
-    """What was expected of each reply, from 0 to 1: a name of `EXPECTATIONS`; shape (replies,)."""
+    """One expectation of each reply, from 0 to 1; shape (replies,)."""
     what, _, whose = name.partition("_")
     if whose == "expected":
         found = replies[name] if what == "cost" else replies[name] / _UNITS
@@ -185,7 +185,7 @@ def expected(replies: ReplyArray, name: str) -> Floats:
 
 
 def costs(replies: ReplyArray) -> Floats:
-    """What the replies cost, from 0 to 1; only of judged ones."""
+    """The costs of the replies, from 0 to 1; valid for judged ones only."""
     return np.asarray(replies["cost"] / WHOLE, np.float64)
 
 

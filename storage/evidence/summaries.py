@@ -72,7 +72,7 @@ async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]
 
 
 async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
-    """Make the summaries of some games again; those of open games are removed.
+    """Recompute the summaries of some games; those of open games are removed.
 
     Returns:
         How many summaries there are now; a game with a row that cannot be read has none.
@@ -83,7 +83,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Make the summaries of some games again where they are not what they should be.
+    """Recompute the summaries of some games where they are wrong.
 
     Returns:
         Keys of the games whose valid summary was wrong.

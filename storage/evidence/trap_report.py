@@ -1,4 +1,4 @@
-"""A game's report, move by move: what each of our moves was worth, its trap, and the outcome.
+"""A game's report, move by move: the value of each of our moves, its trap, and the outcome.
 
 Moves appear twice: as in the records (``move``, ``reply``, ``trap``), and in people's notation (``name``,
 ``..._name``).
@@ -90,9 +90,9 @@ class ReplyReport:
     is_fall: bool
     """It is a trap by the threshold."""
     cost: int
-    """What it costs in hundredths of a per cent of expected score."""
+    """Its cost in hundredths of a per cent of expected score."""
     cost_text: str
-    """What it loses against the best reply; empty if it is the best, or only a bound is known."""
+    """Its loss against the best reply; empty if it is the best, or only a bound is known."""
     shallow_text: str | None
     """The opponent's most favourable score below the full depth; None: no shallower score."""
     shallow_plies: int | None
@@ -130,7 +130,7 @@ class BaitReport:
 
 @dataclass(frozen=True, slots=True)
 class ForecastReport:
-    """What people were expected to reply to the move that we played."""
+    """The expected replies of people to the move that we played."""
 
     model: ModelInfo
     is_confirmed: bool
@@ -145,14 +145,14 @@ class ForecastReport:
 
 @dataclass(frozen=True, slots=True)
 class DrawReport:
-    """A lot between a move that sets a trap and one that sets none (`engine.randomised`)."""
+    """A random draw between a move that sets a trap and one that sets none (`engine.randomised`)."""
 
     trap: str
     trap_name: str
     sound: str
     sound_name: str
     other_name: str
-    """That of the two which was not played."""
+    """The one of the two that was not played."""
     trap_value: int
     """Our expected score after `trap`, in hundredths of a per cent."""
     sound_value: int
@@ -177,11 +177,11 @@ class DecisionReport:
     search_mode: str
     pick: Pick | None
     pick_text: str | None
-    """The score from whatever picked the move; None: nothing did, or it gave no score."""
+    """The score of the move's source; None: no source, or no score."""
     source: SourceInfo | None
     """The other engine that gave the scores; None: our own search."""
     draw: DrawReport | None
-    """The lot that decided the move; None: there was none."""
+    """The draw that decided the move; None: there was none."""
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str

@@ -1,4 +1,4 @@
-"""Trials: comparisons of players that are planned, and written down, before their first game.
+"""Trials: comparisons of players, planned and registered before their first game.
 
 At most one trial is open at a time.  The games drawn while it is open, blind and between its players, belong
 to it (`trial_for`); everything else about it stays as it was written.
@@ -46,7 +46,7 @@ class NewTrial:
     """A trial's plan.
 
     Raises:
-        TrialError: A value makes no sense; the message names it.
+        TrialError: A value is invalid; the message names it.
     """
 
     name: str
@@ -54,9 +54,9 @@ class NewTrial:
     arms: tuple[str, ...]
     """Names of the players that are compared, two or more; or one that randomises single decisions."""
     configurations: Mapping[str, Any]
-    """How each player plays, by its name: plain JSON values."""
+    """The configuration of each player, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
-    """Which games are alike; see `STRATA`."""
+    """The strata of games; see `STRATA`."""
     planned_n: int = 1000
     """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
     one player."""
@@ -111,7 +111,7 @@ class StoredTrial(NewTrial):
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
-    """Open a trial; its games are those drawn from now on.
+    """Open a trial; it includes the games drawn from now on.
 
     Args:
         at: When it starts, aware; None: now.
@@ -145,7 +145,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
 async def end_trial(
     session: AsyncSession, name: str | None = None, *, at: datetime | None = None
 ) -> StoredTrial:
-    """End the open trial: later games do not belong to it; those that are being played still do.
+    """End the open trial: games that are being played still belong to it, later ones do not.
 
     Args:
         name: Of the trial that is meant; None: whichever is open.
@@ -216,7 +216,7 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
 def is_own_position(variant: str, initial_position: str | None) -> bool:
-    """Whether a challenger set the position that a game began from: then it chose what there is to draw.
+    """Whether a challenger set a game's starting position, and thereby influenced what is randomised.
 
     Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
     challenger choose among the 960, which is no more than a choice of openings.

@@ -1,1 +1,1 @@
-"""The games as they were played: written before each act, and never judged here."""
+"""The record of the games: written ahead of each action, without judgements."""

@@ -31,7 +31,7 @@ async def list_blocks(session: AsyncSession, site: str) -> list[str]:
 
 
 async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | None:
-    """Under which of its names or ids an account is blocked at a site; None: under none.
+    """The name or id by which an account is blocked at a site; None: not blocked.
 
     Args:
         site: Where the account is.

@@ -98,7 +98,8 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's lots, also of those taken back, by ply and position; of several the first.
+    """The seeds of a game's random draws, including those taken back, by ply and position; the first of
+    several.
 
     Damaged records are left out: `desdemona db recheck` names them.
     """
@@ -174,7 +175,7 @@ async def store_profile(session: AsyncSession, decision_id: int, decision: Decis
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
-    """Mark decisions at `ply` and later as taken back: they stay in the database but count nowhere."""
+    """Mark decisions at `ply` and later as taken back: they stay in the database but are not counted."""
     other = aliased(DecisionRow)
     taken_back = select(func.max(other.takeback) + 1).where(
         other.game_id == DecisionRow.game_id, other.ply == DecisionRow.ply

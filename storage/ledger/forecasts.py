@@ -1,4 +1,4 @@
-"""Forecasts: what people were expected to reply to a move of ours, at most one per decision."""
+"""Forecasts of people's replies to our moves, at most one per decision."""
 
 from dataclasses import asdict
 
@@ -117,13 +117,13 @@ async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
 
 
 async def settle(session: AsyncSession, decision_id: int) -> None:
-    """Note how probable the reply was and whether it takes a bait, once forecast and outcome are stored."""
+    """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
     found = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
     if found is not None:
         await note_reply(session, decision_id, ReplyForecast.from_record(found.record), found.reply)
 
 
 async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
-    """Note in a decision's stored forecast how probable the reply was, and whether it takes a bait."""
+    """Store the reply's probability and whether it takes a bait in a decision's forecast."""
     noted = {"is_taken": made.is_bait(reply), "reply_odds": made.odds_of(reply)}
     await session.execute(_NOTE, {"decision": decision_id, **noted})

@@ -43,7 +43,7 @@ _TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "
 _NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
 """The same, of numbers that may be unknown."""
 _LATEST_GAMES = 10_000
-"""Of how many of the latest games `list_non_win_lines` tells."""
+"""Number of latest games in `list_non_win_lines`."""
 _MOST = 2**63 - 1
 """The largest number that a column of whole numbers holds."""
 
@@ -56,7 +56,7 @@ _SET_MOVES = update(_GAMES).where(_GAMES.c.id == bindparam("game_id"))
 async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None = None) -> StoredGame:
     """Store a new game, or return the stored one.
 
-    A rating that cannot be one (`storage.records.plausible_rating`) is stored as unknown.
+    An implausible rating (`storage.records.plausible_rating`) is stored as unknown.
 
     Args:
         at: When the game began, aware; None: now.
@@ -127,7 +127,7 @@ async def list_non_win_lines(
 ) -> list[NonWinLine]:
     """The moves of an account's latest games of a kind that it lost or drew.
 
-    Bounded in what it reads, however many games there are; moves that are damaged are left out.
+    Reads a bounded number of games; damaged moves are left out.
     """
     latest = select(func.max(GameRow.id)).scalar_subquery()
     columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
@@ -248,14 +248,14 @@ async def finish_game(
 
 
 async def settle_game(session: AsyncSession, game_id: int) -> None:
-    """Note that nothing is left to judge or to forecast in a game; no change if it is open."""
+    """Mark a game as completely judged and forecast; no change if it is open."""
     await session.execute(
         update(GameRow).where(GameRow.id == game_id, GameRow.state != GameStatus.OPEN).values(is_settled=True)
     )
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that goes on after all, and what followed from that end.
+    """Undo the end of a game that goes on after all, and its consequences.
 
     Dropped decisions count again, and the outcome *unanswered* is removed, since a reply may still come.
     """
@@ -347,7 +347,7 @@ def games_statement() -> Select[GameRow]:
 
 
 async def _former_name(session: AsyncSession, new: NewGame) -> str | None:
-    """The name that the opponent had so far; None: we have not met."""
+    """The opponent's last known name; None: we have never played it."""
     statement = select(OpponentRow.name).where(
         OpponentRow.site == new.site, OpponentRow.site_id == new.opponent_id
     )
@@ -395,7 +395,7 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
 
 
 def require_readable(game: StoredGame) -> None:
-    """Refuse a game of which a text or a number is none: SQLite stores any value in any column.
+    """Refuse a game with a text or number of the wrong type: SQLite stores any value in any column.
 
     Raises:
         RecordError: The message names the game and the value.

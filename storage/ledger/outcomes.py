@@ -1,4 +1,4 @@
-"""Outcomes: what the opponent replied to a move of ours, and how long that took; at most one per decision."""
+"""Outcomes: the opponent's reply to a move of ours and its time; at most one per decision."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 

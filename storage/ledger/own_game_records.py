@@ -33,7 +33,7 @@ _OTHER_ENDS = {
 """PGN's names for endings that no other format has."""
 _CENTI = 100
 _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
-"""Sites that have games without a clock, which count as correspondence there, but no correspondence."""
+"""Sites that list games without a clock as correspondence, but have no correspondence games."""
 
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
 """A limit in the text of a match's player, which overrides the match's own."""

@@ -114,7 +114,7 @@ def back_up(
 
 
 def _remove_unfinished(folder: Path, stem: str) -> None:
-    """Remove what backups of the series that were killed have left."""
+    """Remove the remains of killed backups of the series."""
     pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if found := pattern.fullmatch(each.name):

@@ -1,6 +1,6 @@
 """Returns the space of deleted and shortened rows to the disk, and refreshes the query planner's statistics.
 
-SQLite rewrites the whole file and lets nobody else write meanwhile; PostgreSQL frees the space for new
+SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new
 rows, and nobody waits.
 """
 
@@ -20,7 +20,7 @@ seconds, in which its moves wait."""
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Room that a database takes, in bytes."""
+    """Size of a database, in bytes."""
 
     before: int
     after: int
@@ -57,7 +57,7 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
 
 
 async def size_of(database: Database) -> int:
-    """The room that a database's tables take on the disk, in bytes; SQLite's with its log of changes."""
+    """The size of a database's tables on the disk, in bytes; for SQLite including its log of changes."""
     if database.dialect == "sqlite":
         files = (Path(database.url + end) for end in ("", "-wal"))
         return sum(each.stat().st_size for each in files if each.exists())

@@ -1,4 +1,4 @@
-"""The rows of a table as they are copied from one database to another: values that mean the same on both.
+"""The rows of a table in transit between databases, as values that mean the same on both.
 
 Most values are read and written by their column's type.  Three are not: a packed record is copied byte by
 byte, even a damaged one; JSON is copied as text, since two databases may write one value in two ways; and an
@@ -107,7 +107,7 @@ class CopiedTable:
         return tuple(values)
 
     async def _first_damaged(self, connection: AsyncConnection, error: Exception) -> str:
-        """Which row the error is about."""
+        """The row that the error concerns."""
         keys = [self._columns[index] for index in self._key]
         try:
             found = (await connection.execute(self._in_order(keys, connection.dialect.name))).all()
@@ -160,7 +160,7 @@ class CopiedTable:
         return {f"to_{self._columns[index].name}": value for index, value in zip(self._key, key, strict=True)}
 
     def canonical(self, row: Row) -> Row:
-        """What is equal for rows that mean the same, whatever databases they are from."""
+        """A canonical form, equal for rows that mean the same on any database."""
         return tuple(
             _canonical_json(value) if isinstance(column.type, JSON) and isinstance(value, str) else value
             for column, value in zip(self._columns, row, strict=True)

@@ -59,7 +59,7 @@ class CopyReport:
     """A finished copy."""
 
     source: str
-    """Which database, without a password."""
+    """The database's URL, without a password."""
     target: str
     tables: tuple[CopiedRows, ...]
     is_continued: bool
@@ -258,7 +258,7 @@ class _Copying:
     async def _first_refused(
         self, table: CopiedTable, steps: list[tuple[Any, list[Row]]], failure: Exception
     ) -> str:
-        """Which row the failure is about; nothing is written."""
+        """The row that the failure concerns; nothing is written."""
         for statement, rows in steps:
             for row in rows:
                 try:

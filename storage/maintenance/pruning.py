@@ -27,7 +27,7 @@ OnCount = Callable[[int], None]
 
 @dataclass(slots=True)
 class Pruned:
-    """What pruning has done, or would do."""
+    """The result of pruning, actual or simulated."""
 
     decisions: int = 0
     """Records that were shortened."""
@@ -128,7 +128,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
 
 
 async def _store(session: AsyncSession, new: Sequence[tuple[int, bytes, bytes]], result: Pruned) -> None:
-    """Write the records that are still what they were."""
+    """Write the records that have not changed meanwhile."""
     statement = (
         update(DecisionRow)
         .where(

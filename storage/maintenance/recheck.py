@@ -1,4 +1,4 @@
-"""Every decision of the database in batches, and what its outcome lacks, written down later."""
+"""Reads every decision of the database in batches, and stores missing outcomes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -114,7 +114,7 @@ async def restore_columns(session: AsyncSession, found: RecordedDecision, decisi
 
 @dataclass(frozen=True, slots=True)
 class UnreadableDecision:
-    """A decision whose row, or whose game's row, holds a value that its column cannot have."""
+    """A decision with an invalid value in its own row or its game's."""
 
     id: int
     game_id: int

@@ -1,6 +1,6 @@
-"""Files that are complete when they get their name, and that one program writes at a time.
+"""Files that get their name when complete, each written by one program at a time.
 
-What a program that was killed has left is used again by the next one, so that nothing piles up.
+The next program reuses the remains of a killed one, so that none accumulate.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from storage.errors import StorageError
 UNFINISHED = ".new"
 """End of the name of a file that is being written."""
 _ENDS = ("", "-wal", "-shm", "-journal")
-"""What may be there of one, if it is a SQLite database."""
+"""Suffixes of the files of an unfinished SQLite database."""
 
 
 class BeingWritten(StorageError):
@@ -23,9 +23,9 @@ class BeingWritten(StorageError):
 
 @contextmanager
 def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """An empty file beside `path`, which no other program that asks here writes during the block.
+    """An empty file beside `path`, locked against other callers during the block.
 
-    Who has finished it gives it its name; else it is removed after the block.
+    The caller renames it when complete; otherwise it is removed after the block.
 
     Args:
         path: The name that it will get.

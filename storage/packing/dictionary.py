@@ -1,4 +1,4 @@
-"""The preset dictionary of format 1: what most records have in common, so that none of them has to hold it.
+"""The preset dictionary of format 1: text common to most records, which they then need not contain.
 
 It must never change: records can be unpacked only with the dictionary they were packed with.
 """
@@ -68,4 +68,4 @@ _DECISION = (
 )
 
 DICTIONARY = (_POSITIONS + _OPTIONS + _FORECAST + _MOVES + _DECISION).encode("latin-1")
-"""The likeliest parts come last: what is near costs least."""
+"""The likeliest parts come last: short distances cost least."""

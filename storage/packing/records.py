@@ -37,7 +37,7 @@ _CHECKSUM_BYTES = 4
 
 
 def pack(record: object) -> bytes:
-    """What the database stores for a record.
+    """Pack a record for the database.
 
     Args:
         record: Plain JSON values, of `Decision.to_record` or `ReplyForecast.to_record`.  Anything else that
@@ -59,7 +59,7 @@ def pack(record: object) -> bytes:
 
 
 def keep(found: bytes) -> bytes:
-    """What the database stores for a text that is no record, so that nothing of it is lost."""
+    """Pack a text that is not a record without loss."""
     return bytes((PLAIN,)) + found
 
 
@@ -67,7 +67,7 @@ def unpack(stored: object) -> dict[str, Any]:
     """The record that `pack` packed.
 
     Args:
-        stored: What the database has.  SQLite may have anything; a text is read as JSON.
+        stored: The stored value.  SQLite may hold anything; a text is read as JSON.
 
     Raises:
         RecordError: It is damaged, or in a format that this version does not know.

@@ -1,1 +1,1 @@
-"""Analysed games of others, archives and results of experiments, for the lab."""
+"""Imported games, their analyses, and results of experiments, for the lab."""

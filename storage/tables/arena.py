@@ -15,16 +15,16 @@ from storage.tables.types import IntPk, UtcDateTime, UtcTime, enum_column
 
 
 class ArenaAccess(StrEnum):
-    """What an account may do at the arena."""
+    """The rights of an account at the arena."""
 
     ACTIVE = "active"
     """Everything."""
     PENDING = "pending"
-    """Look, but not play: the arena's owner has to approve it first."""
+    """Watch only: the arena's owner has to approve it first."""
     BANNED = "banned"
     """Nothing: its token does not work."""
     DELETED = "deleted"
-    """Nothing, for good: its name and its chat are gone, its games stay."""
+    """Deleted: its name and its chat are gone, its games stay."""
 
 
 class ArenaAccount(Base):

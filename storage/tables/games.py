@@ -214,7 +214,7 @@ class OutcomeRow(Base):
 
 
 class ForecastRow(Base):
-    """What people were expected to reply to a move of ours (`engine.bait_rule.ReplyForecast`)."""
+    """The forecast of people's replies to a move of ours (`engine.bait_rule.ReplyForecast`)."""
 
     __tablename__ = "forecasts"
     __table_args__ = (
@@ -258,7 +258,7 @@ class ForecastRow(Base):
 
 
 class ReplyTimeRow(Base):
-    """How long the opponent took for the reply to a move of ours, the first one if it was taken back.
+    """The opponent's time for the reply to a move of ours, the first one if it was taken back.
 
     No row: there was no reply, nobody timed it, or the game is from before 2026-11-25.
     """
@@ -271,7 +271,7 @@ class ReplyTimeRow(Base):
 
 
 class EventRow(Base):
-    """Something worth recording that is not a move."""
+    """A recorded incident other than a move."""
 
     __tablename__ = "events"
     __table_args__ = (Index("ix_events_at", "at"), Index("ix_events_game_id", "game_id"))

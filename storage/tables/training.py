@@ -1,4 +1,4 @@
-"""The trainer's tables: positions in which people fell, and how each person fares with them.
+"""The trainer's tables: positions in which people took a bait, and each person's results on them.
 
 ::
 
@@ -17,7 +17,7 @@ from storage.tables.types import BigInt, IntPk, KeyColumn, UtcDateTime
 
 
 class TrainingPosition(Base):
-    """A position to find the reply in; the same moves from the same start led to all of its falls."""
+    """A puzzle position; it is reached by the same start and moves in all of its games."""
 
     __tablename__ = "training_positions"
     # For the choice, which walks from a rating upwards and downwards.
@@ -28,7 +28,7 @@ class TrainingPosition(Base):
     """`storage.arena.puzzles.positions.position_key`."""
     game: Mapped[KeyColumn]
     rating: Mapped[float] = mapped_column(Float)
-    """How hard it is, on the scale of the people's ratings (Glicko-2)."""
+    """Its difficulty, on the scale of the people's ratings (Glicko-2)."""
     deviation: Mapped[float] = mapped_column(Float)
     volatility: Mapped[float] = mapped_column(Float)
     answers: Mapped[int] = mapped_column(Integer)
@@ -40,7 +40,7 @@ class TrainingPosition(Base):
 
 
 class TrainingFall(Base):
-    """A decision of ours that tempted, and whose reply was not sound."""
+    """A decision of ours whose bait was taken."""
 
     __tablename__ = "training_falls"
     __table_args__ = (
@@ -53,11 +53,11 @@ class TrainingFall(Base):
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
     position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("training_positions.id"))
     opponent_id: Mapped[int] = mapped_column(BigInt, ForeignKey("opponents.id"))
-    """Who fell."""
+    """The person who took the bait."""
 
 
 class SearchedGame(Base):
-    """A game whose falls have been taken up, if it has any."""
+    """A game that has been imported."""
 
     __tablename__ = "training_games"
 
@@ -83,7 +83,7 @@ class TrainingPlayer(Base):
 
 
 class TrainingReview(Base):
-    """What a person has done with a position."""
+    """A person's attempts at a position."""
 
     __tablename__ = "training_reviews"
     __table_args__ = (

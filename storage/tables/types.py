@@ -1,4 +1,4 @@
-"""Column types for keys, times, JSON and enumerations that mean the same on every database."""
+"""Column types for keys, times, JSON and enumerations with the same meaning on every database."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ _Read = Callable[[Any], T | None]
 class _Checked(TypeDecorator[T]):
     """A type whose stored values may be damaged: SQLite stores any value in any column.
 
-    Reading one that is no value of the type raises RecordError, so that nobody has to tell it from a bug.
+    Reading an invalid one raises RecordError, which distinguishes it from a bug.
     """
 
     __abstract__ = True
@@ -113,7 +113,7 @@ def _unpacked(stored: object) -> dict[str, Any] | None:
 
 
 class _StoredRecord(TypeDecorator[object]):
-    """What a column of packed records holds, whatever it is."""
+    """The raw content of a column of packed records."""
 
     impl = LargeBinary
     cache_ok = True

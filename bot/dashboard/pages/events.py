@@ -1,4 +1,4 @@
-"""What went wrong: events by kind and reason, how games ended, how long moves took us and the sites."""
+"""Events by kind and reason, ends of games, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -57,7 +57,7 @@ _YES_NO = {True: "yes", False: "no"}
 
 @dataclass(frozen=True, slots=True)
 class EventsView:
-    """What the page shows."""
+    """The contents of the page."""
 
     days: int
     site: str
@@ -87,7 +87,7 @@ class EventsView:
 
     @property
     def lag_days(self) -> int:
-        """How many days the sites' times are about."""
+        """Days covered by the sites' times."""
         return min(self.days, LAG_DAYS)
 
     def query(self, **changes: Any) -> str:
@@ -106,7 +106,7 @@ class EventsView:
         return WORDS.get(kind, kind.replace("_", " "))
 
     def what(self, event: LoggedEvent) -> str:
-        """What happened, in words; of an action of the operator's also which one."""
+        """The event in words; for an action of the operator, including which one."""
         words = self.words(event.kind)
         action = event.detail.get("action") if event.kind == ACTION else None
         return f"{words}: {action}" if isinstance(action, str) else words

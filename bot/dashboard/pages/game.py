@@ -69,7 +69,7 @@ class MoveCell:
 
 @dataclass(frozen=True, slots=True)
 class GameView:
-    """What the page shows."""
+    """The contents of the page."""
 
     stored: StoredGame
     sides: tuple[str, ...]
@@ -77,7 +77,7 @@ class GameView:
     names: tuple[str, ...]
     """Every move in people's notation."""
     damage: str
-    """Why the moves cannot be replayed to their end; empty: they can."""
+    """Why the moves cannot be fully replayed; empty: they can."""
     marks: tuple[MoveMark, ...]
     ply: int
     """Which is shown."""
@@ -128,7 +128,7 @@ class GameView:
 
     @property
     def state_words(self) -> str:
-        """How far the shown move got."""
+        """The progress of the shown move to the server."""
         return "" if self.mark is None else _STATES.get(self.mark.state, self.mark.state)
 
     @property
@@ -358,7 +358,7 @@ async def _stored(session: Any, query: Query) -> StoredGame:
 
 
 def _first_ply(marks: Sequence[MoveMark]) -> int:
-    """Where a game opens: at the first bait that was taken, or the first bait, or our first move."""
+    """The ply at which a game opens: the first bait that was taken, or the first bait, or our first move."""
     for chosen in (
         [mark for mark in marks if mark.is_taken],
         [mark for mark in marks if mark.bait is not None],
@@ -370,7 +370,7 @@ def _first_ply(marks: Sequence[MoveMark]) -> int:
 
 
 def _replayed(stored: StoredGame, ply: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]:
-    """The sides, the moves' names, the board before a ply, and why there are not all of these."""
+    """The sides, the moves' names, the board before a ply, and the reason if some are missing."""
     game = GAMES.get(stored.game)
     if game is None:
         return (), stored.moves, (), f"this program does not know the rules of {stored.game!a:.40}"

@@ -1,4 +1,4 @@
-"""Search and list: all games, with what became of the baits in each."""
+"""Search and list of games, with the outcomes of their baits."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -40,7 +40,7 @@ _WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap"
 
 @dataclass(frozen=True, slots=True)
 class GamesView:
-    """What the page shows."""
+    """The contents of the page."""
 
     games: tuple[GameLine, ...]
     result: str

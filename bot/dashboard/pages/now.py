@@ -1,4 +1,4 @@
-"""The first page: is the bot well, and what does it do?"""
+"""The first page: the bot's health and current activity."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """What the page shows: from the database, and, once `show_live` has added it, from the program."""
+    """The contents of the page: from the database, and, once `show_live` has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -155,7 +155,7 @@ class NowView:
 
     @property
     def shapes(self) -> Markup:
-        """What their boards refer to."""
+        """The shapes that their boards use."""
         return Markup() if self.status is None else shapes_of(self.status.games_on)
 
     @property
@@ -165,7 +165,7 @@ class NowView:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What operators ask, with links to the answers."""
+        """Frequent questions of operators, with links to the answers."""
         return questions(datetime.now().astimezone())
 
     @property

@@ -1,4 +1,4 @@
-"""One opponent: who it is, how its replies change, the baits it took, its rating, and when it returns."""
+"""One opponent: identity, trend of its replies, baits taken, rating, and visits."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -59,10 +59,10 @@ _DAYS = NumberStyle(unit=" d")
 
 @dataclass(frozen=True, slots=True)
 class ChallengeForm:
-    """What a form that challenges the opponent offers."""
+    """The choices of the form that challenges the opponent."""
 
     variants: Mapping[str, str]
-    """What they are called, by the site's keys."""
+    """Their display names, by the site's keys."""
     variant: str
     """That of the last game, if it is one of these."""
     clock: str
@@ -72,7 +72,7 @@ class ChallengeForm:
 
 @dataclass(frozen=True, slots=True)
 class OpponentView:
-    """What the page shows."""
+    """The contents of the page."""
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
@@ -100,7 +100,8 @@ class OpponentView:
 
     @property
     def filter_query(self) -> str:
-        """The query that selects the opponent's games on other pages; empty: no filter can say its name."""
+        """The query that selects the opponent's games on other pages; empty: no filter can express its
+        name."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > LONGEST:
             return ""
@@ -274,7 +275,7 @@ class OpponentView:
 
     @property
     def why_no_challenge(self) -> str:
-        """Why it cannot be challenged."""
+        """The reason why it cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:

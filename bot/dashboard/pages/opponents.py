@@ -1,4 +1,4 @@
-"""Who plays us, who returns, and who falls."""
+"""Opponents: their games, returns, and baits taken."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -25,14 +25,14 @@ ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class OpponentsView:
-    """What the page shows."""
+    """The contents of the page."""
 
     opponents: tuple[OpponentLine, ...]
     """Of this page of the list."""
     returned: int
-    """Of all, how many came back on another day."""
+    """The number of all opponents that came back on another day."""
     programs: int
-    """Of all, how many are programs."""
+    """The number of programs among all opponents."""
     order: str
     paging: Paging
     now: datetime

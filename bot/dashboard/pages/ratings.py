@@ -24,7 +24,7 @@ _RATINGS = NumberStyle(is_grouped=False)
 
 @dataclass(frozen=True, slots=True)
 class RatingsView:
-    """What the page shows."""
+    """The contents of the page."""
 
     curves: tuple[RatingCurve, ...]
     now: datetime
@@ -35,7 +35,7 @@ class RatingsView:
         return self.curves[:SHOWN]
 
     def month_change(self, curve: RatingCurve) -> int | None:
-        """By how much a rating has changed in 30 days; None: there was no game before."""
+        """Change of a rating over 30 days; None: no earlier game."""
         return curve.change_since(self.now - timedelta(days=30))
 
     @staticmethod

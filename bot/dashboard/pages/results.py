@@ -1,4 +1,4 @@
-"""Results by week, game, rating band, or whatever else games have in common."""
+"""Results by week, game, rating band, or another grouping."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ GROUPINGS = {
 
 @dataclass(frozen=True, slots=True)
 class ResultsView:
-    """What the page shows."""
+    """The contents of the page."""
 
     by: str
     groups: tuple[GroupStatistics, ...]
@@ -39,13 +39,13 @@ class ResultsView:
 
     @property
     def heads(self) -> list[str]:
-        """The heads of the columns that say what a group's games have in common."""
+        """The heads of the grouping columns."""
         names = list(self.groups[0].group) if self.groups else []
         return [name.replace("-", " ").capitalize() for name in names]
 
     @staticmethod
     def cells(each: GroupStatistics) -> list[str]:
-        """What a group's games have in common."""
+        """The values of the grouping columns."""
         return [title_of(text) if name == By.GAME else text for name, text in each.group.items()]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The gallery of confirmed baits: which fooled whom?"""
+"""The gallery of confirmed baits."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -70,13 +70,13 @@ class TrapCard:
 
     @property
     def who(self) -> str:
-        """Who met it."""
+        """The opponent who met it."""
         rating = self.bait.opponent_rating
         return self.bait.opponent if rating is None else f"{self.bait.opponent} ({rating})"
 
     @property
     def fate(self) -> str:
-        """What became of it, in a word or two."""
+        """Its outcome, in a word or two."""
         if self.is_repeated:
             return f"{number(self.taken)} of {number(self.met)} took it"
         if self.bait.is_taken is None:
@@ -103,7 +103,7 @@ class TrapCard:
 
     @property
     def outcome(self) -> str:
-        """What the opponent played."""
+        """The opponent's reply."""
         names = {}
         if self.moment is not None:
             names = {reply.reply: reply.name for reply in self.moment.decision.replies}
@@ -152,7 +152,7 @@ def _is_trap(line: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TrapsView:
-    """What the page shows."""
+    """The contents of the page."""
 
     cards: tuple[TrapCard, ...]
     counts: BaitSummary

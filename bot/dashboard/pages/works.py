@@ -1,4 +1,4 @@
-"""Does it work? The trial's verdict with its evidence, and what happened in all games, player by player."""
+""" "Does it work?": the trial's verdict with its evidence, and the results of all games by player."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -34,14 +34,14 @@ from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 MOST_STRATA = 12
 """Strata that are drawn; CSV has all."""
 BY_DRAW = ("player", "version", "settings")
-"""Filters by what the lot decided: what they leave could not be compared."""
+"""Filters by randomised properties: the remaining games could not be compared."""
 
 _POINTS = NumberStyle(decimals=1, is_signed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class WorksView:
-    """What the page shows."""
+    """The contents of the page."""
 
     report: TrialReport | None
     """None: there has been no trial."""
@@ -53,7 +53,7 @@ class WorksView:
 
     @property
     def verdict(self) -> TrialVerdict | None:
-        """What the trial says of its planned outcome; None: there is no trial."""
+        """The verdict on the trial's planned outcome; None: there is no trial."""
         return None if self.report is None else self.report.verdicts[0]
 
     @property
@@ -63,7 +63,7 @@ class WorksView:
 
     @property
     def warning(self) -> str:
-        """Why the numbers must not be used; empty: they may be."""
+        """Why the results are invalid; empty: they are valid."""
         return "" if self.verdict is None else warning(self.verdict)
 
     @property
@@ -94,7 +94,7 @@ class WorksView:
 
     @staticmethod
     def beyond(found: AnyTimeEstimate) -> str:
-        """What happened less what was forecast, in points of a hundred, with its interval."""
+        """Observed less forecast, in percentage points, with its interval."""
         if found.mean is None:
             return NO_VALUE
         if found.low is None or found.high is None:
@@ -111,7 +111,7 @@ class WorksView:
 
     @property
     def findings(self) -> list[tuple[str, bool]]:
-        """Everything that a verdict can say, in words, and whether this one says it."""
+        """All possible findings in words, each with whether it is this verdict's."""
         verdict = self.verdict
         if verdict is None:
             return []

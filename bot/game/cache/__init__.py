@@ -1,1 +1,1 @@
-"""What a game keeps in memory of what it stored."""
+"""In-memory copies of a game's stored data."""

@@ -1,4 +1,4 @@
-"""Counts for the metrics what becomes of a game's baits, once both forecast and reply are stored."""
+"""Counts the outcomes of a game's baits for the metrics, once both forecast and reply are stored."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ class BaitCounter:
         self._replies: dict[int, str] = {}
 
     def add_forecast(self, decision_id: int, made: ReplyForecast) -> None:
-        """A forecast with a bait is stored, perhaps once more."""
+        """Record that a forecast with a bait was stored, possibly again."""
         if decision_id in self._forecasts:
             return
         self._forecasts[decision_id] = made
@@ -29,7 +29,7 @@ class BaitCounter:
         self._count_answered(decision_id)
 
     def add_reply(self, decision_id: int, reply: str) -> None:
-        """The reply to a decision is judged, whether or not it has a bait."""
+        """Record that the reply to a decision was judged, with or without a bait."""
         self._replies[decision_id] = reply
         self._count_answered(decision_id)
 

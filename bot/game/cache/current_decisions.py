@@ -1,7 +1,7 @@
-"""What a game's ledger remembers of its standing decisions, so that it need not read what it wrote.
+"""Cache of a game's standing decisions, so that the ledger need not read its own writes.
 
-Only one program writes a game's decisions, and of its tasks only the ledger does; so what its transactions
-wrote stands until the next one.  A transaction works on a copy, which replaces the original once it is
+Only one program writes a game's decisions, and in it only the ledger does; so its writes stand until its next
+transaction.  A transaction works on a copy, which replaces the original once it is
 committed: nothing that might not be stored is ever taken for stored.  After a failure nothing is known.
 """
 
@@ -17,10 +17,10 @@ MOST = 4
 
 @dataclass(slots=True)
 class CurrentDecisions:
-    """Which decisions of a game stand, and the latest of them."""
+    """The standing decisions of a game, and the latest of them."""
 
     plies: frozenset[int] | None = None
-    """Where a decision stands; None: not known."""
+    """Plies of the standing decisions; None: unknown."""
     latest: dict[int, StoredDecision] = field(default_factory=dict)
     """The latest ones, by ply."""
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class CurrentDecisions:
         return CurrentDecisions(self.plies, dict(self.latest), dict(self.forecasts))
 
     def knows(self, ply: int) -> bool:
-        """Whether `latest` says which decision stands at a ply, or that none does."""
+        """Whether the standing decision at a ply, or its absence, is known."""
         return ply in self.latest or (self.plies is not None and ply not in self.plies)
 
     def learn(self, stored: Iterable[StoredDecision]) -> None:
@@ -55,7 +55,7 @@ class CurrentDecisions:
             self.latest[stored.ply] = stored
 
     def current(self, stored: StoredDecision) -> StoredDecision:
-        """A decision as it is now, if that is remembered; as it was given otherwise."""
+        """The current state of a decision if it is cached; otherwise the given one."""
         return self.latest[stored.ply] if self._remembers(stored) else stored
 
     def add_forecast(self, stored: StoredDecision, made: ReplyForecast) -> None:

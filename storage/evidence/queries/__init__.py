@@ -1,1 +1,1 @@
-"""What pages, exports and the JSON interface ask the database, by subject."""
+"""Queries of the pages, exports and the JSON interface, by subject."""

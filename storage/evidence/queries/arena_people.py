@@ -23,7 +23,7 @@ from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRati
 from storage.tables.games import GameRow, OpponentRow
 
 MOST_POINTS = 2000
-"""Latest rated games that a curve is made of."""
+"""Latest rated games in a curve."""
 MOST_GAMES = 400
 """Latest games by which replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
@@ -242,7 +242,7 @@ async def best_rated(
 
 
 async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:
-    """How an account replied to our moves, by game, the oldest first.
+    """An account's replies to our moves, by game, the oldest first.
 
     Only in games that are over and judged to the end, of these the latest.
     """
@@ -270,7 +270,7 @@ async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dic
 def trap_histories(replies: Mapping[str, Sequence[PlayedReplies]]) -> list[TrapHistory]:
     """The courses of `trap_replies`, those with the most games first.
 
-    With intervals: arithmetic, for which no transaction should wait.
+    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
     """
     found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in replies.items()]
     return sorted(found, key=lambda each: (-each.everything.last, each.game))

@@ -1,4 +1,4 @@
-"""Confirmed baits: which fooled whom, and how often they are taken by phase and by rating.
+"""Confirmed baits: the list with outcomes, and the share taken by phase and by rating.
 
 A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
 
@@ -36,19 +36,19 @@ BAND = 200
 LEAST_PERSONS = 30
 """Fewer effective persons: no interval."""
 MOST_SEARCHED = 20_000
-"""The latest answered baits, among which the same one is looked for."""
+"""Number of latest answered baits that are searched for repetitions."""
 
 FEW = 3000
-"""So few baits are found by their games, and more in their order."""
+"""Up to this many baits are found through their games, more through their index."""
 
 _BATCH = 500
 
 
 class BaitFate(StrEnum):
-    """What became of baits."""
+    """Outcomes of baits."""
 
     ALL = "all"
-    """Whatever it was: also those never answered."""
+    """Any outcome, including baits that were never answered."""
     FELL = "fell"
     """Taken."""
     HELD = "held"
@@ -56,7 +56,7 @@ class BaitFate(StrEnum):
 
 
 class BaitOrder(StrEnum):
-    """In which order baits are listed."""
+    """Orders of the list of baits."""
 
     EXPECTED_LOSS = "expected_loss"
     """By falling probability times cost."""
@@ -112,7 +112,7 @@ class RepeatedBait:
 
     @property
     def share(self) -> float:
-        """How often it is taken, from 0 to 1."""
+        """The share in which it is taken, from 0 to 1."""
         return self.taken / self.met
 
 
@@ -133,7 +133,7 @@ class BaitGroup:
     interval: FixedInterval | None
     """Of the share that is taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
     effective_persons: float
-    """Persons of equally many baits who would make the share as uncertain."""
+    """Effective number of persons."""
 
     @property
     def share(self) -> float | None:
@@ -142,7 +142,7 @@ class BaitGroup:
 
     @property
     def expected_share(self) -> float | None:
-        """How often they were expected to be."""
+        """The expected share."""
         return self.expected / self.met if self.met else None
 
 
@@ -205,7 +205,7 @@ async def list_repeated(
     offset: int = 0,
     counts: BaitSummary | None = None,
 ) -> tuple[list[RepeatedBait], int]:
-    """Baits that were met several times, those that are taken most often first.
+    """Baits that were met several times, the most often taken first.
 
     The same bait: the same moves from the same start led to it.  Among the latest `MOST_SEARCHED` that were
     met.
@@ -429,7 +429,7 @@ _VALUES: dict[BaitOrder, Any] = {
 
 
 def _value_of(bait: SetBait, order: BaitOrder) -> float:
-    """What a bait is listed by."""
+    """The sort key of a bait."""
     values = {
         BaitOrder.EXPECTED_LOSS: bait.expected_loss,
         BaitOrder.COST: float(bait.cost),

@@ -1,4 +1,4 @@
-"""Notices, by one cheap query, that some program has changed the database."""
+"""Detects with one cheap query that any program has changed the database."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint
 
 
 class ChangeWatch:
-    """One connection that is asked again and again; `close` it.
+    """One connection that is polled; `close` it.
 
     Args:
         database: Which is watched.
@@ -27,7 +27,7 @@ class ChangeWatch:
         self._opened = 0
 
     async def version(self) -> tuple[int, int]:
-        """A value that is equal to the last one only if nothing was committed in between.
+        """A value that equals the last one only if nothing was committed in between.
 
         Raises:
             StorageError: The database failed; the next call connects again.

@@ -1,6 +1,6 @@
 """Times in SQL: the hour of a moment, seconds between two, and quantiles, computed by the database.
 
-A page that reads the times of fifty thousand moves would hold up the event loop, and with it the games.
+Reading the times of fifty thousand moves into Python would block the event loop, and with it the games.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ _MICROSECONDS = 21
 
 
 def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
-    """The hour (UTC) in which a moment lies, as ``2026-11-25 18``."""
+    """The hour (UTC) of a time, as ``2026-11-25 18``."""
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
         return func.substr(type_coerce(moment, String), 1, 13)
     return func.to_char(func.timezone("UTC", moment), "YYYY-MM-DD HH24")
 
 
 def day_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
-    """The day (UTC) in which a moment lies, as ``2026-11-25``."""
+    """The day (UTC) of a time, as ``2026-11-25``."""
     return func.substr(hour_of(session, moment), 1, 10)
 
 

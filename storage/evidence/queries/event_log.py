@@ -1,4 +1,4 @@
-"""Events for the operator: what went wrong, what was declined and why, how long servers took."""
+"""Events for the operator: errors, declined challenges with reasons, and servers' response times."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -63,7 +63,7 @@ class SiteTimes:
 
 
 def _reason() -> ColumnElement[str]:
-    """What an event says of itself, whatever its kind calls it."""
+    """The description in an event, from the field that its kind uses."""
     return func.coalesce(
         EventRow.detail["reason"].as_string(), EventRow.detail["error"].as_string(), cast("", String)
     )
@@ -91,7 +91,7 @@ async def count_events(
 
 
 async def event_kinds(session: AsyncSession, since: datetime) -> list[str]:
-    """The kinds of events that there were since a moment."""
+    """The kinds of events since a time."""
     statement = select(EventRow.kind).where(EventRow.at >= since).distinct().order_by(EventRow.kind)
     return list(await session.scalars(statement))
 

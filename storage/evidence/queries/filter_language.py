@@ -145,7 +145,7 @@ OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 
 def parse_filters(given: Mapping[str, str]) -> Filters:
-    """The filters that some texts by name say; an empty text says nothing.
+    """The filters from texts by name; an empty text is ignored.
 
     Raises:
         FilterError: A name is unknown or a value cannot be read.

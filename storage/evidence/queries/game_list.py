@@ -1,4 +1,4 @@
-"""Lists of games, and one game's moves with what is known of each."""
+"""Lists of games, and the annotated moves of one game."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,7 +35,7 @@ class WhichResult(StrEnum):
 
 
 class GameOrder(StrEnum):
-    """In which order games are listed."""
+    """Orders of the list of games."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -84,7 +84,7 @@ class GameLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveMark:
-    """What is known of one of our moves, without its record."""
+    """One of our moves with its outcome, without its record."""
 
     decision_id: int
     ply: int
@@ -106,7 +106,7 @@ class MoveMark:
     sent_at: datetime | None
     confirmed_at: datetime | None
     reply_time_s: float | None
-    """What the opponent took for the reply; None: nobody timed it."""
+    """The opponent's time for the reply; None: not timed."""
 
 
 async def count_games(session: AsyncSession, filters: Filters, result: WhichResult) -> int:
@@ -123,7 +123,7 @@ async def list_game_lines(
     limit: int,
     offset: int = 0,
 ) -> list[GameLine]:
-    """Games, with what became of the baits in each."""
+    """Games, with the numbers of their baits by outcome."""
     statement = (
         select(
             GameRow.id,

@@ -1,4 +1,4 @@
-"""Our form: how many games in a row each account has lost."""
+"""Losing streaks of our accounts."""
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -8,7 +8,7 @@ from storage.tables.games import GameRow
 
 
 async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[str, str], int]:
-    """How many of its last games with a result each account has lost one after the other.
+    """The number of consecutive losses in each account's latest games with a result.
 
     Args:
         session: Of the database.

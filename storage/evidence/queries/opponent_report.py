@@ -1,4 +1,4 @@
-"""One opponent: who it is, how it did against us, how its replies change, its rating, and when it returns."""
+"""One opponent: identity, results against us, trend of its replies, rating, and visits."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ class OpponentAccount:
     first_seen_at: datetime
     """When its first game began, aborted ones included."""
     blocked_as: str | None
-    """Under which of its name and key the operator has blocked it; None: it is not blocked by command."""
+    """The name or key by which the operator has blocked it; None: not blocked by command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class GameProgress:
-    """How the replies at one game change."""
+    """The trend of the replies in one game."""
 
     game: str
     everything: ProgressBlock
@@ -129,7 +129,7 @@ class SuspectGame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentReport:
-    """What is known of an opponent, by its games that pass the filters, aborted ones aside."""
+    """The report on an opponent from its games that pass the filters, without aborted ones."""
 
     account: OpponentAccount
     line: OpponentLine | None
@@ -146,7 +146,7 @@ class OpponentReport:
     suspects: tuple[SuspectGame, ...]
     """The latest first; programs have none."""
     damage: str = ""
-    """Why it is not known which games are suspect: a record is damaged; empty: it is known."""
+    """Why suspect games are unknown (a record is damaged); empty: they are known."""
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
@@ -218,7 +218,7 @@ async def find_opponents(session: AsyncSession, name: str, site: str | None = No
 
 
 async def get_opponent(session: AsyncSession, site: str, site_id: str) -> OpponentAccount | None:
-    """The account with this key at a site; None: we have not met."""
+    """The account with this key at a site; None: we have never played it."""
     statement = select(OpponentRow).where(OpponentRow.site == site, OpponentRow.site_id == site_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     if row is None:
@@ -245,7 +245,7 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
 async def opponent_report(
     session: AsyncSession, site: str, site_id: str, filters: Filters | None = None
 ) -> OpponentReport | None:
-    """Everything about one opponent; None: we have not met.
+    """Everything about one opponent; None: we have never played it.
 
     Args:
         session: Of the database.
@@ -285,7 +285,7 @@ async def opponent_report(
 
 
 async def _flags(session: AsyncSession, opponent: int) -> tuple[Flags, str]:
-    """The flags of suspect games; or why they are not known: one damaged row must not hide the others."""
+    """The flags of suspect games, or why they are unknown: one damaged row must not hide the others."""
     try:
         return await suspect_games_of(session, opponent), ""
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Opponents: who plays us, who returns, and who falls.
+"""Opponents: their games, returns, and baits taken.
 
 Counts come from the summaries of games; those of games without a valid one are made from their decisions.
 """
@@ -24,21 +24,21 @@ from storage.tables.games import GameRow, OpponentRow
 from storage.tables.summaries import GameSummaryRow
 
 LEAST_BAITS = 5
-"""Baits that have to be set for somebody to be among those who fall most often."""
+"""Least number of baits set for an opponent to appear in the order by share of baits taken."""
 
 _FEW = 500
 """Up to this many accounts are read by their keys, more in one scan."""
 
 
 class OpponentOrder(Enum):
-    """Who comes first."""
+    """Orders of the list of opponents."""
 
     LATEST = "latest"
     GAMES = "games"
     FALLEN = "fallen"
-    """The greatest share of baits taken, of those for whom `LEAST_BAITS` or more were set."""
+    """The greatest share of baits taken, among opponents with `LEAST_BAITS` or more."""
     SCORE = "score"
-    """Who scores most against us."""
+    """The highest score against us."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The last days in numbers, what happened just now, and how long moves took."""
+"""Numbers of the last days, the latest baits, and move times."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class BaitEvent:
-    """A bait that somebody met."""
+    """A bait that an opponent met."""
 
     game_id: int
     game: str
@@ -86,7 +86,7 @@ class MoveTimes:
 
 
 async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> list[Day]:
-    """The last days, the oldest first, each of them whether there were games or not."""
+    """The last days, the oldest first, including days without games."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
     day = day_of(session, GameRow.started_at)
@@ -128,7 +128,7 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 async def _baits_by_day(
     session: AsyncSession, day: ColumnElement[Any], which: Sequence[ColumnElement[bool]]
 ) -> dict[str, BaitCounts]:
-    """What baits there were in the games of each day: from their summaries, or from their decisions."""
+    """The baits in each day's games, from their summaries or their decisions."""
     summary = GameSummaryRow
     statement = select(GameRow.id, day.label("day"), summary.baits_set, summary.baits_taken)
     rows = (await session.execute(statement.outerjoin(summary, is_valid()).where(*which))).all()
@@ -194,8 +194,8 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
-    """How long our moves took, by the hour in which they were made, the oldest first; hours without any are
-    left out."""
+    """Our move times by the hour in which the moves were made, the oldest first; hours without moves are left
+    out."""
     since = now - timedelta(hours=hours)
     # Games of correspondence that began earlier are few; the index on games serves this.
     games = select(GameRow.id).where(

@@ -70,7 +70,7 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
-    """The two players to compare: those asked for, or the only two, the one that sets traps first.
+    """The two players to compare: the requested ones, or the only two, the one that sets traps first.
 
     A trial of single decisions alone has one player, and nothing to compare it with.
 
@@ -94,7 +94,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
 
 
 def terms_of(trial: StoredTrial) -> TrialTerms:
-    """What was fixed of a trial; its `planned_n` is of decisions if there is nothing else to compare."""
+    """A trial's design; its `planned_n` counts decisions if nothing else is compared."""
     return TrialTerms(
         alpha=trial.alpha,
         cap_games=trial.cap,
@@ -105,7 +105,7 @@ def terms_of(trial: StoredTrial) -> TrialTerms:
 
 @dataclass(frozen=True, slots=True)
 class TrialRows:
-    """What was read of a trial; the arithmetic comes after the transaction, which others may wait for."""
+    """The data of a trial; its statistics are computed after the transaction, which blocks others."""
 
     trial: StoredTrial
     arms: tuple[str, ...]
@@ -168,7 +168,7 @@ async def trial_report(
 async def trial_verdicts(
     database: Database, trials: Sequence[StoredTrial], at: datetime
 ) -> dict[str, TrialVerdict]:
-    """What each trial says of its planned outcome, by its name.
+    """The verdict of each trial on its planned outcome, by its name.
 
     Trials of more than two players are left out: which two to compare is the reader's choice.
     """
@@ -188,7 +188,7 @@ async def read_trial(
     filters: Filters,
     known: KnownGames | None = None,
 ) -> TrialRows | None:
-    """Read what the report of a trial needs.
+    """Read the data of a trial's report.
 
     Args:
         session: Of the transaction.

@@ -1,1 +1,1 @@
-"""What the games in the database add up to: per player, per group of games, per trial."""
+"""Statistics of the games in the database: per player, per group of games, per trial."""

@@ -35,7 +35,7 @@ class GroupCalibration:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRows:
-    """What was read; the arithmetic comes after the transaction."""
+    """The data read; the statistics are computed after the transaction."""
 
     groups: GroupRows
     """Each reply is a cell of its own, without sums."""
@@ -101,7 +101,7 @@ async def read_calibrations(
 
 
 def _count(part: ReplyTable, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
-    """Whether each reply counts, whatever number its game has among its person's."""
+    """Whether each reply counts, apart from the limit on games per person."""
     counts = has(part.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
     if filters.phase is not None:
         counts &= phases_of(part.replies) == filters.phase.number

@@ -1,4 +1,4 @@
-"""Rows with a value that their column cannot have, or that the statistics refuse; decisions are left out.
+"""Rows with an invalid value, or one that the statistics refuse; decisions are left out.
 
 `storage.maintenance.recheck` reads the decisions one by one.  The rows around them are read here, also
 those of games
@@ -36,7 +36,7 @@ _WITHOUT_COST = 1
 
 
 _ROUNDED = 0.01
-"""By so much rounding may take a sum of probabilities beyond 0 or 1."""
+"""Tolerance for the rounding of sums of probabilities."""
 _SHARES = (
     *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
     *("bait_uniform", "bait_expected"),
@@ -111,7 +111,7 @@ async def _damaged(
 
 
 def require_ratings(row: Any) -> None:
-    """Refuse a game's row with ratings that are none.
+    """Refuse a game's row with invalid ratings.
 
     Raises:
         RecordError: The message names the value.
@@ -121,7 +121,7 @@ def require_ratings(row: Any) -> None:
 
 
 def require_rating(name: str, rating: object) -> None:
-    """Refuse a rating that is none; None is no rating, and allowed.
+    """Refuse an invalid rating; None means unrated, and is allowed.
 
     Raises:
         RecordError: The message names the value.
@@ -131,7 +131,7 @@ def require_rating(name: str, rating: object) -> None:
 
 
 def require_forecast(row: Any) -> None:
-    """Refuse a forecast's row with probabilities or costs that are none.
+    """Refuse a forecast's row with invalid probabilities or costs.
 
     Raises:
         RecordError: The message names the value.
@@ -180,4 +180,4 @@ _TABLES: dict[type[Base], Callable[[Any], object]] = {
     ArenaGame: _nothing_more,
     ArenaElapsed: _nothing_more,
 }
-"""The tables, and what else their rows must be."""
+"""The tables with further conditions on their rows."""

@@ -1,4 +1,4 @@
-"""What some games add up to for the people who played them: results, baits and slips.
+"""Totals of some games for the people who played them: results, baits and slips.
 
 Chat and farewell speak of the same things as the page of a game (docs/trials.md), so the words mean the same
 there: somebody falls into a trap by taking its confirmed bait (`engine.bait_rule`); any other reply that
@@ -28,7 +28,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encounters(BaitCounts):
-    """Games, results from our view, and what stood in them."""
+    """Games, results from our view, baits and slips."""
 
     games: int = 0
     """All except aborted ones, whose baits and slips count."""

@@ -1,4 +1,4 @@
-"""The statistics of groups of games: which games and replies belong to which group, and their sums."""
+"""Assigns games and replies to groups, and sums them for the statistics of groups."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,19 +38,20 @@ _FIRST_DAY = date(1970, 1, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """What the keys of games need that is not in the array."""
+    """Data for the keys of games that is not in the array."""
 
     late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
     configured: Mapping[int, tuple[str, str]]
-    """Version and settings of each engine configuration; empty if nobody asks."""
+    """Version and settings of each engine configuration; empty if not needed."""
     programs: Sequence[int]
-    """Keys of the opponents that are programs; empty if nobody asks."""
+    """Keys of the opponents that are programs; empty if not needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRows:
-    """What was read; the arithmetic comes after the transaction, which would blame the database for it."""
+    """The data read; the statistics are computed after the transaction, so that their errors are not reported
+    as the database's."""
 
     by: tuple[By, ...]
     games: GameRows
@@ -74,7 +75,7 @@ async def read_groups(
     by: Sequence[By] = (By.PLAYER,),
     among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
-    """Read what the statistics of the games that pass the filters need; aborted games do not count.
+    """Read the data for the statistics of the games that pass the filters; aborted games do not count.
 
     Args:
         session: Of the transaction.
@@ -185,7 +186,7 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
 
 
 class GroupIndex:
-    """Which games and cells belong to which group.
+    """The groups of games and cells.
 
     A game belongs to each group that has one of its cells, where replies are grouped; else to that of its own
     keys.
@@ -233,7 +234,7 @@ def _name(
 
 
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """What a key says of each game: numbers of texts, and the different texts."""
+    """The values of a key: for each game the number of a text, and the distinct texts."""
     games = read.games.games
     if key in _LABELS:
         label = read.games.label(key.value)
@@ -282,7 +283,7 @@ def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
 
 
 async def read_sources(session: AsyncSession, by: Sequence[By], shown: GameRows | None) -> KeySources:
-    """What these keys need.
+    """Read the additional data for these keys.
 
     Args:
         session: Of the transaction.

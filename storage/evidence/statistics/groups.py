@@ -1,6 +1,7 @@
-"""Statistics of groups of games: what opponents' replies cost, how often they erred, and what was expected.
+"""Statistics of groups of games: costs of opponents' replies, error rates, and their expectations.
 
-Unlike things are never added up: a group has one game (Othello, chess, ...), and rating bands are per site.
+A group has one game (Othello, chess, ...), and rating bands are per site, so that only like things are
+summed.
 Replies are compared with what chance and the model of people expect of the very same positions, never with
 other positions: after a trap there are fewer good replies, so a random mover errs more often there.
 
@@ -21,7 +22,7 @@ from storage.filters import PHASE_PLIES
 
 
 class By(StrEnum):
-    """What games and replies can be grouped by; always by game, too."""
+    """Keys for grouping games and replies; the game is always added."""
 
     PLAYER = "player"
     GAME = "game"
@@ -36,11 +37,11 @@ class By(StrEnum):
     PHASE = "phase"
     """Of the reply; games count in every phase that they reached."""
     MODEL = "model"
-    """Who made the forecast of the reply; games count with every model that there was."""
+    """The model of the reply's forecast; games count with each of their models."""
 
 
 OF_REPLY = frozenset({By.PHASE, By.MODEL})
-"""What replies are grouped by; games are grouped by everything else."""
+"""Keys of replies; all other keys are of games."""
 
 
 def band_text(rating: int | None) -> str:
@@ -64,15 +65,15 @@ def phase_name(phase: int) -> str:
 
 @dataclass(slots=True)
 class Expected:
-    """How often something happened, beside what was expected; shares or costs from 0 to 1.
+    """An observed frequency with its expectations; shares or costs from 0 to 1.
 
     Treat as immutable; like `AnyTimeEstimate` it is not frozen, because many instances are created.
     """
 
     n: int
-    """Replies in which it could be seen."""
+    """Replies in which it could be observed."""
     happened: float | None
-    """Mean of what happened; None without replies, like the next three."""
+    """Observed mean; None without replies, like the next three."""
     chance: float | None
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
@@ -88,7 +89,7 @@ class GroupStatistics:
     """One group of games."""
 
     group: dict[str, str]
-    """What its games have in common, by the names of `By`."""
+    """The common values of its games, by the names of `By`."""
     games: int
     """All except aborted ones."""
     wins: int
@@ -103,13 +104,13 @@ class GroupStatistics:
     optimal: int
     """Of these, replies that are among the best."""
     decided: int
-    """Judged replies in positions won or lost by force, which count nowhere else."""
+    """Judged replies in positions won or lost by force, which are counted only here."""
     models: tuple[str, ...]
     """Who made the forecasts of the replies, by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
     """Replies that cost a tenth of the game or more."""
     cost: Expected
-    """What the replies cost, in expected score."""
+    """The cost of the replies, in expected score."""
     baits_set: int
     """Replies to moves that set a tempting trap."""
     baits: Expected
@@ -141,7 +142,7 @@ def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def complete_keys(by: Sequence[By]) -> tuple[By, ...]:
-    """What to group by when these are asked for: always the game, too, and the site for rating bands."""
+    """The complete keys for a request: adds the game, and the site for rating bands."""
     keys = list(dict.fromkeys(by))
     if By.RATING_BAND in keys and By.SITE not in keys:
         keys.insert(keys.index(By.RATING_BAND), By.SITE)

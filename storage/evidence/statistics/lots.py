@@ -1,4 +1,4 @@
-"""How often a move was drawn at random in games with people."""
+"""The rate of randomised decisions in games with people."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from storage.tables.summaries import GameSummaryRow
 
 @dataclass(frozen=True, slots=True)
 class LotTraffic:
-    """How often a move was drawn in games with people."""
+    """The rate of randomised decisions in games with people."""
 
     games: int
     """Finished and settled games of players that draw single decisions."""
@@ -35,7 +35,7 @@ def is_by_lot() -> ColumnElement[bool]:
 
 
 async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:
-    """How often a move was drawn in the finished games with people that pass the filters."""
+    """The rate of randomised decisions in the finished games with people that pass the filters."""
     which = (
         GameRow.player.in_(DRAWING),
         GameRow.state == GameStatus.FINISHED,

@@ -1,4 +1,4 @@
-"""What happened in a stretch of time, for a report: games, traps, ratings, baits, events, trials."""
+"""The report on a period: games, traps, ratings, baits, events, trials."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ class CostliestBait:
 
 @dataclass(frozen=True, slots=True)
 class MonthlyReport:
-    """Everything that one report shows."""
+    """The contents of one report."""
 
     since: datetime
     until: datetime
@@ -96,7 +96,7 @@ class MonthlyReport:
     events: tuple[tuple[str, int], ...]
     """Kinds and their numbers, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
-    """Trials that ran at some time between, with the games of each player that began between."""
+    """Trials that ran in the period, with each player's games that began in it."""
 
 
 async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyReport:
@@ -107,7 +107,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         filters: With `since` and `until`, in UTC.
 
     Raises:
-        ValueError: The filters name no stretch of time.
+        ValueError: The filters name no period.
     """
     since, until = filters.since, filters.until
     if since is None or until is None:

@@ -1,4 +1,4 @@
-"""How many games a day people play against the bot."""
+"""The number of games a day that people play against the bot."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ RECENT_DAYS = 28
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Recent games with people, and in how many days they were played."""
+    """Recent games with people, and the number of days."""
 
     games: int
     """Finished games that began in these days."""

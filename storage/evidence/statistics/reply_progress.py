@@ -1,4 +1,4 @@
-"""How one opponent's replies change over the games: errors and costs, in blocks of games.
+"""The trend of one opponent's replies: errors and costs, in blocks of games.
 
 Replies to moves that set a trap are counted separately from all others.  Only what the statistics count is
 here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
@@ -34,13 +34,13 @@ LEAST_GAMES = 10.0
 
 @dataclass(frozen=True, slots=True)
 class GameReplies:
-    """What the judged replies of one game and one kind add up to."""
+    """Totals of the judged replies of one game and one kind."""
 
     replies: int = 0
     errors: int = 0
     """Replies that cost a tenth of the game or more."""
     cost: float = 0.0
-    """Sum of what they cost, in games."""
+    """Sum of their costs, in games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PlayedReplies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQuality:
-    """How good the replies of one kind were in some games; shares and costs from 0 to 1.
+    """The quality of the replies of one kind in some games; shares and costs from 0 to 1.
 
     Shares, costs and their ends are None where there are too few replies or games.
     """
@@ -67,14 +67,14 @@ class ReplyQuality:
     games: int
     """Games with such a reply."""
     effective_games: float
-    """Games of equally many replies that would make a mean as uncertain."""
+    """Effective number of games."""
     error_share: float | None
     error_low: float | None
     error_high: float | None
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """None also without an error: nothing then says what one costs."""
+    """None also without an error, since its cost is then unknown."""
     cost_high: float | None
 
     @property
@@ -188,6 +188,6 @@ def reply_quality(games: Sequence[GameReplies]) -> ReplyQuality:
 
 
 def _widest(*ends: float | None) -> tuple[float | None, float | None]:
-    """What some intervals span together, within 0 to 1."""
+    """The union of some intervals, within 0 to 1."""
     known = [end for end in ends if end is not None]
     return (max(min(known), 0.0), min(max(known), 1.0)) if known else (None, None)

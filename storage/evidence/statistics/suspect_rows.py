@@ -1,7 +1,7 @@
 """The games of people as `storage.evidence.inference.suspects` sees them, and their flags.
 
 The rules compare a game with the person's other games and with those of other accounts, so all games are
-looked at, whatever a report selects; matches between programs and aborted games are left out.
+read, whatever a report selects; matches between programs and aborted games are left out.
 """
 
 import numpy as np

@@ -95,7 +95,7 @@ async def trial_games(
 
 
 def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
-    """Rows of `TRIAL_GAME` without what their draws say, and the kinds of games."""
+    """Rows of `TRIAL_GAME` without the data of their draws, and the kinds of games."""
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
@@ -117,7 +117,7 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
 
 
 def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
-    """The probability of the treated player, among two; or what is wrong with the assignment's record."""
+    """The probability of the treated player, among two; or the error in the assignment's record."""
     try:
         return probability_of(labels.probabilities, treated, control)
     except RecordError as error:
@@ -127,7 +127,7 @@ def _probability(labels: Labels, treated: str, control: str) -> float | RecordEr
 async def trial_decisions(
     session: AsyncSession, trial: StoredTrial, filters: Filters | None = None
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
-    """The decisions of a trial's games in which a lot chose the move, in the order of the draw.
+    """The randomised decisions of a trial's games, in the order of the draw.
 
     Everything that was drawn is here: also what the server never took, what was taken back, and aborted
     games.  The reply that counts is the first one, even if it was taken back.
@@ -340,7 +340,7 @@ def trial_decision(
 
 
 class _Costs:
-    """What the replies to a move cost, as shares of the game.
+    """The costs of the replies to a move, as shares of the game.
 
     Without a forecast the replies' looks say what is likely: that depends on nothing after the draw.
     """

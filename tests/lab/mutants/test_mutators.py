@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.mutators import BadTable, chosen
-from tests.mutants.table import TABLE, Guarded
+from lab.mutants.guarded_modules import TABLE, Guarded
+from lab.mutants.mutators import BadTable, chosen
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCE = b'''"""Text for people."""
 
 def f(a: int, b: int = 1) -> int:

@@ -26,9 +26,9 @@ from types import CodeType
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutants.mutators import Mutant
-from tests.mutants.native import Build, DoesNotCompile
-from tests.mutants.table import Guarded
+from lab.mutants.guarded_modules import Guarded
+from lab.mutants.mutators import Mutant
+from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
 """The working tree."""
@@ -54,7 +54,7 @@ _PRELOADED = (
 )
 
 
-class Verdict(StrEnum):
+class MutantVerdict(StrEnum):
     """What the tests said of a mutant."""
 
     KILLED = "killed"
@@ -66,11 +66,11 @@ class Verdict(StrEnum):
     @property
     def is_kill(self) -> bool:
         """Whether the tests noticed the mutant."""
-        return self in (Verdict.KILLED, Verdict.ENDLESS)
+        return self in (MutantVerdict.KILLED, MutantVerdict.ENDLESS)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class MutantRun:
     """One run of the tests."""
 
     guarded: Guarded
@@ -79,18 +79,18 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class MutantResult:
     """What came of it."""
 
-    job: Job
-    verdict: Verdict
+    job: MutantRun
+    verdict: MutantVerdict
     took_s: float
     output: str
 
 
 @dataclass(slots=True)
 class _Running:
-    job: Job
+    job: MutantRun
     folder: Path
     began_s: float
     is_endless: bool = False
@@ -103,7 +103,7 @@ def preload() -> None:
             importlib.import_module(name)
 
 
-def run(jobs: Sequence[Job], folder: Path, build: Build | None, workers: int) -> Iterator[Done]:
+def run(jobs: Sequence[MutantRun], folder: Path, build: Build | None, workers: int) -> Iterator[MutantResult]:
     """Every job's end, as they come.  Whatever ends this ends the processes too."""
     left, running = list(reversed(jobs)), dict[int, _Running]()
     try:
@@ -128,20 +128,20 @@ def run(jobs: Sequence[Job], folder: Path, build: Build | None, workers: int) ->
             os.waitpid(pid, 0)
 
 
-def _ended(running: _Running, status: int) -> Done:
-    verdict = Verdict.KILLED
+def _ended(running: _Running, status: int) -> MutantResult:
+    verdict = MutantVerdict.KILLED
     if running.is_endless:
-        verdict = Verdict.ENDLESS
+        verdict = MutantVerdict.ENDLESS
     elif os.WIFEXITED(status):
         verdict = {
-            0: Verdict.SURVIVED,
-            _DOES_NOT_COMPILE: Verdict.INVALID,
-            _NOT_IMPORTED: Verdict.NOT_IMPORTED,
-        }.get(os.WEXITSTATUS(status), Verdict.KILLED)
+            0: MutantVerdict.SURVIVED,
+            _DOES_NOT_COMPILE: MutantVerdict.INVALID,
+            _NOT_IMPORTED: MutantVerdict.NOT_IMPORTED,
+        }.get(os.WEXITSTATUS(status), MutantVerdict.KILLED)
     took_s = time.monotonic() - running.began_s
     output = (running.folder / "output").read_text(errors="replace")
     shutil.rmtree(running.folder, ignore_errors=True)
-    return Done(running.job, verdict, took_s, output)
+    return MutantResult(running.job, verdict, took_s, output)
 
 
 def _kill(pid: int) -> None:
@@ -151,7 +151,7 @@ def _kill(pid: int) -> None:
             end(pid, signal.SIGKILL)
 
 
-def _fork(job: Job, folder: Path, build: Build | None) -> int:
+def _fork(job: MutantRun, folder: Path, build: Build | None) -> int:
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
@@ -165,7 +165,7 @@ def _fork(job: Job, folder: Path, build: Build | None) -> int:
     return pid
 
 
-def _run_tests(job: Job, folder: Path, build: Build | None) -> int:
+def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, zip_longest
 
-from tests.mutants.table import Guarded
+from lab.mutants.guarded_modules import Guarded
 
 
 @dataclass(frozen=True, slots=True)

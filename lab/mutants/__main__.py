@@ -1,6 +1,6 @@
-"""`python -m tests.mutants [MODULE ...]`: tries the mutants of all modules, or of some.
+"""`python -m lab.mutants [MODULE ...]`: tries the mutants of all modules, or of some.
 
-Exit status 1: fewer than 95 % were killed, or one survived that tests/mutants/survivors.md does not explain.
+Exit status 1: fewer than 95 % were killed, or one survived that lab/mutants/survivors.md does not explain.
 """
 
 import argparse
@@ -10,17 +10,26 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.mutants.mutators import BadTable, Mutant, chosen
-from tests.mutants.native import Build
-from tests.mutants.runner import LEAST_LIMIT_S, LIMIT_FACTOR, ROOT, Done, Job, Verdict, preload, run
-from tests.mutants.table import TABLE, Guarded
+from lab.mutants.guarded_modules import TABLE, Guarded
+from lab.mutants.mutant_runner import (
+    LEAST_LIMIT_S,
+    LIMIT_FACTOR,
+    ROOT,
+    MutantResult,
+    MutantRun,
+    MutantVerdict,
+    preload,
+    run,
+)
+from lab.mutants.mutators import BadTable, Mutant, chosen
+from lab.mutants.native_build import Build
 
-DOCUMENT = ROOT / "tests" / "mutants" / "survivors.md"
+DOCUMENT = ROOT / "lab" / "mutants" / "survivors.md"
 ENOUGH = 0.95
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m lab.mutants", description=__doc__)
     parser.add_argument("modules", nargs="*", help="paths or parts of them; all modules of the table if none")
     parser.add_argument("--sample", type=int, help="so many mutants of each module; -1: every one")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
@@ -32,7 +41,7 @@ def main() -> int:
     try:
         mutants = {g: chosen(g, (ROOT / g.path).read_bytes(), options.sample) for g in guarded}
     except BadTable as error:
-        print(f"tests/mutants/table.py: {error}")
+        print(f"lab/mutants/guarded_modules.py: {error}")
         return 1
     if options.list:
         for mutant in (each for group in mutants.values() for each in group):
@@ -52,19 +61,23 @@ def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show:
         build.prepare(workers)
     print(f"The tests without mutants, {workers} at a time", flush=True)
     limits_s = {}
-    for done in run([Job(g, _original(g)) for g in mutants], folder, build, workers):
-        if done.verdict is not Verdict.SURVIVED:
+    for done in run([MutantRun(g, _original(g)) for g in mutants], folder, build, workers):
+        if done.verdict is not MutantVerdict.SURVIVED:
             print(f"{done.output}\n{done.job.guarded.path}: its tests fail without a mutant, {done.verdict}")
             return 1
         limits_s[done.job.guarded] = LEAST_LIMIT_S + LIMIT_FACTOR * done.took_s
         print(f"{done.took_s:6.1f} s  {done.job.guarded.path}", flush=True)
-    jobs = [Job(guarded, mutant, limits_s[guarded]) for guarded, group in mutants.items() for mutant in group]
+    jobs = [
+        MutantRun(guarded, mutant, limits_s[guarded])
+        for guarded, group in mutants.items()
+        for mutant in group
+    ]
     print(f"{len(jobs)} mutants", flush=True)
     ended = []
     for done in run(jobs, folder, build, workers):
         ended.append(done)
         print(f"{done.took_s:6.1f} s  {done.verdict:10} {done.job.mutant.name}", flush=True)
-        if show and done.verdict is not Verdict.SURVIVED:
+        if show and done.verdict is not MutantVerdict.SURVIVED:
             print(done.output)
     return _summary(mutants, ended)
 
@@ -73,9 +86,9 @@ def _original(guarded: Guarded) -> Mutant:
     return Mutant(guarded.path, "unchanged", (ROOT / guarded.path).read_bytes())
 
 
-def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[Done]) -> int:
+def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[MutantResult]) -> int:
     """Prints what came of it; the exit status."""
-    valid = [done for done in ended if done.verdict is not Verdict.INVALID]
+    valid = [done for done in ended if done.verdict is not MutantVerdict.INVALID]
     survivors = sorted(done.job.mutant.name for done in valid if not done.verdict.is_kill)
     explained = DOCUMENT.read_text() if DOCUMENT.exists() else ""
     print()
@@ -93,7 +106,7 @@ def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[Done]) -> int:
     share = killed / len(valid) if valid else 0.0
     print(f"{len(valid)} mutants, {killed} killed, {len(survivors)} survived: {share:.1%}")
     # A fixed mutant that does not compile tests nothing.
-    broken = [done.job.mutant for done in ended if done.verdict is Verdict.INVALID]
+    broken = [done.job.mutant for done in ended if done.verdict is MutantVerdict.INVALID]
     fixed = {mutant.name for guarded, group in mutants.items() for mutant in group[: len(guarded.fixed)]}
     bad = [mutant.name for mutant in broken if mutant.name in fixed]
     for name in bad:

@@ -23,7 +23,7 @@ class Guarded:
 
 PROFILE_TESTS = (
     *("tests/engine/native/test_profile.py", "tests/engine/native/test_exact.py"),
-    *("-k", "not chess and not xiangqi and not othello"),  # which have no mutant: see native.py
+    *("-k", "not chess and not xiangqi and not othello"),  # which have no mutant: see native_build.py
 )
 
 TEMPTING_TESTS = (
