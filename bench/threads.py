@@ -1,4 +1,4 @@
-"""Measures what several threads are worth to the strong search.
+"""Measures the speed-up of the strong search by several threads.
 
     python -m bench.threads [--threads 2] [--positions 60] [--only othello endings chess xiangqi]
 

@@ -47,7 +47,7 @@ _LOOKS_INFO = ModelInfo(LOOKS, f"looks {_TRUTH}", "")
 
 
 def looks_odds(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
-    """How likely people play each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
+    """The probability of each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
 
     `rank` is the number of replies that look better after two and three plies together, `cost` what the
     reply loses as a share of a game.
@@ -78,11 +78,11 @@ class TemptingReply:
     odds: float
     """Its probability."""
     cost: int
-    """What it costs by the decision's own search."""
+    """Its cost by the decision's own search."""
     deceives_at: tuple[int, ...]
     """Depths in plies at which it looks at least as good as every best reply, ascending."""
     confirmed_cost: int | None = None
-    """What it costs by the confirming search; None: there was none."""
+    """Its cost by the confirming search; None: no such search."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -97,7 +97,7 @@ class TemptingReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplyForecast:
-    """What people were expected to reply to our move, made before the reply was known.
+    """The forecast of people's replies to our move, made before the reply was known.
 
     It depends on the move's profile, on the person as far as known and on the models, not on the reply.
     """
@@ -120,7 +120,7 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """Whose search confirmed, named as `Decision.profile_source`; empty: nobody's, or nobody noted it."""
+    """The engine whose search confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
     """The same of the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 
@@ -131,7 +131,7 @@ class ReplyForecast:
 
     @property
     def bait(self) -> TemptingReply | None:
-        """The confirmed reply of the greatest probability times cost; None: our move tempts to nothing."""
+        """The confirmed bait of the greatest probability times cost; None: our move sets no bait."""
         return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
 
     def odds_of(self, reply: str) -> float:
@@ -195,7 +195,7 @@ class ReplyForecast:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedReplies:
-    """How likely each reply is, and who says so."""
+    """The probability of each reply, and the model it comes from."""
 
     odds: tuple[float, ...]
     """In the order of the profile."""
@@ -215,7 +215,7 @@ def expected_by_looks(candidate: Candidate, scale_centi: float) -> ExpectedRepli
 def forecast(
     candidate: Candidate, scale_centi: float, expected: ExpectedReplies | None = None
 ) -> ReplyForecast:
-    """What people will reply to a move, and which replies tempt them; not confirmed yet.
+    """The forecast of people's replies to a move, with unconfirmed baits.
 
     Args:
         candidate: The move with its whole profile.
@@ -241,7 +241,7 @@ def forecast(
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """What a forecast says of a reply, beside a person who moves at random."""
+    """A forecast's expectations for a reply, with those for a person who moves at random."""
 
     error_uniform: float
     """Share of the replies that are errors."""
@@ -311,7 +311,7 @@ def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi:
 
 
 def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:
-    """The forecast with what its tempting replies cost by a deeper search.
+    """The forecast with the costs of its tempting replies by a deeper search.
 
     Args:
         depth: Plies of that search, counted from the decision's position.

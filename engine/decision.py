@@ -1,7 +1,7 @@
 """`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
 The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive everything
-later said about a trap: whether it was set, whether the opponent fell into it, and what it cost.
+later derived about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
 import math
@@ -23,7 +23,7 @@ from engine.params import (
 
 
 class SearchMode(StrEnum):
-    """What chose a move.
+    """Sources of a choice.
 
     Except in `ENGINE` and `ENGINE_MOVE` the candidates' scores are exact at the decision's depth, so that the
     reply can be judged.
@@ -366,7 +366,7 @@ _OLD_DRAW_NAMES = {"sound": "control", "sound_value": "control_value"}
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
-    """The fields that are there, by name."""
+    """The present fields, by name."""
     return {
         _STORED_NAMES.get(name, name): found
         for name in value.__slots__
@@ -375,7 +375,8 @@ def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
 
 
 def _check_types(decision: Decision) -> None:
-    """Check what dataclasses do not: the values that judging, storing and reporting a decision need.
+    """Check the values that judging, storing and reporting a decision depend on, which dataclasses do not
+    check.
 
     Raises:
         TypeError: A value has the wrong type.

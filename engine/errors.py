@@ -1,4 +1,4 @@
-"""The engine's own exceptions, by what the caller should do about them.
+"""The engine's exceptions, grouped by the caller's reaction.
 
 ::
 

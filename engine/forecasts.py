@@ -1,4 +1,4 @@
-"""Forecasts of the replies to a decision's move: by models of people where there are any, baits confirmed.
+"""Forecasts of the replies to a decision's move, by models of people if available, with confirmed baits.
 
 This runs when the chosen move's profile is complete, on the opponent's time.
 """
@@ -39,7 +39,7 @@ def forecast_replies(
     stop: StopFlag,
     engine: EngineSource | None = None,
 ) -> ReplyForecast:
-    """What people will reply to a decision's move, with confirmed baits.
+    """The forecast of people's replies to a decision's move, with confirmed baits.
 
     Where a draw decided between two moves, also what they would have replied to the other one: what a trap
     changes is measured against both (`storage.evidence.inference.decisions`).

@@ -37,7 +37,7 @@ class ReplyVerdict:
 
     reply: str
     cost: int
-    """What it costs the opponent against the best reply, at least 0."""
+    """Its cost to the opponent against the best reply, at least 0."""
     quality: float
     """Trappiness times cost."""
     is_best: bool
@@ -46,7 +46,7 @@ class ReplyVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What our move asked of the opponent, whatever was then played."""
+    """The judgement of all replies to our move, independent of the one played."""
 
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""

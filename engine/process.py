@@ -28,7 +28,7 @@ from engine.processor_time import processor_time_s
 from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
-"""Where Debian installs engines; the PATH of root and of services lacks it."""
+"""Debian's folder of engines, which the PATH of root and of services lacks."""
 POLL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 

@@ -1,4 +1,4 @@
-"""Prunes the record of a decision: what other moves would have led to goes, so that it takes little room.
+"""Prunes the record of a decision to a small size by removing most of the other moves.
 
 What stays is what later questions need: every number about the choice, the chosen move's whole profile, by
 which the reply was judged, the value of the move that the standard player might have played, and of a draw in
@@ -15,7 +15,7 @@ from engine.randomised import verify_trial_draw
 
 
 def pruned(decision: Decision) -> Decision:
-    """The decision without the candidates that were not chosen, as far as nothing else needs them.
+    """The decision without the candidates that were not chosen, unless other fields depend on them.
 
     Raises:
         IncompleteProfile: The chosen move's profile is not complete, and completing it may need the rest.
@@ -36,11 +36,11 @@ def pruned(decision: Decision) -> Decision:
 
 
 def require_unpruned(decision: Decision) -> None:
-    """Refuse a pruned decision, of which only that can be checked which is still there.
+    """Refuse a pruned decision, after checking its remaining data.
 
     Raises:
-        PrunedRecord: It is one, and what is left of it is sound.
-        RecordError: It is one, and what is left of it contradicts itself.
+        PrunedRecord: It is pruned, and its remaining data is valid.
+        RecordError: It is pruned, and its remaining data contradicts itself.
     """
     if not decision.is_pruned:
         return

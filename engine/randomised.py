@@ -38,11 +38,11 @@ SEED_BITS = 64
 """Random bits of a draw."""
 
 LEAST_VALUE, MOST_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
-"""Our expected score with which a decision takes part, in hundredths of a per cent: else it is as good as
+"""Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
 decided."""
 
 LEAST_REPLIES = 2
-"""Replies to either move: with fewer nobody can err."""
+"""Least number of replies to either move, so that an error is possible."""
 
 _SEED = re.compile(r"[0-9a-f]{16}")
 
@@ -63,7 +63,7 @@ def draws_trap(seed: str, chance: float) -> bool:
 
 
 def checksum(decision: Decision, draw: TrialDraw) -> str:
-    """SHA-256, in hexadecimal, of what was known before a draw; `TrialDraw.sha256` itself does not matter.
+    """SHA-256, in hexadecimal, of all data known before a draw, without `TrialDraw.sha256`.
 
     It reveals a record that was changed afterwards, unless the hash was recomputed, too.
     """
@@ -210,7 +210,7 @@ def _best_control(
 
 
 def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
-    """Why two moves with whole profiles are not drawn between; empty: they are."""
+    """Why two moves with whole profiles do not qualify for a draw; empty: they do."""
     for each in (trap, control):
         if not _takes_part(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
@@ -249,7 +249,7 @@ def before_draw(decision: Decision) -> Decision:
 
 
 def verify_trial(decision: Decision) -> None:
-    """Recompute from a decision's record who took part in the draw, and the draw.
+    """Recompute from a decision's record the moves in the draw, and the draw.
 
     That T is the player's choice is not checked here (but by `engine.strategies.randomised`).
 
@@ -293,7 +293,7 @@ def verify_trial_draw(decision: Decision) -> None:
     """Check that a decision's seed draws the move that was played, and the draw's checksum: without a search.
 
     Raises:
-        RecordError: The record has no draw, or something was changed; the message says what.
+        RecordError: The record has no draw, or was changed; the message says where.
     """
     draw = decision.trial_draw
     if draw is None:

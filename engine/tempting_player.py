@@ -167,7 +167,7 @@ class TemptingStanding(NamedTuple):
 
 
 class TemptingBounds:
-    """What is known of a move's adj: the weights of its replies, and bounds on each s_D.
+    """Knowledge of a move's adj: the weights of its replies, and bounds on each s_D.
 
     Args:
         raw_centi: The move's exact raw value.
@@ -260,7 +260,7 @@ def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStand
 
 
 def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> TemptingBounds:
-    """What a record says of a move whose replies it has.
+    """The bounds from a record of a move with its replies.
 
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.

@@ -1,1 +1,1 @@
-"""Decisions of the players: their time, depth and records, and whether they are the right ones."""
+"""Decisions of the players: their time, depth, records and correctness."""

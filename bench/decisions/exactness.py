@@ -1,4 +1,4 @@
-"""Compares the trap analysis that leaves out what cannot matter with the whole table, and counts differences.
+"""Compares the pruned trap analysis with the whole table, and counts differences.
 
     python -m bench.decisions.exactness [--games othello chess xiangqi] [--depth D]
                                         [--positions 500] [--first 0]
@@ -75,7 +75,7 @@ def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> A
 
 
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
-    """What a decision has otherwise than the whole table, which must have the same parameters."""
+    """Differences of a decision from the whole table, which must have the same parameters."""
     params = decision.params
     try:
         verify(decision)
@@ -92,7 +92,7 @@ def differences(decision: Decision, table: list[Candidate], judge: NativeSearche
 
 
 def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) -> Iterator[str]:
-    """The same of what the record has of one move: scores that differ, bounds that do not hold."""
+    """Differences in the record of one move: wrong scores and bounds that do not hold."""
     raw = found.raw_centi
     if found.move != whole.move or (raw < whole.raw_centi if found.raw_is_bound else raw != whole.raw_centi):
         yield f"{found.move}: raw value {raw}, {whole.move}'s is {whole.raw_centi}"

@@ -62,7 +62,7 @@ def expected_choice(table: list[Candidate], params: TrapParams, tempting: Tempti
 
 
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
-    """What a decision has otherwise than the whole table."""
+    """Differences of a decision from the whole table."""
     assert decision.tempting is not None
     for made, name in (
         (decision, "the record"),
@@ -80,7 +80,7 @@ def differences(decision: Decision, table: list[Candidate], judge: NativeSearche
 
 
 def differences_of_move(found: Candidate, whole: Candidate) -> Iterator[str]:
-    """The same of what the record has of one move."""
+    """Differences in the record of one move."""
     raw = found.raw_centi
     if found.move != whole.move or (raw < whole.raw_centi if found.raw_is_bound else raw != whole.raw_centi):
         yield f"{found.move}: raw value {raw}, {whole.move}'s is {whole.raw_centi}"

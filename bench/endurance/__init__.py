@@ -1,1 +1,1 @@
-"""Long runs of the program, under everything that months bring."""
+"""Long runs of the program under simulated months of operation."""

@@ -1,4 +1,4 @@
-"""What people want who play short games: most resign early, some leave, flag, come back, or are rude."""
+"""Simulated people with short games: most resign early, some leave, flag, come back, or are rude."""
 
 import random
 
@@ -10,7 +10,7 @@ from tests.system.person import Habits, Wish
 VARIANTS = {"othello": 4, "standard": 3, "connect4": 3, "xiangqi": 2, "chess960": 1}
 CLOCKS = (Clock(60, 0), Clock(60, 1), Clock(180, 2))
 FLAGGING = Clock(0, 1)
-"""Three seconds at the start: who does not move has lost soon."""
+"""Three seconds at the start: a player who does not move loses soon."""
 RESIGN_AT = (2, 9)
 """Moves made, from and up to, when most people resign."""
 ENDS = {
@@ -26,7 +26,7 @@ RUDE, RATED = 0.05, 0.5
 
 
 def draw_wish(rng: random.Random) -> Wish:
-    """A game that somebody wants, and how it will end."""
+    """A game that a person requests, with its planned end."""
     known = {key: weight for key, weight in VARIANTS.items() if key in DIALECTS["arena"].variants}
     (variant,) = rng.choices([*known], [*known.values()])
     (end,) = rng.choices([*ENDS], [*ENDS.values()])

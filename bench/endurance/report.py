@@ -1,4 +1,4 @@
-"""What a long run showed: its beginning against its end, and whether each claim holds."""
+"""The report on a long run: its beginning against its end, and whether each claim holds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class Endured:
     people: int = 0
     decisions: int = 0
     acts: Counter[str] = field(default_factory=Counter)
-    """What was done to the program meanwhile, by name."""
+    """The disturbances of the program, by name."""
     act_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """How long each took."""
     failed: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Endured:
     excused: list[str] = field(default_factory=list)
     """Lost on time with so short a clock that a new start of the program may use it up."""
     wrong: list[str] = field(default_factory=list)
-    """What `desdemona db recheck` complains of."""
+    """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)
     """Tracebacks and errors in the log."""
     processor_s: tuple[float, float] = (0.0, 0.0)

@@ -140,7 +140,7 @@ class Endurance:
         return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
 
     def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
-        """What is done to the program, each with the share of the run after which."""
+        """The disturbances of the program, each with the share of the run after which it happens."""
 
         def spread(number: int, first: float, last: float) -> list[float]:
             """Evenly, so that no life is much longer than another."""
@@ -219,7 +219,7 @@ class Endurance:
         person.taken_back.clear()
 
     async def _act(self) -> None:
-        """Do to the program what is planned, one thing after the other."""
+        """Carry out the planned disturbances, one after the other."""
         acts: dict[str, Callable[[], Awaitable[None]]] = {
             "rest": self._rest,
             "kill -9": self._kill,
@@ -276,7 +276,7 @@ class Endurance:
             self.found.failed.append(f"{name}: exit status {status}: {(out + err)[-300:]}")
 
     async def _watch(self) -> None:
-        """Look at the program every few seconds, and say how far it is."""
+        """Sample the program every few seconds, and report progress."""
         told = 0.0
         while True:
             await asyncio.sleep(EVERY_S)
@@ -296,7 +296,7 @@ class Endurance:
                 )
 
     async def _look(self) -> Sample | None:
-        """A look at the program; None: it is not up."""
+        """A sample of the program; None: it is not running."""
         metrics = ""
         async with aiohttp.ClientSession(self._dashboard) as http:
             with suppress(aiohttp.ClientError, TimeoutError):

@@ -1,1 +1,1 @@
-"""Attacks on the arena while honest people play: what they get, and what the others notice of it."""
+"""Attacks on the arena while honest people play: their success, and their effect on others."""

@@ -59,7 +59,7 @@ class HonestPerson(Person):
         self.moves_s: list[tuple[float, float]] = []
         """When each was sent, and how long the answer took."""
         self.refused: list[str] = []
-        """Requests that were too many, and were sent again."""
+        """Requests that hit a limit and were sent again."""
 
     async def _once(self, method: str, path: str, *, may_fail: bool = False, **more: Any) -> Any:
         while True:
@@ -77,7 +77,7 @@ class HonestPerson(Person):
 
 @dataclass(slots=True)
 class Row:
-    """What one attack did."""
+    """The effect of one attack."""
 
     name: str
     found: Found

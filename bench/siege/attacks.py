@@ -1,4 +1,4 @@
-"""The attacks, run in a process of their own so that they take no time from those who measure.
+"""The attacks, run in a separate process so that they do not disturb the measurements.
 
     python -m bench.siege.attacks URL NAME SECONDS GAME
 
@@ -32,7 +32,7 @@ CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 @dataclass(slots=True)
 class Found:
-    """What an attack asked for and got."""
+    """An attack's requests and their success."""
 
     asked: str
     got: str = ""
@@ -42,7 +42,7 @@ class Found:
 
 
 class Mallory:
-    """Somebody with as many addresses, names and connections as wanted.
+    """An attacker with any number of addresses, names and connections.
 
     Args:
         url: Of the arena.
@@ -135,7 +135,7 @@ ONE = "203.0.113.66"
 
 
 async def peace(mallory: Mallory) -> Found:
-    """Nothing: what the others are to be compared with."""
+    """No attack: the baseline."""
     await asyncio.sleep(mallory.seconds)
     return Found("nothing")
 
@@ -346,7 +346,7 @@ async def puppets(mallory: Mallory) -> Found:
 
 
 async def names(mallory: Mallory) -> Found:
-    """Names that look like ours, or like somebody in charge."""
+    """Names that imitate our bots or administrators."""
     wanted = ("Desdem0na", "Desdemona_", "Moderator", "support", "Iichess")
     found = Found("lookalike names: " + ", ".join(wanted))
     taken = [name for name in wanted if await mallory.join("10.75.0.1", name)]
@@ -355,7 +355,7 @@ async def names(mallory: Mallory) -> Found:
 
 
 async def rubbish(mallory: Mallory) -> Found:
-    """What is not HTTP, as fast as possible; the log is looked at from outside."""
+    """Malformed HTTP, as fast as possible; the log is checked from outside."""
     found = Found("bad requests of 18 bytes")
     host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
     sent = 0

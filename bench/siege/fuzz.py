@@ -1,4 +1,4 @@
-"""The arena under requests that schemathesis draws from its OpenAPI description: what is answered with 5xx.
+"""Fuzzes the arena with schemathesis by its OpenAPI description, and reports 5xx responses.
 
     python -m bench.siege.fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 

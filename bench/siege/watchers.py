@@ -1,4 +1,4 @@
-"""A thousand spectators of one game, and fifty games at once: what a move takes, and what watching costs.
+"""A thousand spectators of one game, and fifty games at once: delay of moves, and cost of watching.
 
     python -m bench.siege.watchers [--spectators 1000] [--games 50] [--seconds 20]
 
@@ -44,7 +44,7 @@ LET_IN_S = 60.0
 
 @dataclass(slots=True)
 class Round:
-    """What one round measured."""
+    """The measurements of one round."""
 
     spectators: int
     moves_s: list[float] = field(default_factory=list)

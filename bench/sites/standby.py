@@ -1,4 +1,4 @@
-"""How soon a standby takes an account over: ``python -m bench.sites.standby --kills 20``.
+"""Measures how soon a standby takes over an account: ``python -m bench.sites.standby --kills 20``.
 
 Two programs share a PostgreSQL database and an account at an arena; the one that plays is killed (`kill -9`)
 again and again while people play.  Prints the seconds until the other one plays, and what is wrong in the

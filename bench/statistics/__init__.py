@@ -1,1 +1,1 @@
-"""Simulated trials: whether the intervals of `storage.evidence.inference` are right as often as they say."""
+"""Simulated trials: coverage of the intervals of `storage.evidence.inference`."""

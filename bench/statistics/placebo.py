@@ -1,4 +1,4 @@
-"""Simulated trials of known truth: how often intervals exclude it at some look, and at one look.
+"""Simulated trials of known truth: how often intervals exclude it under monitoring, and at one analysis.
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 

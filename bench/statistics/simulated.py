@@ -1,4 +1,4 @@
-"""Simulated trials: persons who return in proportion to their games, and what they do in games and positions.
+"""Simulated trials: persons who return in proportion to their games, with their results and replies.
 
 Every simulation knows the truth for people at large, exactly: effects that differ by person are symmetrical
 about 0, or are averaged by quadrature.
@@ -30,7 +30,7 @@ _ELO_PER_LOGIT = 400 / log(10)
 def returning(
     games: int, rng: np.random.Generator, new_share: float = NEW_SHARE, most: int | None = None
 ) -> Codes:
-    """Who plays each game: a new person, or one who has played, in proportion to their games.
+    """Draws the person of each game: a new one, or an earlier one in proportion to their games.
 
     Args:
         games: How many.

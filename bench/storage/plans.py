@@ -1,4 +1,4 @@
-"""Which statements a piece of work sends to the database, and whether any of them reads a whole table."""
+"""Collects the statements of a piece of work, and detects those that read a whole table."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 
 
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """What the database says of a statement's ways through whole large tables; empty: there are none.
+    """The lines of a statement's query plan that read whole large tables; empty: none.
 
     An index that is walked in its order until enough rows are found is not read whole.
     """

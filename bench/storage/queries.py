@@ -1,4 +1,4 @@
-"""How long reports take on a large database, and whether the database reads whole tables for them.
+"""Measures reports on a large database, and detects reads of whole tables.
 
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
@@ -214,7 +214,7 @@ def drop_pages(engine: AsyncEngine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How long a reader took."""
+    """The time of a reader."""
 
     name: str
     p50: float

@@ -1,4 +1,4 @@
-"""Real decisions of each game, with every reply judged and forecast: what a made-up database repeats."""
+"""Real decisions of each game, with every reply judged and forecast, for synthetic databases."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
 }
-"""Who makes the forecasts; in the other games the replies' looks do."""
+"""Models of the forecasts; other games use the shallow scores."""
 TABLE_MB = 16
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 """Othello: to depth 6 trappy's f7 sets a trap, and d3, the best move that sets none, is nearly as good."""

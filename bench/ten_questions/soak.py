@@ -43,13 +43,13 @@ CLOCKS = {Clock(60, 1): 2, Clock(180, 2): 5, Clock(600, 5): 2}
 DECLINED = Clock(15, 0)
 """Too short for the bot's settings."""
 FAVOURITE = 0.8
-"""Share of somebody's games that are of the favourite kind."""
+"""Share of a person's games that are of the favourite kind."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
 """Chances, each game."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
 """Plies that people look ahead for a considered move, by weight; any other move is random."""
 LOST_CENTI = 300
-"""Who sees that much against them, and has played long enough, resigns."""
+"""Score against a person from which they resign, after enough moves."""
 LONGEST = 70
 """Plies after which people resign in any case, to keep games short."""
 SETTINGS: dict[str, Any] = {
@@ -73,7 +73,7 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """How somebody plays, and how often."""
+    """A person's style and frequency of play."""
 
     name: str
     variant: str
@@ -162,7 +162,7 @@ FIRST_NAMES = ("Anna", "Ben", "Chen", "Dora", "Emil", "Fay", "Gao", "Hana", "Igo
 
 
 def wish(who: Character, rng: random.Random) -> Wish:
-    """The next game that somebody wants."""
+    """The next requested game."""
     is_favourite = rng.random() < FAVOURITE
     variant = who.variant if is_favourite else rng.choices(list(VARIANTS), list(VARIANTS.values()))[0]
     return Wish(

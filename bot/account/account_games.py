@@ -88,7 +88,7 @@ class AccountGames:
         self._games: dict[str, _Game] = {}
         """In order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """By challenge that somebody waits for: set to the game's id when it begins."""
+        """By challenge with a waiting caller: set to the game's id when it begins."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games
@@ -121,7 +121,7 @@ class AccountGames:
             self._games[game_id].was_open = True
 
     def note_start(self, started: GameStarted) -> None:
-        """Take note of a start that the account's stream reports."""
+        """Handle a start that the account's stream reports."""
         game_id = started.game_id
         if started.is_played_here and not self.lacks_engine(started.game):
             self.start(game_id, challenge_id=started.challenge_id)
@@ -137,7 +137,7 @@ class AccountGames:
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def note_end(self, game_id: str) -> None:
-        """Take note of an end that the account's stream reports."""
+        """Handle an end that the account's stream reports."""
         self._apply(game_id, PhaseEvent.END_REPORTED)
 
     async def resume_games(self, *, is_start: bool = False) -> None:
@@ -348,7 +348,7 @@ class AccountGames:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
     def unreported(self) -> list[str]:
-        """Games that have ended without a report of the account's stream: it may have been lost."""
+        """Ended games without a report in the account's stream, which may have been lost."""
         return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
 
     async def ask_ratings(self, game_ids: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Runs an account's slow work in the background, so that nothing keeps us from reading its event stream."""
+"""Runs an account's slow work in the background, so that its event stream is always read."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Answers every incoming challenge with yes or no, whatever the server makes of the answer.
+"""Answers every incoming challenge, and handles all outcomes of the answer.
 
 An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer.  It
 holds it until the game starts, the challenge is gone, or the server reports that no game came of it.
@@ -73,7 +73,7 @@ class ChallengeResponder:
         self._declining = asyncio.Lock()
         """One decline at a time, so that an acceptance waits for at most one."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
-        """Waits between two attempts, each with a check whether it is still needed."""
+        """Delays between attempts, each with a check whether the attempt is still needed."""
 
     def accept(self, challenge: Challenge) -> None:
         """Accept a challenge that already holds a slot."""
@@ -164,7 +164,7 @@ class ChallengeResponder:
         Args:
             challenge: The one that holds a slot, or held it.
             why: Reason for the log.
-            was_heard: An earlier acceptance may have got through.  Its game may then be about to start, so
+            was_heard: An earlier acceptance may have arrived.  Its game may then be about to start, so
                 the slot is held until the server confirms the decline.
         """
         if not was_heard:
@@ -233,7 +233,7 @@ class ChallengeResponder:
             challenge: The challenge.
             decision: Why.
             is_gone: Whether it needs no answer any more.
-            queue: Those who wait for each other, if any.
+            queue: The queue of answers to wait in, if any.
         """
         clock, waits = self._services.clock, delays(self._services.rng)
         began_s = clock()
@@ -277,7 +277,7 @@ class ChallengeResponder:
 
 
 def _is_waiting_person(challenge: Challenge) -> bool:
-    """Whether somebody sits at a screen until we answer."""
+    """Whether a person waits at a screen for our answer."""
     return challenge.clock is not None and not (challenge.challenger and challenge.challenger.is_bot)
 
 

@@ -1,4 +1,4 @@
-"""Decides which challenges to accept, and always says why not.  Pure."""
+"""Decides which challenges to accept, with reasons for refusals.  Pure."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -147,7 +147,7 @@ def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _position(challenge: Challenge) -> Decline | None:
-    """Decline a start position that this program cannot read or that leaves nothing to play."""
+    """Decline a start position that this program cannot read or that is already final."""
     if challenge.game is None or challenge.initial_position is None:
         return None
     reason = DeclineReason.STANDARD if challenge.kind == FROM_POSITION else DeclineReason.VARIANT

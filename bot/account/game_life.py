@@ -19,10 +19,10 @@ from enum import Enum, auto
 
 
 class Phase(Enum):
-    """How far a game has come."""
+    """The phases of a game."""
 
     UNKNOWN = auto()
-    """Not yet begun, or over and done with: the lobby keeps nothing of it."""
+    """Not yet begun, or completely finished: the lobby stores nothing about it."""
     HELD = auto()
     """It waits for other games to end."""
     HELD_OVER = auto()
@@ -41,7 +41,7 @@ class Phase(Enum):
     GIVEN_UP = auto()
     """Left alone after errors, until it ends."""
     READING_HELD = auto()
-    """Given up and over: it waits for other games to end, to be read once more."""
+    """Given up and over: it waits for other games to end before it is read once more."""
     READING_HELD_OVER = auto()
     """The same, and the account's stream has reported its end."""
     READING = auto()
@@ -55,7 +55,7 @@ class Phase(Enum):
 
 
 class PhaseEvent(Enum):
-    """What happens to a game."""
+    """Events of a game."""
 
     STARTED = auto()
     """The server, or the database, says that it is running."""
@@ -82,7 +82,7 @@ class PhaseEvent(Enum):
 
 
 class Action(Enum):
-    """What the lobby has to do."""
+    """Actions of the lobby."""
 
     TAKE_SLOT = auto()
     RETAKE_SLOT = auto()
@@ -156,7 +156,7 @@ TABLE: dict[tuple[Phase, PhaseEvent], tuple[Phase, tuple[Action, ...]]] = {
     (_P.ABORTING, _E.ABORT_LATER): (_P.UNKNOWN, ()),
     (_P.ABORTING, _E.MUST_PLAY): (_P.HELD, (_A.TAKE_SLOT, _A.SEEK_ROOM)),
 }
-"""By phase and event: the next phase, and what to do.  Any other pair is in `IGNORED` or a bug."""
+"""By phase and event: the next phase and the actions.  Any other pair is in `IGNORED` or a bug."""
 
 IGNORED: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
     {
@@ -188,10 +188,10 @@ class ImpossibleEvent(Exception):
 
 
 def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]:
-    """The next phase, and what to do, in order.
+    """The next phase and the actions, in order.
 
     Raises:
-        ImpossibleEvent: The table does not know the pair.
+        ImpossibleEvent: The pair is not in the table.
     """
     if (phase, event) in IGNORED:
         return phase, ()

@@ -1,4 +1,4 @@
-"""Which opponents hold a game slot and who waits in the queue for one.  No I/O.
+"""Game slots: who holds one, and who waits in the queue.  No I/O.
 
 ::
 
@@ -93,7 +93,7 @@ class GameSlots:
 
     @property
     def is_open(self) -> bool:
-        """Whether games may begin, as far as the operator is concerned."""
+        """Whether the operator allows games to begin."""
         return not self.closed
 
     # --- Events -----------------------------------------------------------------------------------------

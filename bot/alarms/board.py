@@ -73,7 +73,7 @@ class AlarmChange:
 
 @dataclass(frozen=True, slots=True)
 class AlarmNotice:
-    """A notice sent to the operator outside of the program."""
+    """A notice for the operator."""
 
     name: str
     state: str

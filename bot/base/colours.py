@@ -1,4 +1,4 @@
-"""The colours, fonts and box model that the arena's page and the dashboard share: a file that both serve."""
+"""The stylesheet of colours, fonts and box model that the arena's page and the dashboard share."""
 
 from pathlib import Path
 

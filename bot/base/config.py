@@ -98,7 +98,7 @@ PlayerName = Annotated[str, AfterValidator(_known_player)]
 def _require_host(url: str) -> None:
     """
     Raises:
-        ValueError: It names no host, or no port that there can be; the message does not show it.
+        ValueError: It names no host, or an impossible port; the message does not show it.
     """
     try:
         parts = urlsplit(url)
@@ -301,7 +301,7 @@ class ServerConfig(Section):
 
     @property
     def token_setting(self) -> str:
-        """What messages call the token."""
+        """The token's name in messages."""
         return f"accounts.{self._account}.token" if self._account else "server.token"
 
     @property
@@ -735,7 +735,7 @@ class AssignmentConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The players of whom a lot draws one for each game, equally often; empty: none is drawn."""
+        """The players of whom one is drawn uniformly for each game; empty: no draw."""
         return self.players if self.method is AssignmentMethod.BALANCED and len(self.players) > 1 else ()
 
     @model_validator(mode="after")
@@ -1274,7 +1274,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
 
 
 def source_of(path: Path | None) -> str:
-    """Describe to the operator where `load_config` reads with this argument."""
+    """Describe for the operator where `load_config` reads with this argument."""
     if path is None and not Path("config.toml").exists():
         return f"defaults (no config.toml in {Path.cwd()}) and environment"
     return f"{(path or Path('config.toml')).absolute()} and environment"
@@ -1332,7 +1332,7 @@ def load_config(path: Path | None = None) -> Config:
 
 
 def _check(config: Config) -> None:
-    """Check what settings of one account say together."""
+    """Check the consistency of one account's settings."""
     if config.uses_arena and not config.arena.enabled:
         raise ConfigError("server.url is empty and arena.enabled is false: there is no server to play on")
     _refuse_missing_engines(config)
@@ -1506,7 +1506,7 @@ def _refuse_equal_accounts(config: Config) -> None:
 
 
 def _login_of(account: AccountConfig) -> tuple[str, str, str]:
-    """What is different for each account; elsewhere only the token says whose it is."""
+    """Settings that must differ between accounts; elsewhere only the token identifies the account."""
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()
@@ -1521,7 +1521,7 @@ _RETIRED = {
     "trap.threshold_centi": "write threshold_percent, in points of expected score (default "
     f"{_TRAP.threshold_percent:g}), instead"
 }
-"""Settings of earlier releases, and what to do about them."""
+"""Settings of earlier releases, with instructions for replacing them."""
 
 
 def _problem(error: ErrorDetails) -> str:

@@ -1,4 +1,4 @@
-"""Writes config.toml from the settings themselves, so that file and program never disagree."""
+"""Generates config.toml from the settings, so that file and program always agree."""
 
 import ast
 import inspect

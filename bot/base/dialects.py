@@ -1,4 +1,4 @@
-"""How sites that speak the Lichess Bot API differ, as data instead of branches.
+"""Differences between sites with the Lichess Bot API, as data instead of branches.
 
 A new site is a new row.  A new kind of difference becomes a field when the first site needs it.
 """
@@ -94,8 +94,8 @@ class Dialect:
     tells_end: bool = True
     """Whether ``status`` shows that a game is over.  If not, only a ``gameEnd`` does, and only once."""
     end_words: Mapping[int, str] = field(default_factory=dict)
-    """The ``status`` that Lichess would send, by the number in the site's record of a game.  A site that does
-    not tell the end has these: the page of the game, at ``/{id}``, holds the record.  A negative number:
+    """The ``status`` that Lichess would send, by the number in the site's record of a game.  For sites that
+    do not report the end: the page of the game, at ``/{id}``, holds the record.  A negative number:
     the game goes on."""
     speaker: str = "lichess"
     """Account under which the site itself writes in a game's chat, in lower case."""

@@ -1,4 +1,4 @@
-"""The bot's exceptions, sorted by what the caller should do.
+"""The bot's exceptions, grouped by the caller's reaction.
 
 ::
 
@@ -14,7 +14,7 @@
 import errno
 
 OUT_OF_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Why a write fails without a fault of the program: the disk is full, or a quota or limit is used up."""
+"""Causes of a failed write outside the program: the disk is full, or a quota or limit is used up."""
 
 
 class DesdemonaError(Exception):
@@ -40,7 +40,7 @@ class TransientError(ServerError):
 
 
 class PausedError(TransientError):
-    """The server wants no requests for `pause_s`, so this one was not sent."""
+    """Not sent: the server demands a pause of `pause_s`."""
 
     def __init__(self, message: str, pause_s: float) -> None:
         super().__init__(message, pause_s)
@@ -58,11 +58,11 @@ class RefusedError(ServerError):
         super().__init__(message)
         self.status = status
         self.said = said
-        """The server's own words; empty: none are known."""
+        """The server's message; empty: unknown."""
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the account lacks the permission, whatever the request."""
+        """Whether the account lacks the permission for any such request."""
         return self.status in (401, 403)
 
 

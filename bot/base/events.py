@@ -1,4 +1,4 @@
-"""What game servers report, in the same frozen values for every site, free of wire formats.
+"""Events of game servers, as frozen values that are independent of site and wire format.
 
 Moves are in the game's own notation (``f5``, ``pass``), sides are 0 (moves first) and 1, times are seconds.
 Adapters translate; sessions never see a site's own terms except where a field says so.
@@ -123,7 +123,7 @@ class EndReason(StrEnum):
     """No result: aborted, or a first move never came."""
     OTHER = "other"
     UNKNOWN = "unknown"
-    """The site only reports that the game is over."""
+    """The site reports the end without a reason."""
 
 
 # --- The event stream of an account ---------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Proposal:
     rated: bool
     clock: Clock
     side: int | None = None
-    """0: we move first; 1: the opponent does; None: the site draws lots."""
+    """0: we move first; 1: the opponent does; None: the site chooses at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Reply:
     accepted: bool | None
     """None: no answer yet, and the challenge stands."""
     reason: str
-    """The site's word, such as ``declined`` or ``canceled``, or a note that there was none."""
+    """The site's answer, such as ``declined`` or ``canceled``, or a note that it gave none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Bot:
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """A tournament, as its site describes it."""
+    """A site's description of a tournament."""
 
     name: str
     game: str | None
@@ -194,7 +194,7 @@ class GameStarted:
 
     game_id: str
     is_played_here: bool
-    """False: the site names a game that this program does not play."""
+    """Whether this program plays the game."""
     challenge_id: str = ""
     """The challenge that it came from, if that has another id; empty: the same id, or no challenge."""
     game: str = ""
@@ -226,7 +226,7 @@ class GameEnd:
     winner: int | None
     """Side that won; None: a draw, or no result when aborted."""
     status: str
-    """The site's own word, for the record."""
+    """The site's own term, for the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation sent with a move to sites that want it."""
 
     score_centi: int | None
-    """Score of the move, mover's view, in the game's own unit; None: not to be told."""
+    """Score of the move, mover's view, in the game's own unit; None: secret."""
     time_s: float
     """Time since the turn began, in seconds."""
 

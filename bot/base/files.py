@@ -1,4 +1,4 @@
-"""Reads and writes files that users name: reads regular files only, writes the whole file or nothing.
+"""Reads and writes files named by users: reads regular files only, writes atomically.
 
 A read from a device or pipe might never end, or wait for ever for the other end.
 """

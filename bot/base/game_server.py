@@ -1,4 +1,4 @@
-"""The interface of all adapters to game servers (`bot.servers`), and the account that one plays with."""
+"""The interface of all adapters to game servers (`bot.servers`), and the account behind one."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -157,7 +157,7 @@ class Server(Protocol):
         """Turn the account into a bot account for good; `RefusedError`: it has played games."""
 
     async def export(self, game_id: str) -> dict[str, Any]:
-        """The site's own record of a game in its own format, for the operator and for checks."""
+        """The site's record of a game in its own format, for the operator and for checks."""
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         """Change of an account's rating by a finished game; None: unrated, or not reported."""
@@ -170,7 +170,7 @@ async def goes_on(server: Server, game_id: str) -> bool | None:
     """Whether a server lists a game as running; None: it cannot answer now.
 
     Raises:
-        AuthError: It no longer accepts us.
+        AuthError: It no longer accepts our account.
     """
     try:
         return game_id in await server.playing()

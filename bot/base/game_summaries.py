@@ -1,4 +1,4 @@
-"""Makes the summaries of games that lack one, or compares them all with their games, in batches."""
+"""Computes missing summaries of games, or checks all of them, in batches."""
 
 import logging
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 async def make_summaries(database: Database, batch: int = BATCH) -> int:
     """Summarise the games that are over and lack a valid summary, each batch in a transaction of its own.
 
-    It can be stopped at any time: the next run goes on.  Games of which something is damaged stay without.
+    It can be stopped at any time: the next run continues.  Games with damaged data get no summary.
 
     Args:
         database: Open.
@@ -44,7 +44,7 @@ async def check_summaries(database: Database) -> int:
     """Compare every summary with its game, mend those that are wrong, and make those that are missing.
 
     Returns:
-        How many were wrong: something changed a game that is over and did not summarise it again.
+        How many were wrong: a finished game was changed without updating its summary.
     """
     wrong = after = 0
     while True:
@@ -58,7 +58,8 @@ async def check_summaries(database: Database) -> int:
 
 
 async def unjudged_notice(database: Database) -> str:
-    """One line that says how many decisions no statistic counts, and what judges them; empty: none.
+    """A line with the number of decisions that statistics ignore, and the command that judges them; empty:
+    none.
 
     Those of an earlier release are not judged by today's rules.
     """
@@ -71,7 +72,7 @@ async def unjudged_notice(database: Database) -> str:
 
 
 async def summarise_in_background(database: Database) -> None:
-    """Make what is missing while the program plays; without it, statistics are slower and nothing else."""
+    """Compute missing summaries while the program plays; without them statistics are only slower."""
     try:
         if made := await make_summaries(database, SMALL_BATCH):
             logger.info("summaries made for %d games that had none", made)

@@ -1,4 +1,4 @@
-"""Limits how many lines of one kind reach the log, so that nobody can fill it from outside."""
+"""Limits log lines of one kind, so that clients cannot flood the log."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ class LineLimit:
         self._dropped = 0
 
     def next(self) -> str | None:
-        """What to append to the next line: how many were left out before it; None: leave it out, too."""
+        """A suffix for the next line with the number of omitted ones; None: omit this line, too."""
         now = self._clock()
         if now - self._began >= _MINUTE_S:
             self._began, self._lines = now, 0

@@ -31,7 +31,7 @@ _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskN
 account: ContextVar[str] = ContextVar("account", default="")
 """Name of the account that the running task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
-"""It is the only account, which texts for people need not name."""
+"""Whether it is the only account, which texts for people need not name."""
 site: ContextVar[str] = ContextVar("site", default="")
 """The site of this account, once it is known."""
 game: ContextVar[str] = ContextVar("game", default="")
@@ -44,7 +44,7 @@ def shown_account() -> str:
 
 
 class ContextFilter(logging.Filter):
-    """Adds account, site and game to each record, as far as they are known."""
+    """Adds account, site and game to each record, if known."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Never drops a record."""
@@ -64,7 +64,7 @@ class PrivateFileHandler(logging.FileHandler):
         return open(self.baseFilename, "a", encoding=self.encoding, opener=private)
 
     def reopen(self) -> None:
-        """Go on in a new file if the old one was moved away.
+        """Open a new file if the old one was moved away.
 
         Raises:
             OSError: It cannot be opened; the old one stays in use.
@@ -164,11 +164,11 @@ def set_up(config: "LogConfig") -> None:
 
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-"""What `set_level` takes."""
+"""The levels for `set_level`."""
 
 
 def set_level(level: str) -> str:
-    """Log our messages from this level on, until the program ends; returns the level before.
+    """Set the minimum level of our messages until the program ends; returns the previous level.
 
     Raises:
         ConfigError: There is no such level.
@@ -182,7 +182,7 @@ def set_level(level: str) -> str:
 
 
 def current_level() -> str:
-    """The level from which on we log."""
+    """The current minimum level."""
     return logging.getLevelName(logging.getLogger(OWN[0]).getEffectiveLevel())
 
 

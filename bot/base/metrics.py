@@ -1,7 +1,8 @@
-"""What the program has done since it started, counted where it happens: for Prometheus and for alarms.
+"""Counters since the program started, for Prometheus and alarms.
 
-Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label names a
-person.  Gauges are set when somebody asks (`bot.control.exporter`).  Memory, descriptors and processor time
+Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label contains a
+player's name.  Gauges are set on each scrape (`bot.control.exporter`).  Memory, descriptors and processor
+time
 of the process have Prometheus's own names: ``process_``.
 """
 
@@ -24,24 +25,24 @@ SLOW_COMMIT_S = 0.25
 LATE_COMMIT_S = 2.5
 """A commit that takes longer endangers the clock, in seconds; one of the histogram's bounds."""
 SLOW_SHARE = 0.9
-"""A decision that takes more than this share of the longest time that it may take is slow."""
+"""A decision is slow if it takes more than this share of its longest allowed time."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
 _REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
 
 
 class TrapOutcome(StrEnum):
-    """What became of a confirmed bait."""
+    """Outcomes of a confirmed bait."""
 
     SET = "set"
     """Our move offers it; each is counted here once, and again when its reply comes."""
     TAKEN = "taken"
     HELD = "held"
-    """The opponent replied something else."""
+    """The opponent made another reply."""
 
 
 class ChallengeAnswer(StrEnum):
-    """How a challenge was answered."""
+    """Answers to a challenge."""
 
     ACCEPTED = "accepted"
     DECLINED = "declined"
@@ -67,10 +68,10 @@ class MetricTotals:
 
 
 class Metrics:
-    """Counts what happens.
+    """Counts events.
 
     Args:
-        registry: Where the metrics are registered; None: in one of their own.
+        registry: Registers the metrics; None: a new one.
     """
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:

@@ -1,4 +1,4 @@
-"""How sites write a game's moves and start positions, where they differ from `engine.games`.
+"""Sites' notations of moves and start positions that differ from `engine.games`.
 
 A `Notation` is a pair of pure functions on one move in one position; a `MoveCodec` applies them to the whole
 list of moves in each message, and remembers the game's position.

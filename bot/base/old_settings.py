@@ -1,4 +1,4 @@
-"""Names that settings had in the previous release: they still work, with one notice at start."""
+"""Names of settings in the previous release, which still work, with one notice at start."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Rate limiter: token buckets, one per caller and kind of request; and what each caller has used lately."""
+"""Rate limiter: token buckets, one per caller and kind of request; and each caller's recent use."""
 
 import math
 from collections import OrderedDict
@@ -13,7 +13,7 @@ class Rate:
     """A limit against accidents and abuse; normal play never reaches it."""
 
     name: str
-    """Sent to the client that reached it."""
+    """Message to the client that reached it."""
     burst: float
     """Capacity of the bucket: requests at once after a pause."""
     per_s: float
@@ -51,14 +51,14 @@ class RateLimiter:
         return 0 if allowed else max(1, math.ceil((needed - level) / self._rate.per_s))
 
     def refund(self, key: str, cost: float = 1.0) -> None:
-        """Give a use back that came to nothing."""
+        """Refund an unsuccessful use."""
         if key in self._buckets:
             level, seen = self._buckets[key]
             self._buckets[key] = (min(self._rate.burst, level + cost), seen)
 
 
 class RecentUse:
-    """What each caller has used lately: old use counts ever less.  Forgets those without use for longest.
+    """Exponentially decaying use by caller.  Forgets the least recent callers.
 
     Args:
         for_s: How long a use counts on average, in seconds.

@@ -1,4 +1,4 @@
-"""Reconnecting with back-off: which failures are worth another try, and how long to wait before it.
+"""Reconnecting with back-off: which failures to retry, and how long to wait.
 
 The exception tree answers the first question (`TransientError` and the plain end of a stream mean "retry",
 everything else passes through), `delays` the second.

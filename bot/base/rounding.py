@@ -1,13 +1,13 @@
-"""Writes numbers the same way wherever people read them: halves away from 0, and one game, but two games.
+"""Formats numbers for people: halves are rounded away from 0, and nouns agree with their number.
 
-People learn at school to round halves away from 0.  Python's formats round them to the even digit, so 6.25
+Halves are rounded away from 0, as taught in school.  Python's formats round them to the even digit, so 6.25
 would be 6.2 and 6.75 would be 6.8.
 """
 
 from math import copysign, floor
 
 NO_VALUE = "\N{EN DASH}"
-"""Shown where there is no number."""
+"""Placeholder for a missing number."""
 
 
 def half_up(value: float, digits: int = 0) -> float:

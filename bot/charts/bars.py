@@ -1,4 +1,4 @@
-"""Stacked bars: how the cases of each row divide into the same categories."""
+"""Stacked bars: the distribution of each row's cases over common categories."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _TEXT = TEXT_SIZE + 1
 
 
 class BarKind(StrEnum):
-    """What a category is, for its colour and its texture."""
+    """The kind of a category, which determines its colour and texture."""
 
     GOOD = "good"
     TRAP = "trap"
@@ -59,14 +59,14 @@ class StackedBars:
 
     title: str
     description: str
-    """What the chart shows, in a sentence, for readers who cannot see it."""
+    """A sentence about the chart's contents for screen readers."""
     row_name: str
     """Head of the labels in the table."""
     categories: tuple[BarCategory, ...]
     """Of different kinds, so that they can be told apart."""
     rows: tuple[BarRow, ...]
     total_name: str
-    """What is counted: ``answered``."""
+    """The counted cases: ``answered``."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to count yet."
 

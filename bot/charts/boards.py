@@ -1,4 +1,4 @@
-"""Boards: a position with the last move, the bait and the sound reply, and the same in words.
+"""Boards: a position with the last move, the bait and the good reply, drawn and described in words.
 
 A page has the shapes of its games once, by `board_shapes`; boards refer to them.
 """
@@ -15,14 +15,14 @@ from bot.charts.looks import GameLook, Surface, look_of, shapes, surface
 from bot.charts.markup import tag
 
 _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8, 8)}
-"""Columns and rows of the games that `board_shapes` knows, by the key of their looks."""
+"""Columns and rows of the games that `board_shapes` supports, by the key of their looks."""
 _FRAME, _LABELLED_FRAME = 0.25, 0.5
 _HEAD, _START, _END = 0.34, 0.3, 0.12
 """Of an arrow: its head's length, and how far from the centres of its squares it begins and ends."""
 
 
 class MarkKind(StrEnum):
-    """What a mark on the board says."""
+    """Kinds of marks on the board."""
 
     BAIT = "bait"
     """The reply that tempts: red and dashed."""
@@ -103,7 +103,7 @@ def board_svg(
     Args:
         game: The game's name.
         rows: The position as `Game.board_rows` gives it.
-        title: What the board is, for readers who cannot see it; the position in words follows.
+        title: The board's title for screen readers; the position in words follows.
         side: Whose view it is: in games whose board turns this side sits at the bottom.
         last_move: Squares of the last move, as from `Game.move_squares`.
         marks: Later ones lie on top.
@@ -171,7 +171,7 @@ def in_words(
 
 
 def _columns(game: str, look: GameLook, rows: Sequence[str]) -> int:
-    """How many columns these rows have."""
+    """The number of columns of these rows."""
     lengths = {len(row) for row in rows}
     size = (len(rows[0]) if rows else 0, len(rows))
     if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(look.key, size):

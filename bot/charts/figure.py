@@ -1,4 +1,4 @@
-"""What all charts have: two drawings, of which CSS shows the one that fits, a legend and a table."""
+"""Common parts of all charts: two drawings, of which CSS shows the one that fits, a legend and a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ TEXT_SIZE = 12.0
 
 
 class ChartSize(Enum):
-    """Which room a chart has on a wide page: its name, and its width and height there in pixels."""
+    """The size of a chart on a wide page: its name, and its width and height there in pixels."""
 
     FULL = ("full", 1090, 300)
     """The whole width of the page."""
@@ -120,7 +120,7 @@ def _swatch(sample: str) -> tuple[Markup, ...]:
 
 
 def texture(kind: str, left: float, right: float, middle: float, height: float) -> tuple[Markup, ...]:
-    """What tells one kind of bar from another where colours do not: stripes, or a dotted line.
+    """Textures that distinguish bars without colours: stripes, or a dotted line.
 
     One line with wide dashes: a pattern would need an id, which must be unique on its page.
     """

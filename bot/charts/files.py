@@ -1,4 +1,4 @@
-"""The files that pages with charts have: colours come from `bot.base.colours`."""
+"""The static files of pages with charts; colours come from `bot.base.colours`."""
 
 from pathlib import Path
 

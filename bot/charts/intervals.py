@@ -33,14 +33,14 @@ class IntervalRow:
 
     label: str
     count: int
-    """What the estimate is from: its games."""
+    """The basis of the estimate: its games."""
     value: float | None = None
     """None: there is no estimate yet."""
     low: float | None = None
     """Lower end of its interval; None where `value` is None."""
     high: float | None = None
     link: str = ""
-    """Where the label leads: a path or a query of this site; empty: nowhere."""
+    """The link of the label: a path or a query of this site; empty: none."""
     is_total: bool = False
     """The row sums up the others: in bold."""
 
@@ -51,7 +51,7 @@ class IntervalChart:
 
     title: str
     description: str
-    """What the chart shows, in a sentence, for readers who cannot see it."""
+    """A sentence about the chart's contents for screen readers."""
     group_name: str
     """Head of the labels in the table."""
     value_name: str
@@ -62,7 +62,7 @@ class IntervalChart:
     neutral: float = 0.0
     """The value that means no difference; intervals without it are coloured."""
     limits: tuple[float, float] | None = None
-    """What the axis spans; intervals beyond end in an arrow.  None: all intervals."""
+    """The range of the axis; intervals beyond it end in an arrow.  None: all intervals."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "No group has a game yet."
 

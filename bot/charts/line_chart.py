@@ -67,7 +67,7 @@ def _legend(lines: Sequence[DrawnLine]) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class _Plot:
-    """Where things are on one drawing."""
+    """The layout of one drawing."""
 
     x: Axis
     y: Axis

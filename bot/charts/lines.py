@@ -1,4 +1,4 @@
-"""What a line chart shows: its lines, checked and thinned, and its table."""
+"""The data of a line chart: its lines, checked and thinned, and its table."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class ChartLine:
     """Lower ends of the intervals; None or NaN: there is none."""
     high: Values = ()
     band: str = ""
-    """What the intervals are, for the legend: ``95 % at every moment``."""
+    """The intervals' name in the legend: ``95 % at every moment``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class LineChart:
 
     title: str
     description: str
-    """What the chart shows, in a sentence, for readers who cannot see it."""
+    """A sentence about the chart's contents for screen readers."""
     x_name: str
     """What x counts: ``games played``."""
     lines: tuple[ChartLine, ...]
@@ -77,12 +77,12 @@ class LineChart:
     references: tuple[Reference, ...] = ()
     mark: MarkedPoint | None = None
     limits: tuple[float, float] | None = None
-    """What the y axis spans at least and, but for ticks, at most; None: all values and references."""
+    """The range of the y axis, extended only to the next ticks; None: all values and references."""
     trims_bands: bool = False
     """Without `limits`: the axis need not hold the outermost twentieth of the intervals' ends."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to show yet."
-    """What to say without any value."""
+    """The text shown without any value."""
 
     @property
     def is_over_time(self) -> bool:

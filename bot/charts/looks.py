@@ -1,4 +1,4 @@
-"""How each game looks: its board, its pieces with their names, and the labels at its edges.
+"""The appearance of each game: its board, its pieces with their names, and the labels at its edges.
 
 The arena's page has the same as JavaScript (bot/arena/static/board/games.js); a test holds the two together.
 """
@@ -15,7 +15,7 @@ from engine.games.chess_variants import CHESS_VARIANTS
 
 
 class Surface(StrEnum):
-    """What a board is made of."""
+    """The kinds of boards."""
 
     FELT = "felt"
     CHECKS = "checks"
@@ -36,7 +36,7 @@ class PieceLook:
 
 @dataclass(frozen=True, slots=True)
 class GameLook:
-    """All that a drawing knows of a game."""
+    """The appearance of a game for drawings."""
 
     key: str
     """Begins the ids of its shapes; games that look the same share them."""

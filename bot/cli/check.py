@@ -1,4 +1,4 @@
-"""`desdemona check`: tries the database, the engines and the account for real."""
+"""`desdemona check`: tests the database, the engines and the accounts."""
 
 import asyncio
 import time
@@ -74,7 +74,7 @@ def check_command(context: typer.Context) -> None:
 
 
 async def check(config: Config, source: str = "settings") -> list[Finding]:
-    """Try everything that `desdemona run` needs; a failure does not stop the other checks.
+    """Run all checks for `desdemona run`; a failure does not stop the others.
 
     Args:
         config: The settings.

@@ -104,14 +104,14 @@ def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
 
 @contextmanager
 def damage_told() -> Iterator[None]:
-    """Say in one line that a record is damaged, where the block reads records.
+    """Report a damaged record in one line, for a block that reads records.
 
     Only exceptions that `storage` raises while decoding a record are reported so.  Any other is a bug and
     passes
     through with its traceback.
 
     Raises:
-        DesdemonaError: One is: which and why, as far as it can be told.
+        DesdemonaError: A record is damaged; the message names it and the reason, as far as known.
     """
     from engine.errors import RecordError
     from storage.errors import UnreadableRow

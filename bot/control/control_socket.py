@@ -47,8 +47,8 @@ async def listening(
 ) -> AsyncIterator[None]:
     """Serve commands while the block runs.
 
-    The program also runs without a socket, says why, and tries again: another program may listen there, whose
-    accounts we take over.
+    Without a socket the program runs on, logs the reason, and retries: another program may listen there,
+    whose accounts we take over.
 
     Args:
         path: The socket's file.
@@ -113,7 +113,7 @@ def _remove(path: Path) -> None:
 
 
 def _file(path: Path) -> tuple[int, int] | None:
-    """Which file a path means; None: there is none."""
+    """The identity of a path's file; None: no such file."""
     try:
         found = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The metrics as Prometheus reads them: counters as they are, gauges set from what the program does now."""
+"""The metrics for Prometheus: counters unchanged, gauges set from the current status."""
 
 from collections import Counter
 
@@ -20,8 +20,8 @@ def exposition(
     """The metrics in Prometheus's text format.
 
     Args:
-        metrics: What was counted; its gauges are set.
-        status: What the program does.
+        metrics: The counters; the gauges are updated.
+        status: The current status.
         recent: Our ratings; None: not read yet.
         failures: As `engine.human.registry.ModelRegistry.failures`.
         firing: All alarms by name: whether each fires.

@@ -18,7 +18,7 @@ class BaitStatus:
     odds: float
     """How probably this opponent plays it, from 0 to 1."""
     cost: float
-    """What it costs them, in expected score from 0 to 1."""
+    """Its cost to them, in expected score from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class LiveGame:
     key: str
     """The site's key."""
     account: str
-    """What the operator calls the account."""
+    """The account's name in the settings."""
     site: str
     game: str
     """Empty, like the opponent and the player, before the site has shown the game."""
@@ -41,7 +41,7 @@ class LiveGame:
     player: str
     """The kind of player that plays it for us."""
     is_drawn: bool
-    """The player was drawn, so people must not learn it (unless `trial.reveal`)."""
+    """Whether the player was drawn at random, and so must stay secret (unless `trial.reveal`)."""
     ply: int
     """Moves on the board."""
     our_turn: bool | None
@@ -50,7 +50,7 @@ class LiveGame:
     """Seconds left; None: no clock."""
     their_clock_s: float | None
     is_over: bool
-    """The site has ended it; its record is being closed."""
+    """Whether the site has ended it; its record is being closed."""
     position: str
     """In the game's notation; empty before the site has shown the game."""
     our_side: int = 0
@@ -59,7 +59,7 @@ class LiveGame:
     overdue_s: float | None = None
     """Seconds by which our move is overdue; None: it is not our turn."""
     bait: BaitStatus | None = None
-    """What our last move tempts to, while the reply is awaited; None: nothing, or it is not known yet."""
+    """The bait of our last move, while the reply is awaited; None: none, or not known yet."""
     opponent_site_id: str = ""
     """The site's key of the opponent's account; empty before the site has shown the game."""
 

@@ -1,4 +1,4 @@
-"""What the operator's page needs of the running program: its actions, its health and its metrics."""
+"""Services of the running program for the operator's page: actions, health and metrics."""
 
 import asyncio
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class OperatorServices:
 
     @property
     def unacknowledged_alarms(self) -> tuple[AlarmStatus, ...]:
-        """Alarms that want attention on every page: no warnings."""
+        """Alarms that every page shows, without warnings."""
         return tuple(alarm for alarm in self.board.alarms if alarm.is_unacknowledged and not alarm.is_warning)
 
     async def readiness(self) -> dict[str, Any]:

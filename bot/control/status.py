@@ -1,4 +1,4 @@
-"""What the running program does at this moment, as one typed value for every display.
+"""The status of the running program, as one typed value for every display.
 
 It comes from memory, except for one query that shows whether the database answers.
 """
@@ -30,14 +30,14 @@ class Admission(StrEnum):
 
     OPEN = "open"
     PAUSED = "paused"
-    """The operator holds them back for a while."""
+    """Paused by the operator."""
     DRAINING = "draining"
-    """The program stops when the running ones are over."""
+    """Shutting down after the running games."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionStatus:
-    """Whether new games begin, and who decided that."""
+    """Whether new games begin, and by whose decision."""
 
     state: Admission
     since: datetime | None = None
@@ -55,9 +55,9 @@ class LinkStatus:
     is_up: bool
     up_since: datetime | None
     heard_at: datetime | None
-    """When anything came last, keep-alives included."""
+    """Time of the last data, keep-alives included."""
     event_at: datetime | None
-    """When the last event came."""
+    """Time of the last event."""
     lag_ms: int
     """Measured round trip of a move; 0 before the first."""
     trouble: str
@@ -69,7 +69,7 @@ class AccountStatus:
     """An account and its link."""
 
     name: str
-    """What the operator calls it."""
+    """Its name in the settings."""
     site: str
     """Empty before it has signed in."""
     login: str
@@ -77,7 +77,7 @@ class AccountStatus:
     link: LinkStatus | None
     """None: it is not signed in."""
     trouble: str
-    """Why it is not being played; empty: it is, or it is just signing in."""
+    """Why it is not being played; empty: it is, or it is signing in."""
     games: int
     """Games that are on."""
     waiting: int
@@ -133,7 +133,7 @@ class ArenaStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the running program does at this moment."""
+    """The current status of the running program."""
 
     version: str
     process: int
@@ -153,7 +153,7 @@ class Status:
     log_level: str
     last_error: ErrorStatus | None
     alarms: tuple[AlarmStatus, ...] = ()
-    """Those that are not ok, or snoozed; those that fire first."""
+    """Alarms that are not ok, or snoozed, the firing ones first."""
 
     @property
     def games_on(self) -> tuple[LiveGame, ...]:

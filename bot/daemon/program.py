@@ -52,7 +52,7 @@ from storage.records import AccountKey
 logger = logging.getLogger(__name__)
 
 THREADS = 32
-"""For look-ups of host names, above all: those of one account must not wait for another's."""
+"""Mainly for look-ups of host names: those of one account must not wait for another's."""
 
 
 def run(
@@ -199,7 +199,7 @@ async def without_taken_levels(
 def health_watch(
     config: Config, program: Runtime, actions: OperatorActions, models: ModelRegistry
 ) -> HealthMonitor:
-    """The watch over the running program's health, with the hooks of the settings."""
+    """The health monitor of the running program, with the hooks of the settings."""
     watched = MonitoredParts(
         actions.status,
         program.database,
@@ -219,15 +219,15 @@ def health_watch(
 
 
 def _spare_garbage_collector() -> None:
-    """Let full collections pass over what is loaded by now, and stays: else each holds up games and searches
-    for a tenth of a second.
+    """Exempt permanent objects from full garbage collections, each of which would otherwise delay games and
+    searches for a tenth of a second.
     """
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
 
 async def _tell_of_stop(stop: asyncio.Event) -> None:
-    """Tell the service manager when the program begins to stop."""
+    """Notify the service manager when the program begins to stop."""
     await stop.wait()
     service_notify.notify(service_notify.STOPPING)
 
@@ -293,7 +293,7 @@ class ArenaHost:
 
     @property
     def has_bots(self) -> bool:
-        """Whether one of the accounts plays there."""
+        """Whether one of the accounts plays at the arena."""
         return bool(self.bots)
 
     async def run(self) -> None:
@@ -374,7 +374,7 @@ async def open_server(
         config: The account's settings.
         database: With its open games.
         arena: The embedded arena.
-        metrics: Counts requests; None: nothing does.
+        metrics: Counts requests; None: not counted.
 
     Raises:
         ConfigError: A setting is invalid.

@@ -43,7 +43,7 @@ class Adjudication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How every game of a match is played."""
+    """The conditions of every game of a match."""
 
     game: str
     """Name in `engine.games`."""
@@ -139,7 +139,7 @@ def opponent_name(spec: PlayerSpec) -> str:
 
 
 def called(spec: PlayerSpec, which: int) -> str:
-    """A player as messages name it: by its given name, or else by its program."""
+    """A player's name in messages: its given name, or else its program."""
     name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 

@@ -83,7 +83,7 @@ class HumanPlayer:
 
 
 def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
-    """Odds to the power of 1 / temperature, as weights; at 0 only the likeliest move has any."""
+    """Probabilities to the power of 1 / temperature, as weights; at 0 only the likeliest move has any."""
     best = max(odds)
     if temperature == 0:
         return [float(index == odds.index(best)) for index in range(len(odds))]

@@ -44,7 +44,7 @@ _FLAG_S = 0.5
 _MOST_TIMES = 20
 """Positions that the profiles of a game's moves may take, for each position that choosing them took."""
 _LEAST_NODES = 5_000_000
-"""What they may take at least."""
+"""Lower limit for the same."""
 
 
 class Participant(Protocol):

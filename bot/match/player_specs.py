@@ -109,7 +109,8 @@ class HumanSpec:
     """Odds are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0 only the
     likeliest is played."""
     shallow: ShallowOptions | None = None
-    """What these people see when no model predicts their moves (`engine.human.shallow`); None: a model does,
+    """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
+    model does,
     or the estimate with its defaults."""
     name: str | None = None
     """The opponent's name in the database; None: the text."""
@@ -234,7 +235,7 @@ def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
 
 
 def _field_of(kind: Strategy, key: str) -> "_Field | None":
-    """What a key sets for a player of this kind; None: it is unknown."""
+    """The setting behind a key for a player of this kind; None: unknown."""
     if kind.asks_engine and key.startswith("option."):
         return _Field(_Part.OPTIONS, key.removeprefix("option."), str)
     if kind.asks_engine and key in _ENGINE_KEYS:
@@ -402,7 +403,7 @@ def _confidence(value: str) -> int:
 _LARGE = 10**6
 _nodes = _whole(1, 10**12)
 _LIMITS = {"depth": "depth", "time": "time", "cpu": "processor time", "nodes": "nodes"}
-"""Keys that limit a move, and what they limit."""
+"""Keys that limit a move, with their fields."""
 _STOPPABLE_KEYS = {"cpu": "cpu_s", "nodes": "nodes"}
 """Those that not every protocol has, with their fields."""
 _OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -495,7 +496,7 @@ _MODELLING = _Audience("players that model the opponent", lambda kind: kind.mode
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """What a key sets."""
+    """The setting behind a key."""
 
     part: _Part
     name: str

@@ -1,4 +1,5 @@
-"""Processor time of this process, known only while it plays one game: it cannot be told apart by games."""
+"""Processor time of this process, known only while it plays one game, since it cannot be split among
+games."""
 
 import threading
 import time

@@ -1,6 +1,6 @@
 """A match's score, Elo difference and its interval.  Pure arithmetic.
 
-Two games from one opening are not independent: what favours a side in one does so in the other.  Pairs are
+Two games from one opening are not independent: an opening that favours a side does so in both.  Pairs are
 independent, so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half
 the sum of A's points).  When openings differ in how much they favour a side, this gives smaller intervals
 than counting single games, and rightly so.
@@ -213,5 +213,5 @@ def spent_of(used: Sequence[Used]) -> Spent:
 
 
 def _mean(sums: Sequence[float], told: Sequence[int]) -> float | None:
-    """Mean over the moves of all games that told a value; None: none did."""
+    """Mean over the moves of all games with a value; None: no value."""
     return sum(sums) / sum(told) if sum(told) else None

@@ -33,9 +33,9 @@ class Sprt:
     elo1: float
     """H1: A is stronger by at least this."""
     alpha: float = 0.05
-    """Chance of accepting H1 when H0 is true."""
+    """Probability of accepting H1 when H0 is true."""
     beta: float = 0.05
-    """Chance of accepting H0 when H1 is true."""
+    """Probability of accepting H0 when H1 is true."""
 
     def __post_init__(self) -> None:
         if not self.elo0 < self.elo1:

@@ -1,1 +1,1 @@
-"""What people are shown, made once as plain values: sentences, tables, charts.  Faces render them."""
+"""Views as plain values, computed once: sentences, tables, charts.  Front ends render them."""

@@ -1,4 +1,4 @@
-"""Baits and costs as sentences: how likely people play a bait, how it looks, what it costs."""
+"""Baits and costs as sentences: a bait's probability, appearance and cost."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,7 +11,7 @@ from storage.evidence.trap_report import ReplyReport
 LONGEST_NAME = 40
 """Of people, within a sentence."""
 STEPS = (Sentence("at a glance"), Sentence("a little deeper"), Sentence("deep"))
-"""The depths of a blind report, whose number must not tell how deep the search was."""
+"""The depths of a blind report; their number must not reveal the depth of the search."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
     *(Sentence("seven"), Sentence("eight"), Sentence("nine"), Sentence("ten")),
@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Shares that have words; the nearest one is said, of two the first."""
+"""Shares with names; the nearest one is used, the first of two."""
 _NEARLY_ALL = 0.95
 
 
@@ -71,7 +71,7 @@ def score_text(text: str | None) -> str:
 
 
 def cost_place(text: str | None, unit: str) -> Place:
-    """What a reply costs: a number gets its unit, words such as ``the game`` stay; a dash: nothing."""
+    """The cost of a reply: a number gets its unit, words such as ``the game`` stay; a dash: nothing."""
     if not text:
         return NO_VALUE
     if not _is_number(text):
@@ -86,7 +86,7 @@ def cost_text(text: str | None, unit: str) -> str:
 
 
 def price(share: float | None, text: str | None, unit: str) -> Place:
-    """What a reply costs: ``29 % of the game (3.5 discs)``."""
+    """The cost of a reply: ``29 % of the game (3.5 discs)``."""
     if not share:
         return cost_place(text, unit)
     if not _is_number(text):
@@ -95,7 +95,7 @@ def price(share: float | None, text: str | None, unit: str) -> Place:
 
 
 def looks_place(reply: ReplyReport) -> Place:
-    """A reply at a glance and in fact; only the latter if no shallower search is known."""
+    """The shallow and the true value of a reply; only the latter if no shallower search is known."""
     fact = score_place(reply.their_text)
     if len(reply.looks) < 2:
         return fact
@@ -107,7 +107,7 @@ def looks_place(reply: ReplyReport) -> Place:
 def how_it_looks(
     bait: ReplyReport, best: ReplyReport, bests: Sequence[ReplyReport], steps: Sequence[int] = ()
 ) -> Sentence | None:
-    """How a bait looks beside the best replies, where it looks no worse than any of them.
+    """Compares a bait with the best replies at a depth where it looks no worse than any of them.
 
     Args:
         bait: The bait.
@@ -149,7 +149,7 @@ def _plies_ahead(plies: Sequence[int]) -> Sentence:
 
 
 def bait_costs(cost: int) -> Sentence:
-    """What a bait costs, from hundredths of a per cent."""
+    """The cost of a bait, from hundredths of a per cent."""
     return Sentence("It costs {share}.", {"share": game_share(cost / WHOLE)})
 
 

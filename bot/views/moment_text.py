@@ -1,4 +1,4 @@
-"""The verdict on a reply to one of our moves: what kind it was, and the sentences that say so.
+"""The verdict on a reply to one of our moves: its kind, with explaining sentences.
 
 A reply is judged by what it cost first: a reply that throws away a won game is a slip, also where everything
 else was decided.
@@ -28,7 +28,7 @@ from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
 class MomentKind(StrEnum):
-    """What a move of ours led to."""
+    """Kinds of outcomes of our moves."""
 
     FELL = "fell"
     """The reply took the bait."""
@@ -39,7 +39,7 @@ class MomentKind(StrEnum):
     SLIPPED = "slipped"
     """The bait was left alone; the reply was a slip."""
     OPEN = "open"
-    """A trap that nobody had to answer."""
+    """A trap in the last move of the game."""
     CALM = "calm"
     """The best reply, where there was no bait."""
     SLIP = "slip"
@@ -114,7 +114,7 @@ class MomentMark:
 
 @dataclass(frozen=True, slots=True)
 class MomentVerdict:
-    """What one move of ours led to."""
+    """The verdict on one move of ours."""
 
     kind: MomentKind
     is_trap: bool
@@ -130,7 +130,7 @@ class MomentVerdict:
 
     @property
     def label(self) -> Sentence:
-        """What became of it, in a few words."""
+        """Its outcome, in a few words."""
         return _LABELS[self.kind]
 
     def texts(self) -> dict[str, Any]:
@@ -195,7 +195,7 @@ class _Moment:
 
     @property
     def is_checked(self) -> bool:
-        """Whether it is known if the move tempts people."""
+        """Whether the forecast of baits is confirmed or ruled out."""
         return self.decision.forecast is not None and self.decision.forecast.is_confirmed
 
     @property
@@ -210,7 +210,7 @@ class _Moment:
 
     @property
     def missed(self) -> Sentence:
-        """What the reply cost, and which was better."""
+        """The cost of the reply, and the better one."""
         paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
@@ -232,10 +232,10 @@ def judge_moment(
 
     Args:
         decision: The move.
-        name: Who answered it.
-        bot: Who played it.
+        name: The opponent's name.
+        bot: The bot's name.
         unit: What scores count (`Game.score_unit`).
-        is_blind: Nothing may tell which player made the move, nor how.
+        is_blind: Whether to hide the player and its method.
         steps: Places in the scores by depth that a blind report shows.
     """
     moment = _moment(decision, name, bot, unit)
@@ -296,7 +296,7 @@ def _kind(moment: _Moment) -> MomentKind:
 
 
 def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
-    """Title, and what became of the move."""
+    """The title and the outcome of the move."""
     places, missed = moment.places, moment.missed
     are_many = len(moment.baits) > 1
     match kind:
@@ -396,7 +396,7 @@ def _unanswered(moment: _Moment) -> Sentence:
 
 
 def _before_missed(moment: _Moment) -> list[Sentence]:
-    """What is said before the cost of a reply that took no bait."""
+    """The introduction to the cost of a reply that took no bait."""
     if moment.decision.is_decided:
         if _is_lost(moment):
             return []
@@ -407,12 +407,12 @@ def _before_missed(moment: _Moment) -> list[Sentence]:
 
 
 def _is_lost(moment: _Moment) -> bool:
-    """Whether the opponent is lost, whatever the reply."""
+    """Whether the opponent loses after every reply."""
     return min((each.final_centi for each in moment.decision.replies), default=0) >= WIN_CENTI
 
 
 def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[Place]:
-    """What tempts people after this move, and how it looks beside the best reply."""
+    """The baits of this move, compared with the best reply."""
     said: list[Place] = []
     for number, (bait, reply) in enumerate(moment.baits):
         places: dict[str, Place] = {"people": people_play(bait.odds), "move": MoveText(reply.name)}
@@ -443,7 +443,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
 
 
 def _how_picked(moment: _Moment) -> Sentence | None:
-    """Where the move came from, if not from the player's own scores; None: from those."""
+    """The source of the move; None: the player's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
     places: dict[str, Place] = {
@@ -523,7 +523,7 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
 
 
 def _for_what(moment: _Moment) -> Sentence | None:
-    """What plain search would have played, if the player took another move for its traps."""
+    """The choice of plain search, if the player preferred another move for its traps."""
     decision = moment.decision
     standard, chosen = decision.standard, decision.chosen
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
@@ -574,7 +574,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
-    """Baits, the best reply, and what was played; later ones lie on top."""
+    """Baits, the best reply, and the played one; later ones lie on top."""
     baits = [reply for _, reply in moment.baits]
     marked = [("trap", reply) for reply in baits if reply != moment.played]
     if moment.best is not None and moment.best != moment.played:

@@ -1,4 +1,4 @@
-"""A game's trap report in sentences: how many traps there were, and how the opponent fared."""
+"""A game's trap report in sentences: the number of traps, and the opponent's results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _SHORT_GAME = 20
 
 @dataclass(frozen=True, slots=True)
 class ReportSummary:
-    """What a report says of the whole game."""
+    """The summary of a game."""
 
     traps: int
     saw: int
@@ -51,9 +51,9 @@ def summarise_report(
         decisions: Our moves, without those that were never played.
         verdicts: On each of them.
         name: The opponent.
-        bot: Who played.
+        bot: The bot's name.
         sets_traps: Whether the player sets traps on purpose.
-        is_blind: Nothing may tell which player it was.
+        is_blind: Whether to hide the player.
         plain_share: Share of games that a player without traps plays (`bot.arena.blind_report.plain_share`).
     """
     kinds = [each.kind for each in verdicts]
@@ -108,7 +108,7 @@ def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> S
 
 
 def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]:
-    """Why a game may have no trap, for those who expect one in each."""
+    """Reasons why a game may have no trap."""
     said: list[Place] = [Sentence("Traps are rare in a short game.")] if is_short else []
     if plain_share:
         said.append(
@@ -122,12 +122,12 @@ def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]
 
 
 def _falls(traps: int, fell: int, lost: float, name: WhoText) -> Sentence:
-    """How often the opponent took the bait, and what it cost.
+    """The number of baits taken, and their cost.
 
     Args:
         traps: How many traps there were.
         fell: How many of the baits were taken.
-        lost: What those cost, as a share of a game.
+        lost: Their cost, as a share of a game.
         name: The opponent.
     """
     share = Sentence("{share} of a game", {"share": ShareText(lost)})
@@ -156,7 +156,7 @@ def _falls(traps: int, fell: int, lost: float, name: WhoText) -> Sentence:
 
 
 def _is_unchecked(decision: DecisionReport) -> bool:
-    """Whether it is open if an answered move tempts people: no deeper search has confirmed the forecast."""
+    """Whether an answered move has an unconfirmed forecast, so that its baits are unknown."""
     is_answered = decision.outcome is not None and decision.reply is not None
     is_checked = decision.forecast is not None and decision.forecast.is_confirmed
     return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

@@ -1,4 +1,4 @@
-"""Sentences for people in any language: an English key with places, and what goes into the places.
+"""Translatable sentences: an English key with placeholders, and their values.
 
 The server makes each sentence once.  The arena's page finds the key in its catalogue of the reader's language
 and fills the places (`sayMade` in bot/arena/static/common/language.js); the dashboard and the terminal fill
@@ -87,7 +87,7 @@ class BracketText:
 
 @dataclass(frozen=True, slots=True)
 class ListText:
-    """Things one after the other: ``2, 3 and 5``."""
+    """An enumeration: ``2, 3 and 5``."""
 
     items: Sequence["Place"]
 
@@ -126,7 +126,7 @@ class Sentence:
     you: str = ""
     """The key for the player who reads it; empty: the same."""
     is_capital: bool = False
-    """Its first letter becomes a capital, whatever stands there."""
+    """Whether to capitalise its first letter."""
     one: str = ""
     """The key if the place ``n`` is 1; empty: the sentence counts nothing."""
     you_one: str = ""
@@ -142,7 +142,7 @@ class Sentence:
         return self.key + self.you + self.one + ("{n}" if self.one else "")
 
     def to_json(self) -> dict[str, Any]:
-        """What the arena's page translates and fills."""
+        """The JSON form for the arena's page, which translates and fills it."""
         found: dict[str, Any] = {"key": self.key}
         used = {name: place_json(each) for name, each in self.places.items() if f"{{{name}}}" in self._keys}
         if used:
@@ -161,9 +161,9 @@ class Sentence:
 Place = (
     str | int | ShareText | ScoreText | MoveText | WhoText | BracketText | ListText | JoinedText | Sentence
 )
-"""What may stand in a place."""
+"""The type of a placeholder's value."""
 
 
 def place_json(place: Place) -> Any:
-    """What stands in a place as plain JSON values."""
+    """A placeholder's value as plain JSON values."""
     return place if isinstance(place, str | int) else place.to_json()

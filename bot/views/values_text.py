@@ -1,4 +1,4 @@
-"""Numbers, times and names as text, the same wherever people read them."""
+"""Numbers, times and names as text, in one format for all views."""
 
 import math
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ def span(seconds: float | None) -> str:
 
 
 def ago(value: datetime | None, now: datetime | None = None) -> str:
-    """How long ago something was."""
+    """The time since an event, in words."""
     if value is None:
         return NO_VALUE
     elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()

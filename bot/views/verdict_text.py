@@ -14,7 +14,7 @@ _SAYS = {
     ),
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
-"""What an interval above 0 says, and one below; ``by`` is empty or ends with a space."""
+"""Sentences for an interval above 0, and one below; ``by`` is empty or ends with a space."""
 _UNITS = {TrialOutcome.SCORE: "in a hundred games", TrialOutcome.COST: "a reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
@@ -32,8 +32,8 @@ def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
     """The verdict in a few words.
 
     Args:
-        verdict: Of which outcome, and of whom.
-        finding: What is found; None: what the verdict says.
+        verdict: The verdict.
+        finding: The finding; None: the verdict's own.
     """
     said = verdict.finding if finding is None else finding
     more, less = _SAYS[verdict.outcome]
@@ -57,7 +57,7 @@ def headline(verdict: TrialVerdict) -> str:
 
 
 def evidence(verdict: TrialVerdict) -> str:
-    """The interval and what it rests on; before there is one, what is missing."""
+    """The interval and its sample sizes; before there is one, the missing numbers."""
     if verdict.low is None or verdict.high is None:
         return _missing(verdict)
     low, high = (signed(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
@@ -68,7 +68,7 @@ def evidence(verdict: TrialVerdict) -> str:
 
 
 def outlook(verdict: TrialVerdict) -> str:
-    """How many more values are needed; empty: nothing is left to say."""
+    """The number of further values needed; empty: none."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
             return f"At this rate a million more {verdict.unit}s would not decide."
@@ -80,7 +80,7 @@ def outlook(verdict: TrialVerdict) -> str:
 
 
 def warning(verdict: TrialVerdict) -> str:
-    """Why the numbers must not be used; empty: they may be."""
+    """Why the results are invalid; empty: they are valid."""
     reasons = " and ".join(_BROKEN[name] for name in verdict.broken)
     return f"DO NOT USE: {reasons}." if reasons else ""
 

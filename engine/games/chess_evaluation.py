@@ -26,7 +26,7 @@ THREATS = (
     "bishop_hangs", "knight_hangs", "rook_outnumbered", "bishop_by_pawn", "knight_by_pawn", "rook_by_minor",
     "minor_outnumbered", "pawn_hangs", "pawn_outnumbered",
 )  # fmt: skip
-"""What a side may lose to the next capture, the most valuable first."""
+"""Pieces that a side may lose to the next capture, the most valuable first."""
 
 GROUPS: Groups = {
     **{f"{piece}_square": 64 for piece in ("pawn", "knight", "bishop", "rook", "queen", "king")},

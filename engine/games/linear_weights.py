@@ -1,7 +1,7 @@
 """Weights of a linear evaluation, read from the JSON file beside the game.
 
 A *group* is a list of features under one name.  Each feature has a middlegame weight and an endgame weight,
-in centi-units.  The file is also the card that says how the weights were made.
+in centi-units.  The file is also the card that documents how the weights were made.
 """
 
 import json

@@ -26,7 +26,7 @@ THREATS = (
     "minor_by_cheap", "minor_outnumbered", "elephant_hangs", "advisor_hangs", "cheap_outnumbered",
     "soldier_hangs",
 )  # fmt: skip
-"""What a side may lose to the next capture, the most valuable first.
+"""Pieces that a side may lose to the next capture, the most valuable first.
 
 Soldiers, advisors and elephants are cheap; horses and cannons are minor pieces.
 """

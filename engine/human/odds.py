@@ -1,4 +1,4 @@
-"""The interface of calibrated models: the probability of each reply, given all we know of a position.
+"""The interface of calibrated models: the probability of each reply, given all known facts.
 
 A human-move model (`engine.human.model`) sees the board alone.  A calibrated model also sees the replies'
 profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can

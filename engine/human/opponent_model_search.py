@@ -1,4 +1,4 @@
-"""Opponent-model search: which moves and replies to search, and what the moves are worth against a person.
+"""Opponent-model search: selects moves and replies to search, and values the moves against a person.
 
 One `OpponentModelSearch` serves one decision.  It returns moves with values (`engine.human.value`), whatever
 search their scores come from: `from_profiler` takes the scores of our own search, `from_engine` those of
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Queries of a network between two looks at the stop flag, some 4 ms: each for itself would cost far more."""
+"""Queries of a network between checks of the stop flag, some 4 ms; single queries would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """Finds profiles of the given replies to our move with another program."""
@@ -37,7 +37,7 @@ FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a player may know besides the position."""
+    """Information for a player besides the position."""
 
     before: tuple[Any, ...] = ()
     """The game's latest positions before this one, oldest first."""

@@ -47,7 +47,7 @@ def speed_s(initial_s: float | None, increment_s: float | None) -> float:
 
 
 def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[float, ...]:
-    """What each reply costs the person: expected score below that of the best reply, from 0 to 1.
+    """The cost of each reply to the person: expected score below that of the best reply, from 0 to 1.
 
     Args:
         candidate: Our move with its whole profile.

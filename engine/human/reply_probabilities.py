@@ -1,4 +1,4 @@
-"""The probabilities of a person's replies to a move of ours, by the best models there are, and by whom.
+"""The probabilities of a person's replies to a move of ours, by the best available models.
 
 The calibrated model predicts where there is one, otherwise the human-move network; where both are missing or
 fail there is no prediction.  The people model (`engine.human.person_prior`) then tilts the prediction by the
@@ -20,7 +20,7 @@ from engine.human.person_prior import base_key, costs_of
 
 @dataclass(frozen=True, slots=True)
 class ReplyPrediction:
-    """How likely a person is to play each reply to a move, and the models that say so."""
+    """A person's probabilities of the replies to a move, and the models behind them."""
 
     replies: tuple[str, ...]
     """Every legal reply, in the game's order."""

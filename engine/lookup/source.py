@@ -37,7 +37,7 @@ class RootSource(Protocol):
 
 
 class FoundMove:
-    """A source that has one move, found elsewhere for the position that it will be asked about."""
+    """A source with one move, found elsewhere for the queried position."""
 
     def __init__(self, found: LookupMove) -> None:
         self._found = found

@@ -59,7 +59,7 @@ _DEEPEST = 999
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
-    """Nodes that an engine reports; None: it reports none, or a number that cannot be true."""
+    """Nodes that an engine reports; None: none, or an implausible number."""
     return nodes if nodes is not None and 0 <= nodes <= _MOST_NODES else None
 
 

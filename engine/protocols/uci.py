@@ -114,12 +114,12 @@ class UciProgram:
         self.process.say(f"setoption {setting}", wait)
 
     def set_chess960(self, fen: Sequence[str], wait: Waiting, *, always: bool = False) -> None:
-        """Say whether a position is one of Chess960: its castling rights name files (``HAha``).
+        """Send whether a position is one of Chess960, where castling rights name files (``HAha``).
 
         Args:
             fen: The fields of its FEN.
             wait: How long to wait.
-            always: Say so even if the program knows.
+            always: Send it even if the program knows.
         """
         is_chess960 = not set(fen[2]) <= set("KQkq-")
         if "uci_chess960" in self.options and (always or is_chess960 != self._is_chess960):
@@ -127,7 +127,7 @@ class UciProgram:
             self._is_chess960 = is_chess960
 
     def new_game(self, wait: Waiting) -> None:
-        """Say that another game begins."""
+        """Announce a new game."""
         self.process.say("uccinewgame" if self.is_ucci else "ucinewgame", wait)
 
     def ready(self, wait: Waiting) -> None:
@@ -160,7 +160,7 @@ class UciProgram:
         self._is_searching = True
 
     def stop(self, wait: Waiting) -> None:
-        """Tell a search to end; `listen` or `settle` then wait for that."""
+        """Send the command to stop a search; `listen` or `settle` then wait for its end."""
         self._stopped_at = time.monotonic()
         self.process.say("stop", wait)
 
@@ -170,7 +170,7 @@ class UciProgram:
         wait: Waiting,
         poll_s: float = POLL_S,
     ) -> list[str]:
-        """Hear a search to its end; returns the words of the line that ends it.
+        """Read a search's output to its end; returns the words of the last line.
 
         Args:
             take: Takes each line about the search, with what `read_info` finds in it.
@@ -217,7 +217,7 @@ def read_option(line: str) -> EngineOption | None:
 def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | None, int | None]:
     """Parse an ``info`` line: the exact score and the nodes so far, each None if missing or malformed.
 
-    A depth or a number of nodes that cannot be true counts as missing.
+    An implausible depth or number of nodes counts as missing.
 
     Args:
         line: As the engine printed it.

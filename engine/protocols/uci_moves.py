@@ -33,7 +33,7 @@ class _ProcessorTimeUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _ProcessorTimeLimit:
-    """Waits until a program has used so much processor time; an `engine.process.Waiting`."""
+    """Waits until a program has used a given processor time; an `engine.process.Waiting`."""
 
     wait: WaitLimit
     """Ends the wait in any case."""
@@ -59,7 +59,7 @@ class _ProcessorTimeLimit:
 
 @dataclass(slots=True)
 class _Thinking:
-    """What a program has said during a search."""
+    """A program's output during a search."""
 
     ply: int
     """Plies since the game began, in the searched position."""

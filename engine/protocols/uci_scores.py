@@ -146,7 +146,7 @@ class UciLink:
 
 @dataclass(slots=True)
 class _Heard:
-    """What an engine has said during a search."""
+    """An engine's output during a search."""
 
     lines: list[InfoLine] = field(default_factory=list)
     nodes: int = 0

@@ -1,4 +1,4 @@
-"""Reply profiles: every reply's exact score at every depth, or as much of it as the choice depends on.
+"""Reply profiles: every reply's exact score at every depth, or the part that the choice depends on.
 
 A whole table costs many times the plain search, and almost none of it can change the choice.  The C++ core
 prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the

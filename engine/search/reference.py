@@ -1,4 +1,4 @@
-"""The reference search: short, plain alpha-beta for any game, which the fast searches must equal.
+"""The reference search: short, plain alpha-beta for any game; the fast searches must give equal results.
 
 All scores are centi-units from the view of the side to move in the searched position.  `depth` counts plies
 from there; at depth 0 an unfinished game scores its static evaluation.

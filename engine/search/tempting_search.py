@@ -90,7 +90,7 @@ def with_tempting_bounds(
     params: TrapParams,
     tempting: TemptingParams,
 ) -> list[Candidate]:
-    """Candidates with what the choice needs of their replies, from exact raw values from the floor up.
+    """Candidates with the required data of their replies, from exact raw values from the floor up.
 
     Args:
         found: Every move in the game's order; `with_trap` is applied here.
@@ -120,7 +120,7 @@ def with_tempting_bounds(
 
 
 def profiles_of(bounds: TemptingBounds, replies: Sequence[str]) -> tuple[ReplyProfile, ...]:
-    """The record of what is known of a move's replies, in their order."""
+    """The record of a move's replies, in their order."""
     raw = bounds.raw_centi
     return tuple(
         ReplyProfile(
@@ -146,7 +146,7 @@ class _Duel:
         self._looked: dict[Move, TemptingBounds] = {}
 
     def decide(self) -> dict[Move, TemptingBounds]:
-        """What had to be found of the replies; empty: one move is the choice whatever they are worth."""
+        """The computed data of the replies; empty: the choice does not depend on them."""
         best, *others = sorted(self._raws, key=lambda move: (-self._raws[move], self._index[move]))
         for move in others:
             if self._is_beaten(move, best):

@@ -1,1 +1,1 @@
-"""Kinds of players, one object each: what it needs, how it chooses, and how its records are verified."""
+"""Kinds of players, one object each, with requirements, choice, and verification of records."""

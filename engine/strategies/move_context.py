@@ -76,7 +76,7 @@ class StrongOptions:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a strategy may use for all moves of a game; for one thread at a time."""
+    """The resources of a strategy for all moves of a game; for one thread at a time."""
 
     game: Game[Any]
     params: TrapParams
@@ -94,12 +94,12 @@ class Resources:
 
 
 class Analysis(NamedTuple):
-    """What a strategy needs to know of the moves, found at one depth after another."""
+    """An analysis of the moves by iterative deepening."""
 
     candidates_at: Callable[[Profiler, int, StopFlag], list[Candidate]]
     """Every legal move, as far as the choice depends on it, from a search to a given depth."""
     is_costly: bool
-    """It costs more than the raw values: only iterations that may be the last need it."""
+    """Whether it costs more than the raw values, so that only possibly last iterations need it."""
 
 
 PLAIN = Analysis(lambda profiler, depth, stop: profiler.plain(depth), is_costly=False)  # noqa: ARG005
@@ -107,7 +107,7 @@ PLAIN = Analysis(lambda profiler, depth, stop: profiler.plain(depth), is_costly=
 
 
 class _Budget(NamedTuple):
-    """What iterative deepening may spend: seconds by the stop flag's clock, or nodes."""
+    """The budget of iterative deepening: seconds by the stop flag's clock, or nodes."""
 
     most: float
     """Infinite: only the depth is limited."""
@@ -152,11 +152,11 @@ class MoveContext:
     began_s: float
     """When the time of the limits began, by the flag's clock."""
     avoidance: RepetitionAvoidance | None
-    """How to leave a line that was played before; None: there is no need to."""
+    """How to leave a line that was played before; None: no need to."""
     background: Background
-    """What led to the position, and who will reply."""
+    """The game's history, and the person who will reply."""
     seed: int | None
-    """64 random bits for a decision that may be drawn; None: none may."""
+    """64 random bits for a randomised decision; None: no randomisation."""
 
     def with_share(self, share: float) -> Self:
         """The context with that share of its time and nodes."""

@@ -19,7 +19,7 @@ from engine.trappy import is_swindle
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy(ABC):
-    """One kind of player: what it needs, how it chooses, and how a record proves its choice.
+    """One kind of player: its requirements, its choice, and the verification of its records.
 
     `engine.move_chooser.MoveChooser` runs it under limits.  Records, settings and messages carry its name;
     code never compares names, but asks the strategy of that name (`engine.strategies.registry`).  A new
@@ -85,7 +85,7 @@ class Strategy(ABC):
 
         Args:
             context: The position and the limits.
-            people: Values the moves; None: nobody does.
+            people: Values the moves; None: no model of people.
 
         Raises:
             BadModel: A model gives no answer.
@@ -104,7 +104,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:
-        """What the choice depends on."""
+        """The analysis that the choice depends on."""
 
     @abstractmethod
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:

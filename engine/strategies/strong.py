@@ -52,7 +52,7 @@ class Strong(KnownMoves):
         return decision if decision.principal_variation else context.with_variation(decision)
 
     def _rest(self, context: MoveContext, judged_nodes: int) -> Limits:
-        """What judging the moves, just now, has left for the selective search.
+        """The limits that remain for the selective search after the moves were judged.
 
         By depth alone it searches as deep as the other players, otherwise as deep as its limits allow.
         """

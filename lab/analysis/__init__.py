@@ -1,1 +1,1 @@
-"""Analysis of recorded games between people: reply profiles, what was played, what models expected."""
+"""Analysis of recorded games between people: reply profiles, played replies, and models' predictions."""

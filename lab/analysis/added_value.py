@@ -1,4 +1,4 @@
-"""Does trappiness tell anything that a model of people, the cost and the shallow scores do not tell already?
+"""Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
 
 Two conditional logits (McFadden 1974) predict the reply among those of its position.  The smaller one knows
 the logarithm of a model's probability, the cost, and how far the reply falls short of the others at shallower
@@ -30,14 +30,14 @@ _LEAST_P = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class AddedValue:
-    """What trappiness adds to one model of people."""
+    """The gain from trappiness over one model of people."""
 
     model: str
-    """Whose probabilities both logits know."""
+    """The model whose probabilities both logits use."""
     nats: Estimate
     """Mean of -ln p(reply) of the smaller logit, in nats a reply."""
     gain: Estimate
-    """By how much the larger one's is less."""
+    """The improvement by the larger one."""
 
 
 def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: int = 1) -> list[AddedValue]:
@@ -48,7 +48,7 @@ def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: in
         seed: Of the folds.
 
     Returns:
-        None at all with fewer persons than folds.
+        Empty with fewer persons than folds.
     """
     persons = people.persons
     if int(persons.max()) + 1 < FOLDS:

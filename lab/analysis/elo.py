@@ -29,7 +29,7 @@ _PER_POINT = math.log(10.0) / 400.0
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """What a game means for ratings."""
+    """A game's data for ratings."""
 
     key: str
     """The game's `storage.research.archive.content_key`."""
@@ -49,7 +49,7 @@ class EloStanding:
 
 
 def rated_result(record: GameRecord) -> RatedResult | None:
-    """A game's result; None: it lacks the year, the result or a name, or somebody played alone."""
+    """A game's result; None: it lacks the year, the result or a name, or both names are equal."""
     year, (first, second) = year_of(record.date), record.players
     if year is None or record.points is None or not first or not second or first == second:
         return None

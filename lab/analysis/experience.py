@@ -1,4 +1,4 @@
-"""Errors expected and made, by the games that people had played before."""
+"""Expected and actual errors, by the number of people's earlier games."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

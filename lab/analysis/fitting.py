@@ -1,4 +1,4 @@
-"""Fits a calibrated model to a database's analyses, and rejects one that learned nothing.
+"""Fits a calibrated model to a database's analyses, and rejects one without an improvement.
 
 A new model is accepted only if it beats the one that it replaces on moves that it has not seen: in
 cross-validation over whole games, and significantly.  Its part for positions without a human-move model must

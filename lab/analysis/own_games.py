@@ -1,4 +1,4 @@
-"""The bot's own games with people: what one human-move model predicts for every reply in them.
+"""The bot's own games with people: one human-move model's predictions of every reply.
 
 The predictions recorded during play do not serve: only some players query a human-move model, and not always
 the same one, so those predictions cover a biased selection of games.

@@ -65,7 +65,7 @@ class BaseOdds:
 
 @dataclass(frozen=True, slots=True)
 class PersonReplies:
-    """The replies of persons, and what is known of these."""
+    """The replies of persons, with the persons' data."""
 
     replies: JudgedReplies
     persons: Ints

@@ -1,4 +1,4 @@
-"""What is known of the person who replied: who it was, the speed, and bands by rating and experience."""
+"""The person who replied: identity, speed, and bands by rating and experience."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,8 @@ def is_person(name: str) -> bool:
 
 
 def person_key(stored: StoredPosition) -> str:
-    """Who replied, for intervals by person: the name, or the game where the name is missing."""
+    """The key of the person who replied, for intervals by person: the name, or the game if the name is
+    missing."""
     return stored.name if stored.name.strip("? ") else f"game {stored.game_key}"
 
 
@@ -40,14 +41,14 @@ def seconds_of(time_control: str) -> float | None:
 
 
 def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Which ratings lie in each band, by the band's name; the last band is of people without one."""
+    """Masks of the ratings in each band, by the band's name; the last band is of people without one."""
     known = _numbers(ratings)
     found = _bands("rated", known, (-np.inf, *RATING_STEPS, np.inf))
     return found | {"without a rating": np.isnan(known)}
 
 
 def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Which numbers of games before lie in each band, by the band's name; unknown numbers lie in none."""
+    """Masks of the numbers of earlier games in each band, by the band's name; unknown numbers lie in none."""
     return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
 
 

@@ -185,7 +185,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
 
 
 def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
-    """What a worker found of a move of a game that has this key."""
+    """A worker's result for a move of the game with this key."""
     return AnalysedPosition(
         game_id=game_id,
         ply=each.ply,

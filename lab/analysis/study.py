@@ -1,4 +1,4 @@
-"""Computes a study: which replies tempt, Figure 9, and how well each predictor foresees errors.
+"""Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
 One endpoint is primary: how often the baits were played (candidate baits where none was confirmed), against
 the program's own forecast (`lab.analysis.tempting_replies`).  Everything else explores.  Intervals are by
@@ -84,7 +84,7 @@ class Study:
     errors: PersonShare
     """Replies played that were bad."""
     baits: BaitTable | None
-    """Tempting replies, with the primary endpoint; None: not asked for."""
+    """Tempting replies, with the primary endpoint; None: not requested."""
     experience: tuple[ErrorBand, ...]
     """Errors by the games that people had played before; empty: unknown."""
     mean_loss: Estimate
@@ -100,7 +100,7 @@ class Study:
     bad_reply: tuple[Judged, ...]
     """Predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
-    """What trappiness adds to each model of people; empty: too few persons."""
+    """The gain from trappiness over each model of people; empty: too few persons."""
     error: tuple[Judged, ...]
     """Predictors of "this position provokes an error", over all positions with a bad reply."""
 

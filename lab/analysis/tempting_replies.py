@@ -1,4 +1,4 @@
-"""Which replies tempted people in analysed games, by the program's own rule, and how often they were played.
+"""Tempting replies in analysed games by the program's own rule, and their frequency.
 
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
@@ -67,7 +67,7 @@ class Forecaster:
 
 @dataclass(frozen=True, slots=True)
 class BaitRow:
-    """How often the baits, or the candidate baits, were played that some people were offered."""
+    """The frequency of baits, or of candidate baits, among those offered to some people."""
 
     model: str
     people: str
@@ -166,7 +166,8 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
 ) -> ExpectedReplies | None:
-    """How likely each reply is, in the profile's order, which in old records may not be the game's."""
+    """The probability of each reply, in the profile's order, which in old records may differ from the
+    game's."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))

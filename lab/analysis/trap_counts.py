@@ -1,4 +1,4 @@
-"""Figure 9 for a population of players, and how often replies of equal cost are played, traps and others."""
+"""Figure 9 for a population of players, and the frequencies of traps and other replies of equal cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ LOSS_STEPS = (0.05, 0.10, 0.20, 0.40, 1.0 + 1e-9)
 
 @dataclass(frozen=True, slots=True)
 class Figure9:
-    """What people did with the traps in the positions, whether or not they were set on purpose."""
+    """People's replies to the traps in the positions, whether or not they were set on purpose."""
 
     trap: str
     """Name of the trap definition (`trap_kinds`)."""
@@ -143,7 +143,7 @@ def decision_of(game: str, position: str, candidate: Candidate, params: TrapPara
 
 
 def temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptation, ...]:
-    """How often replies of about the same cost are played, by what they cost.
+    """Frequencies of replies of about the same cost, by cost.
 
     Args:
         is_trap: Whether each reply is a trap.

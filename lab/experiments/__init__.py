@@ -1,1 +1,1 @@
-"""The papers' experiments, repeated: each is a set of jobs by a seed, and a report on their results."""
+"""Replications of the papers' experiments: each is a seeded set of jobs, and a report on their results."""

@@ -1,4 +1,4 @@
-"""Which part of the trap arithmetic earns anything?  Recorded replies, and games with one part replaced.
+"""Ablation of the trap arithmetic: recorded replies, and games with one part replaced.
 
 In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`).  In play the
 paper's player has one part replaced at a time: how a reply's looks become one number, what a trap is worth,

@@ -1,4 +1,4 @@
-"""The parts of the trap arithmetic as covariates of replies in recorded games, and what each adds."""
+"""The parts of the trap arithmetic as covariates of replies in recorded games, and the gain from each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from storage.research.analysed_games import StoredPosition
 Floats = NDArray[np.float64]
 
 KNOWN = ("ln p", "cost", "look 2", "look median", "look best", "look last")
-"""What the smaller logit knows: a model of people, what the reply costs, and how it looks."""
+"""Covariates of the smaller logit: a model of people, the reply's cost, and its shallow scores."""
 PRIMARY = "trappiness, median"
 """The paper's own part; the endpoint is its gain."""
 PARTS: Mapping[str, Sequence[str]] = {
@@ -186,7 +186,7 @@ def _ranks(each: StoredPosition) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """What the parts add to {ln p, cost, looks}, in nats a reply."""
+    """The gain from the parts over {ln p, cost, looks}, in nats a reply."""
 
     positions: int
     persons: int

@@ -59,7 +59,7 @@ MATE_MOVES = 5
 _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
 """Depth and positions of the search for mates before each move."""
 BLUNDER_CENTI = 200
-"""What a reply must cost to be a blunder: the blog gives no number."""
+"""Least cost of a blunder; the blog gives no number."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 25}
 _BATCH = 5
@@ -202,7 +202,7 @@ def played(terms: Terms, number: int, seed: int) -> list[float]:
 
 
 def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
-    """What a reply cost, in hundredths of a per cent of expected score, and in centi-units up to ten pawns.
+    """The cost of a reply, in hundredths of a per cent of expected score, and in centi-units up to ten pawns.
 
     None: there was no choice, or no profile.
     """

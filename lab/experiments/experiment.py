@@ -1,4 +1,4 @@
-"""What an experiment is: jobs that do not depend on each other, and a report on their results."""
+"""The interface of experiments: independent jobs, and a report on their results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ FOLDER = "folder"
 """Name of a job's argument, added when the job is handed out: the folder with what is not in the program."""
 
 Result = dict[str, Any]
-"""What a job found: plain JSON values."""
+"""A job's result: plain JSON values."""
 
 
 class Size(StrEnum):
@@ -56,7 +56,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def report(self, results: Mapping[str, Result], size: Size) -> Report:
-        """What the results say, also while some are missing.
+        """The report on the results, also while some are missing.
 
         Args:
             results: By the job's name.

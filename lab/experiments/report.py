@@ -1,4 +1,4 @@
-"""Reports on experiments: the paper's claims with what came out, tables, and charts."""
+"""Reports on experiments: the paper's claims with our results, tables, and charts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ClaimVerdict(StrEnum):
-    """What became of a claim."""
+    """Verdicts on a claim."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
@@ -58,7 +58,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an experiment found."""
+    """The results of an experiment."""
 
     claims: tuple[PaperClaim, ...] = ()
     tables: tuple[Table, ...] = ()

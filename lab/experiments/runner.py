@@ -20,7 +20,7 @@ from storage.research.experiment_results import ExperimentRun, finished_between,
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """How far a run is, for its report."""
+    """The progress of a run, for its report."""
 
     run: ExperimentRun
     done: int
@@ -117,7 +117,7 @@ async def stored_results(database: Database, run: ExperimentRun, jobs: Sequence[
 async def state_of(
     database: Database, run: ExperimentRun, results: Mapping[str, Result], jobs: Sequence[Job]
 ) -> RunState:
-    """How far a run is."""
+    """The progress of a run."""
     async with database.read() as session:
         return RunState(run, len(results), len(jobs), await finished_between(session, run))
 

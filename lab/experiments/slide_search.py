@@ -1,4 +1,4 @@
-"""The searches of the slides of Charles Rich as they stand there: minimax, alpha-beta, material, quiescence.
+"""The searches from the slides of Charles Rich, literally: minimax, alpha-beta, material, quiescence.
 
 Plain and slow on purpose, with counters: the program's own searches are compared with them.
 """
@@ -29,7 +29,7 @@ Order = Callable[[Any, Sequence[Move], int], Sequence[Move]]
 
 @dataclass(slots=True)
 class Count:
-    """What a search did."""
+    """Counters of a search."""
 
     nodes: int = 0
     cuts: int = 0

@@ -1,4 +1,4 @@
-"""Estimates with intervals, what they say of a claim, and how reports write them."""
+"""Estimates with intervals, their verdicts on claims, and their format in reports."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

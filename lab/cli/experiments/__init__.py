@@ -1,1 +1,1 @@
-"""`desdemona lab`: the papers' experiments, repeated."""
+"""`desdemona lab`: replications of the papers' experiments."""

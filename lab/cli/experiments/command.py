@@ -1,4 +1,4 @@
-"""`desdemona lab`: repeats the papers' experiments, and tells what came out."""
+"""`desdemona lab`: repeats the papers' experiments, and reports the results."""
 
 import asyncio
 from collections.abc import Callable
@@ -133,7 +133,7 @@ def tell_command(
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Find out before the work, not after it."""
+    """Check for plotting libraries before the work, not after it."""
     if plots is not None:
         try:
             with svg_files(plots):
@@ -196,7 +196,7 @@ async def _run(
     workers: "LocalWorkers | ClusterWorkers",
     folder: str | None,
 ) -> tuple[dict[str, Result], RunState, int | None]:
-    """Return the results, how far they are, and the signal that ended the run, if any."""
+    """Return the results, the progress, and the signal that ended the run, if any."""
     from storage.database import LONG_PATIENCE_S, Database
 
     stop, received = stop_on_signals()
@@ -218,7 +218,7 @@ async def _run(
 
 
 class Progress:
-    """Says how far a run is: at first, at the end, and in between no more often than every half minute."""
+    """Reports a run's progress: at the start, at the end, and at most every half minute in between."""
 
     EVERY_S: ClassVar = 30.0
 

@@ -199,13 +199,13 @@ def _rules(games: Mapping[str, Games]) -> Table:
 
 
 def _won_by(row: Row, player: str) -> int:
-    """What a player won the row by, in discs."""
+    """A player's margin in the row, in discs."""
     black, white = map(int, row.result.split(":"))
     return black - white if row.black == player else white - black
 
 
 def _paper_s_counts() -> Iterator[PaperClaim]:
-    """What the paper says of its own rows, counted again."""
+    """The paper's statements on its own rows, recounted."""
     rows = list(enumerate(ROWS, start=1))
     equal = [(at, row) for at, row in rows if row.black_depth == row.white_depth and row.black != row.white]
     won = [at for at, row in equal if _won_by(row, TRAPPY) > 0]
@@ -279,7 +279,7 @@ def _part(found: Games, size: Size) -> str:
 
 
 def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:
-    """What trappy gains, pair by pair: the two players' own margins vary far more than their difference."""
+    """Trappy's gain, pair by pair: the two players' own margins vary far more than their difference."""
     lines = []
     for kind, words in ((TRAPPY, "the paper's options"), (SWINDLING, "the default rule")):
         marks = []

@@ -1,4 +1,4 @@
-"""Gordon & Reda 2006, Figure 9: what people did with traps, with the base rates that the paper lacks.
+"""Gordon & Reda 2006, Figure 9: people's replies to traps, with the base rates that the paper lacks.
 
 Three sources.  Recorded games of people: every move in them is one that the bot could have made, and the
 reply is judged as if it had.  Games of trappy and of standard minimax against models of people, in the same

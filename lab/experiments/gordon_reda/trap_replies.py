@@ -1,4 +1,4 @@
-"""What replies did with the traps before them (Figure 9), and with what was to be had at the same cost."""
+"""Replies to traps (Figure 9), and to other moves of the same cost."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class TrapReply(NamedTuple):
     erred: int
     """The reply cost a tenth of expected score or more."""
     random_optimal: float
-    """The share of all replies that are optimal, like the next two: somebody who moves at random."""
+    """The share of all replies that are optimal, like the next two: a random mover's."""
     random_fell: float
     random_erred: float
     band: int
@@ -234,7 +234,7 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     and the position.
 
     Args:
-        alpha: Chance that the interval of `EqualCost.beyond` excludes the truth.
+        alpha: Probability that the interval of `EqualCost.beyond` excludes the truth.
     """
     traps, others = found.column(lambda each: each.traps), found.column(lambda each: each.others)
     both = (traps > 0) & (others > 0) & found.is_answered
