@@ -1,21 +1,18 @@
 """Measures the strong search of chess and xiangqi: depth in a second, mates, test suite, time to a depth.
 
-    python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10] [--eleeye PATH]
+    python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
 * Chess: depth in a second in middlegames, mates in two by depth, share of the points of the strategic
   test suite; the suites are read from beside the project, if they are there.
-* Xiangqi: time to depth 8, compared with ElephantEye (a UCCI program) if --eleeye names it.  Their depths are
-  not strictly comparable: both programs prune and extend in their own ways.
+* Xiangqi: time to depth 8.
 
 Times are wall-clock times, so the machine should be idle.
 """
 
 import argparse
-import math
 import random
 import re
 import statistics
-import subprocess
 import time
 from pathlib import Path
 
@@ -116,49 +113,15 @@ def strategic(seconds: float, every: int) -> None:
     )
 
 
-def eleeye_seconds(path: str, text: str, depth: int) -> float:
-    """Time of a UCCI program's search to a depth, in seconds."""
-    fields = text.split()
-    fen = f"{fields[0]} {fields[1]} - - 0 1"
-    with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdin is not None
-        assert program.stdout is not None
-
-        def say(line: str, until: str) -> float:
-            began = time.perf_counter()
-            print(line, file=program.stdin, flush=True)
-            for answer in program.stdout or ():
-                if answer.startswith(until):
-                    break
-            return time.perf_counter() - began
-
-        say("ucci", "ucciok")
-        print("setoption usebook false", file=program.stdin)
-        print(f"position fen {fen}", file=program.stdin)
-        say("isready", "readyok")
-        taken_s = say(f"go depth {depth}", "bestmove")
-        print("quit", file=program.stdin, flush=True)
-    return taken_s
-
-
-def xiangqi_time(depth: int, eleeye: str | None) -> None:
+def xiangqi_time(depth: int) -> None:
     game = get_rules("xiangqi")
     start = game.board_text(game.initial())
-    ratios = []
     for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
         searcher = native_searcher("xiangqi", TABLE_MB)
         began = time.perf_counter()
         result = searcher.think(game.parse_position(text), depth, None, StopFlag())
         ours_s = time.perf_counter() - began
-        line = f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {result.nodes / 1e3:.0f} k nodes"
-        if eleeye is not None:
-            theirs_s = eleeye_seconds(eleeye, text, depth)
-            ratios.append(ours_s / theirs_s)
-            line += f"; ElephantEye {1e3 * theirs_s:.0f} ms"
-        print(line)
-    if ratios:
-        mean = math.exp(statistics.mean(map(math.log, ratios)))
-        print(f"xiangqi: geometric mean of our time in ElephantEye's: {mean:.2f}")
+        print(f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {result.nodes / 1e3:.0f} k nodes")
 
 
 def main() -> None:
@@ -168,13 +131,12 @@ def main() -> None:
         "--sts-seconds", type=float, default=0.2, help="for each position of the strategic test suite"
     )
     parser.add_argument("--every", type=int, default=10, help="use every N-th position of it")
-    parser.add_argument("--eleeye", metavar="PATH", help="ElephantEye, built beside the project")
     arguments = parser.parse_args()
     depth_in("chess", arguments.seconds)
     mates_in_two()
     strategic(arguments.sts_seconds, arguments.every)
     depth_in("xiangqi", arguments.seconds)
-    xiangqi_time(XIANGQI_DEPTH, arguments.eleeye)
+    xiangqi_time(XIANGQI_DEPTH)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ class LazyCommand(NamedTuple):
     """The first paragraph of the function's docstring, in one line; of a command with `first`, its own."""
     first: tuple[str, ...] = ()
     """Arguments that come before those of the caller."""
+    old_options: tuple[tuple[str, str], ...] = ()
+    """Options of earlier releases, each with the group's command that does today what it asked for."""
 
 
 def lazy_group(
@@ -52,6 +54,10 @@ def lazy_group(
                     return _resolved(self, ctx, new.split(), args[count:])
             name, found, rest = super().resolve_command(ctx, args)
             if name is not None and name in commands:
+                for option, new in commands[name].old_options:
+                    if option in rest:
+                        _note_renamed(f"{name} {option}", new)
+                        return self.resolve_command(ctx, [new, *(each for each in rest if each != option)])
                 found, rest = _load(name, commands[name]), [*commands[name].first, *rest]
             return name, found, rest
 

@@ -186,7 +186,17 @@ LAB_COMMANDS = {
         "lab.cli.analyse", "analyse_command", "Analyse recorded games of people from files."
     ),
     "study": LazyCommand("lab.cli.study", "study_command", "Study traps in analysed games of people."),
-    "fit": LazyCommand("lab.cli.fit", "fit_command", "Fit a calibrated model, or the people model's prior."),
+    "fit": LazyCommand(
+        "lab.cli.fit",
+        "fit_command",
+        "Fit a calibrated model.",
+        old_options=(("--person", "fit-person"),),
+    ),
+    "fit-person": LazyCommand(
+        "lab.cli.fit_person",
+        "fit_person_command",
+        "Fit the people model's prior, which tilts a base model by rating and speed.",
+    ),
     "show-model": LazyCommand(
         "lab.cli.model", "show", "Show a model's metadata and its first-move predictions."
     ),

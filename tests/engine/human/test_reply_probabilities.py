@@ -145,7 +145,7 @@ def test_profiles_must_be_whole_and_of_the_position() -> None:
 
 
 def test_the_cards_of_the_program_are_for_its_models() -> None:
-    """After a model is fitted again, `desdemona lab fit --person` has to follow."""
+    """After a model is fitted again, `desdemona lab fit-person` has to follow."""
     registry = ModelRegistry()
     with registry.lend("othello") as lent:
         human, odds, prior = lent.human, lent.odds, lent.person_prior

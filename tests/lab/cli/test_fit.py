@@ -1,4 +1,4 @@
-"""`desdemona lab fit --person`: from a database of analysed games to a card."""
+"""`desdemona lab fit-person`: from a database of analysed games to a card."""
 
 import json
 from dataclasses import replace
@@ -14,8 +14,8 @@ from lab.analysis import person_fitting
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population
 from lab.cli import analyse as cli_analyse
-from lab.cli import fit as cli_fit
-from lab.cli.fit import TiltedModel
+from lab.cli import fit_options, fit_person
+from lab.cli.fit_person import TiltedModel
 from tests.engine.human.fakes import FakeModel
 from tests.lab.analysis.test_person_fitting import made_up
 from tests.lab.cli.test_analyse import ANALYSE, Command, desdemona
@@ -29,11 +29,11 @@ HUMAN = ModelInfo("othello", "net", "f" * 64)
 def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     """Positions of persons, instead of those of the database."""
     given = population("othello", [replace(each, date="2016") for each in made_up(100, 30)], "net")
-    monkeypatch.setattr(cli_fit, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
+    monkeypatch.setattr(fit_options, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
     return given
 
 
-FIT = ("lab", "fit", "--person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
+FIT = ("lab", "fit-person", "--game", "othello", "--out", "person_othello.json", "--resamples", "20")
 
 
 @pytest.mark.usefixtures("people")
@@ -48,7 +48,7 @@ def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> N
     assert (prior.depth, prior.least, prior.scale.unit, prior.scale.games) == (6, 1e-5, 400.0, 0)
     assert prior.grid.x == (0.0,)
     content = json.loads((tmp_path / "person_othello.json").read_text())["bases"][0]
-    assert content["command"].startswith("desdemona lab fit --person --game othello")
+    assert content["command"].startswith("desdemona lab fit-person --game othello")
     assert (content["data"], content["seed"], content["model"]) == ("made up", 1, "net")
 
     code, out, _ = desdemona(*FIT, "--base", "human", "--format", "json")
@@ -63,30 +63,39 @@ def test_a_card_is_written_and_extended(desdemona: Command, tmp_path: Path) -> N
 @pytest.mark.usefixtures("people")
 def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
     for options, what in (
-        (("--first",), "--person cannot go with --first, --against, --name or --person-half"),
+        (("--first",), "No such option: --first"),
         (("--base", "human", "--calibrated", "x.onnx"), "--calibrated cannot go with --base human"),
     ):
         code, _, err = desdemona(*FIT, *options)
         assert (code, what in err) == (2, True)
     assert "x.onnx does not end in .json" in desdemona(*FIT[:-4], "--out", "x.onnx")[2]
     plain = ("lab", "fit", "--game", "othello", "--out", "x.onnx", "--truth-alone")
-    assert "--base, --calibrated and --truth-alone go with --person" in desdemona(*plain)[2]
+    assert "No such option: --truth-alone" in desdemona(*plain)[2]
     (tmp_path / "person_othello.json").write_text("{}")
     code, _, err = desdemona(*FIT, "--base", "human")
     assert code != 0
     assert "person_othello.json: bases: missing" in err
 
 
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("old", [("lab", "fit", "--person"), ("model", "fit", "--person")])
+def test_the_old_option_works_with_a_notice(desdemona: Command, tmp_path: Path, old: tuple[str, ...]) -> None:
+    code, _, err = desdemona(*old, *FIT[2:], "--base", "human", "--truth-alone")
+    assert code == 0, err
+    assert "`fit --person` is now `fit-person`" in err
+    assert (tmp_path / "person_othello.json").exists()
+
+
 def test_the_base_model_is_told_by_its_files(people: Population) -> None:
     with pytest.raises(UsageError, match="no predictions of a human-move model"):
-        cli_fit._base_of(people, None, TiltedModel.CALIBRATED, None)
-    beside = cli_fit._base_of(people, HUMAN, TiltedModel.CALIBRATED, None)
-    alone = cli_fit._base_of(people, HUMAN, TiltedModel.ALONE, None)
+        fit_person._base_of(people, None, TiltedModel.CALIBRATED, None)
+    beside = fit_person._base_of(people, HUMAN, TiltedModel.CALIBRATED, None)
+    alone = fit_person._base_of(people, HUMAN, TiltedModel.ALONE, None)
     assert beside.base == alone.base + "+" + HUMAN.sha256
     assert beside.name == "calibrated-othello beside net"
     assert beside.odds.tolist() != alone.odds.tolist()
     maia = replace(HUMAN, kind="maia")
-    assert cli_fit._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
+    assert fit_person._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
 
 
 def test_names_and_clocks_come_from_the_games(

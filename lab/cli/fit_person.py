@@ -1,0 +1,171 @@
+"""`desdemona lab fit-person`: fits the prior of the people model to analysed games."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.base.files import write_whole
+from bot.cli.common import ShowFormat, UsageError, print_json
+from engine.decision import ModelInfo
+from engine.human.model import MAIA, BadModel
+from lab.cli.fit_options import FitData, FitOptions, require_writable, with_options
+from lab.cli.study import calibrated_of, print_lines, report_step, results_of
+
+# Importing these takes a second, which other commands should not pay.
+if TYPE_CHECKING:
+    from lab.analysis.elo import RatedResult
+    from lab.analysis.person_fitting import BaseOdds
+    from lab.analysis.population import Population
+
+
+class TiltedModel(StrEnum):
+    """The model that the prior of the people model tilts."""
+
+    CALIBRATED = "calibrated"
+    """The calibrated model, with the human-move model's predictions."""
+    ALONE = "alone"
+    """The calibrated model without them."""
+    HUMAN = "human"
+    """The human-move model."""
+
+
+_LEAST, _LEAST_MAIA = 1e-5, 1e-4
+"""Least probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
+
+
+@with_options
+def fit_person_command(
+    options: FitOptions,
+    out: Annotated[Path, typer.Option(help="The card (*.json); its priors over other base models stay.")],
+    base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
+    calibrated: Annotated[
+        Path | None, typer.Option(help="The calibrated model; by default the bundled one.")
+    ] = None,
+    truth_alone: Annotated[
+        bool,
+        typer.Option(
+            "--truth-alone",
+            help="People differ in the truth they see alone, not in how closely they follow the base model; "
+            "for few replies a person.",
+        ),
+    ] = False,
+) -> None:
+    """Fit the people model's prior, which tilts a base model by rating and speed.
+
+    The prior says how people of a rating, at a speed, depart from the base model.  One half of the persons,
+    drawn by --seed, teaches it and the other half judges it.
+    """
+    require_writable(out, ".json")
+    known = _known_card(out)
+    data = options.read()
+    results = results_of(options.context, options.database, options.game) if options.elo else None
+    _fit_person(
+        options, data, _base_of(data.people, data.human, base, calibrated), results, truth_alone, known, out
+    )
+
+
+def _base_of(
+    people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
+) -> "BaseOdds":
+    from engine.human.person_prior import base_key
+    from lab.analysis.person_fitting import BaseOdds
+    from lab.analysis.study import model_odds
+
+    if human is None and base is not TiltedModel.ALONE:
+        raise UsageError(f"--base {base}: there are no predictions of a human-move model for these positions")
+    if base is TiltedModel.HUMAN and human is not None:
+        if calibrated is not None:
+            raise UsageError("--calibrated cannot go with --base human")
+        least = _LEAST_MAIA if human.kind == MAIA else _LEAST
+        return BaseOdds(human.name, base_key(human), people.models[human.name], least)
+    model = calibrated_of(calibrated, people.game.name)
+    if model is None:
+        raise UsageError(f"there is no calibrated model of {people.game.name}; name one with --calibrated")
+    beside = None if base is TiltedModel.ALONE else human
+    name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
+    odds = model_odds(people, model, beside is not None)
+    return BaseOdds(name, base_key(model.info, beside), odds, _LEAST)
+
+
+def _known_card(out: Path) -> dict[str, Any] | None:
+    """The card to extend; None: there is none."""
+    from engine.human.person_prior import PersonPrior
+
+    if not out.exists():
+        return None
+    try:
+        data = out.read_bytes()
+        PersonPrior.parse(data, str(out))
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    except BadModel as error:
+        raise UsageError(f"--out: {error}") from None
+    content: dict[str, Any] = json.loads(data)
+    return content
+
+
+def _fit_person(
+    options: FitOptions,
+    data: FitData,
+    base: "BaseOdds",
+    results: "list[RatedResult] | None",
+    truth_alone: bool,
+    known: dict[str, Any] | None,
+    out: Path,
+) -> None:
+    from engine.human.person_prior import PersonPrior, RatingScale
+    from lab.analysis.elo import SETTLED_GAMES, games_before, standings
+    from lab.analysis.games import year_of
+    from lab.analysis.person_fitting import (
+        TILTS,
+        TRUTH_ALONE,
+        fit_person_prior,
+        merged_card,
+        replies_of,
+    )
+    from lab.analysis.report import person_text
+
+    people, game = data.people, data.people.game.name
+    depth = max(len(reply.scores_centi) + 1 for each in people.positions for reply in each.found.replies)
+    years = [year for each in people.positions if (year := year_of(each.date)) is not None]
+    report_step("costs and ratings")
+    replies = replies_of(
+        people,
+        base.odds,
+        depth,
+        None if results is None else standings(results),
+        None if results is None or not years else games_before(results, min(years)),
+    )
+    scale = (
+        RatingScale("the site's own", 1600.0, 400.0, 2.0, 0)
+        if results is None
+        else RatingScale("Elo over the results of the imported games", 1600.0, 200.0, 3.0, SETTLED_GAMES)
+    )
+    grid = TRUTH_ALONE if truth_alone else TILTS
+    fitted = fit_person_prior(
+        game,
+        replies,
+        base,
+        depth,
+        grid,
+        scale,
+        seed=options.seed,
+        resamples=options.resamples,
+        on_step=report_step,
+    )
+    card = merged_card(
+        game, known, fitted.record({key: data.card[key] for key in ("data", "portion", "seed", "command")})
+    )
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    try:
+        write_whole({out: text.encode()})
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    if options.output is ShowFormat.JSON:
+        print_json(card)
+    else:
+        version = PersonPrior.parse(text.encode(), str(out)).version
+        print_lines(f"{data.description}\n{person_text(fitted)}{out}: sha256 {version}\n")
