@@ -23,7 +23,7 @@ from engine.expected import WHOLE
 from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
-LAYOUT = 6
+LAYOUT = 7
 """The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
 
 _UNITS = 4_000_000_000
