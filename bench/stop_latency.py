@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.move_chooser import MoveChooser
@@ -85,7 +85,7 @@ def main() -> None:
     arguments = parser.parse_args()
     registry = ModelRegistry(ModelSettings(models=tuple(arguments.models)))
     for name in arguments.games:
-        game, models = get_game(name), registry.models(name)
+        game, models = get_rules(name), registry.models(name)
         for kind in arguments.kinds:
             for threads in arguments.threads if STRATEGIES[kind].searches_selectively else [1]:
                 report(game, kind, threads, arguments.times, arguments.earliest, models)

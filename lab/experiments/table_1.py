@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from bot.match.openings import position_after, random_opening
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import Assessment, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score
@@ -106,7 +106,7 @@ def equality(depth: int, seed: int, number: int) -> Result:
         ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy
         alpha-beta against that of trappy minimax.
     """
-    game = get_game(GAME)
+    game = get_rules(GAME)
     _, found = position_after(game, random_opening(GAME, seed, number))
     position, stop = game.for_search(found), StopFlag()
     core = make_searcher(GAME, _TABLE_MB)

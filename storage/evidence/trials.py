@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from engine.game import BadPosition
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
@@ -230,7 +230,7 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
     if variant != "chess960":
         return True
     try:
-        board = get_game("chess").parse_position(initial_position).board
+        board = get_rules("chess").parse_position(initial_position).board
     except BadPosition:
         return True
     return board.chess960_pos() is None

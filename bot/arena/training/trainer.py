@@ -31,7 +31,7 @@ from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
-from storage.ledger.games import get_game_by_id
+from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
 MOST_PROBLEMS = 200
@@ -395,7 +395,7 @@ class ReplyTrainer:
 
     async def _made(self, source: FallSource) -> Problem:
         async with self._database.read() as session:
-            stored = await get_game_by_id(session, source.game_id)
+            stored = await load_game_by_id(session, source.game_id)
             made = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
         if stored is None or made is None:
