@@ -23,7 +23,7 @@ from bot.views.sentence import (
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
-from engine.judgement import ERROR
+from storage.evidence.slips import is_slip
 from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
@@ -288,7 +288,7 @@ def _kind(moment: _Moment) -> MomentKind:
         return MomentKind.FELL
     if decision.outcome is OutcomeKind.OPTIMAL:
         return MomentKind.SAW if has_bait else MomentKind.CALM
-    if moment.cost >= ERROR:
+    if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided):
         return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
     if has_bait:
         return MomentKind.AVOIDED

@@ -16,7 +16,7 @@ class AskView:
 
     about: str
     columns: Mapping[str, str]
-    """What each column means, in their order."""
+    """The meaning of each column, in order."""
 
 
 _OF_GAME = {
@@ -63,7 +63,7 @@ VIEWS: Mapping[str, AskView] = {
             "plies": "moves of both sides, passes included",
             "baits_set": "moves of ours with a confirmed bait; null until the game is summed up",
             "baits_taken": "of these, how often a bait was taken",
-            "slips": "other replies that cost a tenth of the game or more",
+            "slips": "other replies that cost a tenth of the game or more, in decided positions too",
         },
     ),
     "ask_decisions": AskView(

@@ -21,7 +21,7 @@ from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind, SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE
-from engine.judgement import ERROR, RULE
+from engine.judgement import RULE
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
@@ -41,6 +41,7 @@ from storage.evidence.replies import (
     model_text,
     packed_expectations,
 )
+from storage.evidence.slips import is_slip
 from storage.evidence.trials import is_own_position
 from storage.filters import phase_of, standing
 from storage.records import DecisionState
@@ -62,14 +63,14 @@ _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """Moves of ours and replies of theirs, in positions that were not decided."""
+    """What stood in a game for its opponent; baits count only in positions that were not decided."""
 
     baits_set: int = 0
     """Moves with a confirmed bait, answered or not."""
     baits_taken: int = 0
     """Replies that take one."""
     slips: int = 0
-    """Other replies that cost a tenth of the game or more."""
+    """Other replies that cost a tenth of the game or more; see `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +264,10 @@ class _Reply:
 
     @property
     def is_slip(self) -> bool:
-        """Whether it is an error that took no bait."""
+        """See `storage.evidence.slips`."""
+        cost = self.row.reply_cost if self.is_judged else None
         is_taken = self.is_forecast and bool(self.row.is_taken)
-        return self.counts and self.is_judged and self.row.reply_cost >= ERROR and not is_taken
+        return is_slip(cost, is_taken=is_taken, is_decided=not self.counts)
 
     @property
     def model(self) -> str:

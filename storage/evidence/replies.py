@@ -4,7 +4,7 @@ Statistics of many games are functions over these two arrays (`storage.evidence.
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs a new `LAYOUT` at most: a
 game whose rows were packed by an older layout or by older rules is packed again.
 
-What is a count is stored as one, and a probability as a whole number of 1/4,000,000,000: exact, since
+Counts are stored as integers, and a probability as a whole number of 1/4,000,000,000: exact, since
 forecasts have six digits, in half the bytes of a floating-point number.
 """
 
@@ -23,7 +23,7 @@ from engine.expected import WHOLE
 from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
-LAYOUT = 6
+LAYOUT = 7
 """The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
 
 _UNITS = 4_000_000_000
@@ -124,7 +124,7 @@ class Labels(NamedTuple):
     probabilities: str
     """Of the players, as JSON: that part of the assignment's record; empty: the game is of no trial."""
     models: tuple[str, ...]
-    """Who made the forecasts of its replies, by `model_text`; sorted."""
+    """The models of its replies' forecasts, by `model_text`; sorted."""
 
     @property
     def text(self) -> str:

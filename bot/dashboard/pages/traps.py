@@ -15,7 +15,6 @@ from bot.views.bait_text import game_share
 from bot.views.values_text import moment as moment_text
 from bot.views.values_text import number
 from engine.expected import WHOLE
-from engine.judgement import ERROR
 from storage.database import Database
 from storage.evidence.queries.baits import (
     BAND,
@@ -31,6 +30,7 @@ from storage.evidence.queries.baits import (
     list_repeated,
 )
 from storage.evidence.queries.filter_language import FIELDS
+from storage.evidence.slips import is_slip
 from storage.filters import PHASE_PLIES, includes_matches
 
 CARDS = 12
@@ -88,8 +88,9 @@ class TrapCard:
     @property
     def is_slip(self) -> bool:
         """Whether the reply left the bait alone and was an error all the same."""
-        cost = self.bait.reply_cost
-        return not self.is_repeated and self.bait.is_taken is False and (cost or 0) >= ERROR / WHOLE
+        if self.is_repeated or self.bait.is_taken is None:
+            return False
+        return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
     def told(self) -> str:

@@ -9,7 +9,6 @@ from sqlalchemy import ColumnElement, Text, and_, cast, func, select
 from engine.bait_rule import RULE as FORECAST
 from engine.judgement import RULE
 from storage.evidence.exports.columns import (
-    ERROR_COST,
     GAME_COLUMNS,
     OF_GAME,
     ColumnKind,
@@ -23,6 +22,7 @@ from storage.evidence.exports.columns import (
     seconds,
     text_of,
 )
+from storage.evidence.slips import slip_condition
 from storage.filters import standing
 from storage.records import GameStatus
 from storage.tables.games import (
@@ -66,7 +66,7 @@ def _count(*conditions: ColumnElement[bool]) -> Any:
         .select_from(DecisionRow)
         .outerjoin(ForecastRow, and_(ForecastRow.decision_id == DecisionRow.id, ForecastRow.rule == FORECAST))
         .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-        .where(DecisionRow.game_id == GameRow.id, *standing(), DecisionRow.is_decided.is_(False), *conditions)
+        .where(DecisionRow.game_id == GameRow.id, *standing(), *conditions)
         .correlate(GameRow)
     )
     return counted.scalar_subquery()
@@ -103,11 +103,9 @@ GAMES = export_of(
         GameRow.initial_position,
         GameRow.clock_initial_s,
         GameRow.clock_increment_s,
-        _count(ForecastRow.bait.is_not(None)).label("baits_set"),
-        _count(ForecastRow.is_taken.is_(True)).label("baits_taken"),
-        _count(OutcomeRow.cost >= ERROR_COST, func.coalesce(ForecastRow.is_taken, False).is_(False)).label(
-            "slips"
-        ),
+        _count(DecisionRow.is_decided.is_(False), ForecastRow.bait.is_not(None)).label("baits_set"),
+        _count(DecisionRow.is_decided.is_(False), ForecastRow.is_taken.is_(True)).label("baits_taken"),
+        _count(slip_condition()).label("slips"),
     )
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
@@ -186,7 +184,7 @@ GAMES = export_of(
         (
             "slips",
             _WHOLE,
-            "other replies that cost a tenth of the game or more",
+            "other replies that cost a tenth of the game or more, in decided positions too",
             _if_closed("slips"),
         ),
         ("moves", _TEXT, "of both sides, as recorded, with a space between two", named("moves")),

@@ -10,8 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
-from engine.judgement import ERROR, RULE
+from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
+from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.evidence.summaries import is_valid
 from storage.filters import Filters, shown_games
@@ -79,7 +80,7 @@ class GameLine:
     baits_taken: int
     """Replies that took one."""
     slips: int
-    """Other replies that cost a tenth of the game or more."""
+    """See `storage.evidence.slips`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class MoveMark:
     cost: float | None
     """Of the reply, as a share of the game; None: it is not judged."""
     is_slip: bool
-    """The reply cost a tenth of the game or more and took no bait, in decided positions too."""
+    """See `storage.evidence.slips`."""
     created_at: datetime
     sent_at: datetime | None
     confirmed_at: datetime | None
@@ -229,7 +230,7 @@ def _mark(row: Any) -> MoveMark:
         bait=row.bait if counts else None,
         is_taken=is_taken,
         cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_slip=(row.cost or 0) >= ERROR and not is_taken,
+        is_slip=is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
         created_at=row.created_at,
         sent_at=row.sent_at,
         confirmed_at=row.confirmed_at,

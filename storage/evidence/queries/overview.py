@@ -11,9 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import ERROR, RULE
+from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
 from storage.evidence.queries.elapsed import day_of, hour_of, quantiles
+from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
 from storage.evidence.summaries import is_valid
 from storage.filters import count_where, standing
@@ -62,7 +63,7 @@ class BaitEvent:
     reply: str
     """In the game's notation for programs."""
     cost: float
-    """What the reply cost, from 0 to 1."""
+    """The cost of the reply, from 0 to 1."""
     is_best: bool = False
     """Whether the reply was one of the best."""
     opponent_site_id: str = ""
@@ -71,7 +72,7 @@ class BaitEvent:
     @property
     def is_slip(self) -> bool:
         """Whether the reply left the bait alone and was an error all the same."""
-        return not self.is_taken and self.cost >= ERROR / WHOLE
+        return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
 @dataclass(frozen=True, slots=True)

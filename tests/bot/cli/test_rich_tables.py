@@ -9,8 +9,13 @@ from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
+from bot.views.moment_text import judge_moment
+from bot.views.report_text import summarise_report
 from storage.database import Database
-from storage.evidence.statistics.encounters import BaitCounts, bait_counts, encounters
+from storage.evidence.exports.games import GAMES
+from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines, list_marks
+from storage.evidence.queries.opponents import OpponentOrder, list_opponents
+from storage.evidence.statistics.encounters import COUNTS, BaitCounts, bait_counts, encounters
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.trap_report import GameReport, game_report
 from storage.filters import Filters
@@ -94,7 +99,7 @@ async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Datab
 
 
 async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
-    """What stands in a position that was decided before counts nowhere."""
+    """In a position that was decided a bait counts nowhere; a reply that throws away the game is a slip."""
     async with database.write() as session:
         lost = [await lost_game(session, reply, key=reply) for reply in ("d7d5", "a7a6")]
         for game in lost:
@@ -105,11 +110,33 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
             assert made.forecast.baits
             assert (made.cost or 0) >= 1000
             assert "baits 0 moves with one, 0 fallen for paper's" in words(report)
-            assert await bait_counts(session, game.id) == BaitCounts()
-        await tempting_game(session)
+            assert await bait_counts(session, game.id) == BaitCounts(slips=1)
+        games = [*lost, await tempting_game(session)]
+        for game in games:
+            counted = await bait_counts(session, game.id)
+            decisions = (await game_report(session, game)).decisions
+            verdicts = [judge_moment(made, "Anna", "the bot", "pawn") for made in decisions]
+            summary = summarise_report(decisions, verdicts, "Anna", "the bot", sets_traps=True)
+            assert (
+                BaitCounts(baits_set=summary.traps, baits_taken=summary.fell, slips=summary.slips) == counted
+            )
+            marks = await list_marks(session, game.id)
+            assert (
+                BaitCounts(
+                    baits_set=sum(mark.bait is not None for mark in marks),
+                    baits_taken=sum(mark.is_taken is True for mark in marks),
+                    slips=sum(mark.is_slip for mark in marks),
+                )
+                == counted
+            )
         counts = await encounters(session, Filters())
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.NEWEST, 9)
+        people = await list_opponents(session, Filters(), OpponentOrder.LATEST)
+        exported = (await session.execute(GAMES.statement)).all()
         (found,) = (await read_groups(session)).statistics()
-    assert (counts.games, counts.baits_set, counts.baits_taken, counts.slips) == (3, 1, 1, 0)
+    assert (counts.games, counts.baits_set, counts.baits_taken, counts.slips) == (3, 1, 1, 2)
+    for table in (lines, people, exported):
+        assert [sum(getattr(line, name) for line in table) for name in COUNTS] == [1, 1, 2]
     assert (found.games, found.baits_set, found.decided) == (3, 1, 2)
     assert (found.baits.happened, found.errors.n, found.errors.happened) == (1, 1, 1)
 

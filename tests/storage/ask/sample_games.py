@@ -122,7 +122,7 @@ def _trial() -> Row:
         "arms": ["standard", "trappy"],
         "configurations": {},
         "strata": {},
-        "opt": 100,
+        "planned_n": 100,
         "alpha": 0.05,
         "cap": 10,
         "endpoint": "points",
@@ -263,9 +263,9 @@ def _summary(sample: Sample, game: int) -> Row:
     met = taken = slips = 0
     for each in sample.rows["decisions"]:
         counts = each["game_id"] == game and each["takeback"] == 0
-        if not counts or each["state"] is DecisionState.DROPPED or each["is_decided"] is not False:
+        if not counts or each["state"] is DecisionState.DROPPED or each["is_decided"] is None:
             continue
-        forecast = forecasts.get(each["id"], {})
+        forecast = {} if each["is_decided"] else forecasts.get(each["id"], {})
         met += forecast.get("bait") is not None
         taken += bool(forecast.get("is_taken"))
         slips += outcomes.get(each["id"], {}).get("cost", 0) >= ERROR and not forecast.get("is_taken")

@@ -69,9 +69,9 @@ def counts(data: Exported, games: Iterable[Row]) -> Counts:
 
 
 def is_slip(row: Row) -> bool:
-    """Whether an outcome is an error that took no bait."""
-    takes_bait = row["is_forecast_current"] and row["is_bait_taken"]
-    return bool(row["is_decided"] == 0 and row["is_current"] and row["is_error"] and not takes_bait)
+    """Whether an outcome is an error that took no bait; in decided positions there is none to take."""
+    takes_bait = row["is_forecast_current"] and row["is_bait_taken"] and row["is_decided"] == 0
+    return bool(row["is_decided"] is not None and row["is_current"] and row["is_error"] and not takes_bait)
 
 
 def score(points: Sequence[float | None]) -> float | None:

@@ -104,7 +104,7 @@ def _trial() -> Row:
         "arms": ["standard", "trappy"],
         "configurations": {"standard": {}, "trappy": {}},
         "strata": {},
-        "opt": OPT,
+        "planned_n": OPT,
         "alpha": 0.05,
         "cap": 50,
         "endpoint": Endpoint.SCORE,

@@ -53,7 +53,7 @@ async def test_a_game_is_counted_as_the_chat_counts_it(database: Database) -> No
     assert [(found[game.id].baits_set, found[game.id].baits_taken) for game in games] == [
         (1, 1), (1, 0), (0, 0), (0, 0)
     ]  # fmt: skip
-    assert [found[game.id].slips for game in games] == [0, 0, 0, 1]
+    assert [found[game.id].slips for game in games] == [0, 0, 1, 1]
 
 
 async def test_orders(database: Database) -> None:
@@ -122,7 +122,7 @@ async def test_a_slip_is_an_error_that_takes_no_bait(database: Database) -> None
         lost = await lost_game(session, "d7d5")
         (decided,) = await list_marks(session, lost.id)
     assert (slip.is_slip, none.is_slip, just.is_slip) == (True, False, True)
-    assert (decided.is_slip, decided.bait, decided.is_taken) == (False, None, None)
+    assert (decided.is_slip, decided.bait, decided.is_taken) == (True, None, None)
 
 
 async def test_decisions_taken_back_are_not_listed(database: Database) -> None:

@@ -74,16 +74,20 @@ async def test_baits_and_slips_of_a_game(database: Database) -> None:
         assert await bait_counts(session, other.id) == BaitCounts()
 
 
-async def test_decided_positions_count_nowhere(database: Database) -> None:
+async def test_in_decided_positions_replies_are_slips_but_take_no_bait(database: Database) -> None:
+    """Whether or not they take a bait: it counts nowhere, but their cost does."""
     async with database.write() as session:
         game = await opened(session)
         await answered(session, game.id, 0, TAKEN)
         await answered(session, game.id, 2, SLIP)
         before = await bait_counts(session, game.id)
         await session.execute(update(DecisionRow).where(DecisionRow.ply == 2).values(is_decided=True))
-        after = await bait_counts(session, game.id)
+        after_slip = await bait_counts(session, game.id)
+        await session.execute(update(DecisionRow).values(is_decided=True))
+        after_both = await bait_counts(session, game.id)
     assert before == BaitCounts(baits_set=2, baits_taken=1, slips=1)
-    assert after == BaitCounts(baits_set=1, baits_taken=1, slips=0)
+    assert after_slip == BaitCounts(baits_set=1, baits_taken=1, slips=1)
+    assert after_both == BaitCounts(baits_set=0, baits_taken=0, slips=2)
 
 
 async def test_forecasts_by_earlier_rules_tell_of_no_bait(database: Database) -> None:

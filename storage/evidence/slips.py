@@ -1,0 +1,30 @@
+"""When a reply is a slip: the one rule behind chat, lists, pages, reports and exports.
+
+A reply is judged by its cost first.  So one that throws away a forced win is a slip, although the position
+was decided before; baits, on the other hand, count only in positions that were not decided (docs/trials.md).
+"""
+
+from sqlalchemy import ColumnElement, and_, func
+
+from engine.judgement import ERROR
+from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
+
+
+def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> bool:
+    """Whether a reply costs a tenth of the game or more and took no bait that counts.
+
+    Args:
+        cost: Of the reply, in hundredths of a per cent of the game; None: it is not judged.
+        is_taken: Whether it took a confirmed bait.
+        is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not all
+            replies are known, so nothing counts.
+    """
+    if cost is None or is_decided is None:
+        return False
+    return cost >= ERROR and (is_decided or not is_taken)
+
+
+def slip_condition() -> ColumnElement[bool]:
+    """The same of `DecisionRow` with its forecast and outcome, each null unless it is of today's rules."""
+    is_taken = and_(DecisionRow.is_decided.is_(False), func.coalesce(ForecastRow.is_taken, False).is_(True))
+    return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= ERROR, ~is_taken)
