@@ -7,7 +7,7 @@ Each search would run for a very long time.  The thread that stops it after a mo
 it has ended, and the processor time that the process used meanwhile, all threads together.  The limit to
 compare with is 10 ms.  Only the strong player searches with several threads; the others are measured once.
 Players with a model of people have the models that come with the program, and those of `--models`.  A busy
-machine lengthens the wall-clock times; the processor times tell on any.
+machine lengthens the wall-clock times; the processor times are valid on any.
 """
 
 import argparse

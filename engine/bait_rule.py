@@ -105,7 +105,7 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`RULE`)."""
     model: ModelInfo
-    """Who expects it; kind `LOOKS`: `looks_odds`."""
+    """The model behind it; kind `LOOKS`: `looks_odds`."""
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
     it was not."""

@@ -260,9 +260,9 @@ class Decision:
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
     search_mode: SearchMode = SearchMode.EXACT
-    """What chose the move."""
+    """The source of the choice."""
     pick: Pick | None = None
-    """What chose the move, if neither scores nor a draw did."""
+    """The other source of the move, if neither scores nor a draw chose it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = None

@@ -57,7 +57,7 @@ DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6}
 
 @dataclass(frozen=True)
 class StoredSample:
-    """What is stored of one decision."""
+    """The stored data of one decision."""
 
     chosen: Decision
     whole: Decision

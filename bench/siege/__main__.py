@@ -210,7 +210,7 @@ class Siege:
         return took_s
 
     async def _lost(self, url: str) -> list[str]:
-        """Honest games that ended by the clock, by absence or by nothing at all."""
+        """Honest games that ended on time, by absence, or not at all."""
         lost = []
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:

@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""What the target is about: at most 3 ms together."""
+"""The steps of the target: at most 3 ms together."""
 OTHERS = ("find", "profile", "forecast")
 
 

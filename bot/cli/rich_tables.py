@@ -241,7 +241,7 @@ def _story(decision: DecisionReport, header: StoredGame) -> str:
 
 
 def _lot_text(decision: DecisionReport) -> str:
-    """The lot that decided the move, in one sentence; empty: there was none."""
+    """The random draw that decided the move, in one sentence; empty: there was none."""
     draw = decision.draw
     if draw is None:
         return ""

@@ -355,7 +355,7 @@ class OperatorActions:
         by: str,
         tell: Tell = lambda _: None,
     ) -> str:
-        """Challenge somebody, and wait for the end of the game; cancelling withdraws the challenge.
+        """Challenge a player, and wait for the end of the game; cancelling withdraws the challenge.
 
         Args:
             name: The account's name at the site.
@@ -397,7 +397,7 @@ class OperatorActions:
         by: str,
         patience_s: float = ANSWERED_S,
     ) -> str:
-        """Challenge somebody without waiting for the end of the game; arguments as `challenge`.
+        """Challenge a player without waiting for the end of the game; arguments as `challenge`.
 
         The audit trail records its later outcome.
 

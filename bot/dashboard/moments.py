@@ -39,7 +39,7 @@ class Moment:
     """Name of the game."""
     our_side: int
     unit: str
-    """What scores count; empty: nothing."""
+    """The unit of scores; empty: none."""
     opponent: str
     decision: DecisionReport
     verdict: MomentVerdict

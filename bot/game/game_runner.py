@@ -93,7 +93,7 @@ class PendingBait:
     odds: float
     """How probably this opponent plays it, from 0 to 1."""
     cost: int
-    """What it costs them, in hundredths of a per cent of expected score."""
+    """Its cost to them, in hundredths of a per cent of expected score."""
 
 
 class GameRunner:
@@ -161,14 +161,14 @@ class GameRunner:
 
     @property
     def session(self) -> Session:
-        """What is on the board."""
+        """The current position."""
         return self._session
 
     @property
     def clocks_s(self) -> tuple[float, float] | None:
         """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
 
-        What the server said last, less the time since then for the side to move once both have moved.
+        The server's latest report, less the time since then for the side to move once both have moved.
         """
         session = self._session
         if self._clocks_s is None or session.moves is None:

@@ -3,8 +3,8 @@
 A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
 step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has told its
-end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
+repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has reported
+its end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio

@@ -81,7 +81,8 @@ class ExternalEngine:
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class says why.  The program is ended; the next call starts it.
+            EngineError: There is no move; the class gives the reason.  The program is ended; the next call
+            starts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.
         """

@@ -97,7 +97,7 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
 
 
 def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
-    """What the move that each depth from 2 on chooses costs in expected score, judged at a deeper one.
+    """The cost of each depth's choice, from depth 2 on, in expected score, judged at a deeper one.
 
     The search is full-width and exact; ties go to the first move.
     """

@@ -31,7 +31,7 @@ PAPER = {
 }
 """Wins at each depth in 100, 200, 300, 400 and 500 games: against minimax, trappy minimax, alpha-beta."""
 TEXT = {0: (86.7, 83.7, 86.3, 85.0), 2: (85.7, 85.6, 84.2, 83.3)}
-"""What the text says of them, in per cent by depth: against minimax, and alpha-beta."""
+"""The text's numbers of wins, in per cent by depth: against minimax, and alpha-beta."""
 PARAMS = TrapParams(assessment=Assessment.LAST)
 """Fang et al. take the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"

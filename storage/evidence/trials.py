@@ -65,7 +65,7 @@ class NewTrial:
     cap: int = CAP_GAMES
     """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
-    """What is compared."""
+    """The endpoint."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -185,8 +185,8 @@ async def list_trials(session: AsyncSession) -> list[StoredTrial]:
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial that a new game belongs to; None: of no trial.
 
-    A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
-    exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
+    A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
+    trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
     A trial whose record is damaged has no new games.
 
     Games from a position that a challenger set belong to none.

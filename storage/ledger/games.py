@@ -157,7 +157,7 @@ async def list_games_by_site_id(
     Args:
         session: Of the database.
         site_game_id: The key, in its exact letters.
-        is_prefix: Also those whose key only begins so.
+        is_prefix: Also those whose key only begins with it.
     """
     key = GameRow.site_game_id
     # Not LIKE, which takes small letters for capitals on SQLite.
@@ -313,7 +313,7 @@ async def count_by_player(
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
-    """The number of an account's games against each bot since a moment, by the site's key of the bot.
+    """The number of an account's games against each bot after a given time, by the site's key of the bot.
 
     Aborted games count, too.  Bots without games are absent.
     """

@@ -1,7 +1,7 @@
 """One puzzle: the question, the judge, and the solution.  No I/O.
 
-The question has nothing of the solution.  What is told afterwards is a decision of the blind report
-(`bot.arena.blind_report`), with the reply that was found in place of the one that was played.
+The question has nothing of the solution.  The solution is a decision of the blind report
+(`bot.arena.blind_report`), with the person's reply in place of the one that was played.
 """
 
 from collections.abc import Mapping

@@ -201,7 +201,7 @@ class GameView:
         return sorted(found, key=rank, reverse=True)
 
     def cost(self, reply: ReplyReport) -> str:
-        """What a reply costs, without its unit."""
+        """The cost of a reply, without its unit."""
         return cost_text(reply.cost_text, "")
 
     @property

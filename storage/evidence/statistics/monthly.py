@@ -75,7 +75,7 @@ class CostliestBait:
     rows: tuple[str, ...]
     """The board after our move, as `Game.board_rows` gives it."""
     cost: float
-    """What the reply cost, share of the game."""
+    """The cost of the reply, as a share of the game."""
     probability: float
     """Of this reply by the forecast."""
 

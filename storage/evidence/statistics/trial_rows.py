@@ -138,8 +138,8 @@ async def trial_decisions(
 
     Returns:
         The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
-        stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
-        games of players that draw decisions.
+        stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
+        games of players that randomise.
     """
     keys = await _keys_of_lots(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
