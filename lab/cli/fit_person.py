@@ -55,8 +55,8 @@ def fit_person_command(
 ) -> None:
     """Fit the people model's prior.
 
-    It tilts a base model by rating and speed: it says how people of a rating, at a speed, depart from the base model.  One half of the persons,
-    drawn by --seed, teaches it and the other half judges it.
+    It tilts a base model: how people of a rating, at a speed, depart from that model.  One half of the
+    persons, drawn by --seed, teaches it and the other half judges it.
     """
     require_writable(out, ".json")
     known = _known_card(out)
