@@ -249,7 +249,7 @@ def _guard(guard: RandomisationCheck) -> str:
 
 
 def _warning(guard: RandomisationCheck, lacks: str, command: str = "DO NOT USE") -> list[str]:
-    """A line that says what is broken, or none; `lacks`: that one arm's outcomes are missing more often."""
+    """A warning about a failed randomisation check, or no line; `lacks`: the text for missing outcomes."""
     broken = {"draw": "the draws do not follow the recorded chances", "missing": lacks}
     reasons = " and ".join(broken[name] for name in guard.broken)
     return [f"{command}: {reasons}. {_missing(guard)}"] if reasons else []
