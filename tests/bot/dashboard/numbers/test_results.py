@@ -80,7 +80,7 @@ MONTH: Query = {"since": "2026-11-01T00:00:00+00:00", "until": "2026-12-01T00:00
 
 
 def _share(value: float | None) -> str:
-    return "-" if value is None else f"{rounded(100 * value, 1)}%"
+    return "-" if value is None else f"{rounded(100 * value, 1)} %"
 
 
 def _by_day(games: list[Row]) -> list[str]:
