@@ -286,7 +286,7 @@ class Story:
         if draw is None:
             return []
         trap, sound = (self.moment.name(draw[name]) for name in ("trap", "control"))
-        worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "sound_value")]
+        worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "control_value")]
         return [
             f"A lot decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, which "
             f"sets none and is worth {worths[1]}. The trap had a chance of "
