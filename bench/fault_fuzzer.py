@@ -3,7 +3,7 @@
     python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
 Each schedule follows from its seed alone.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
-report names the seed and tells the story with as few of its faults as possible; at the end it counts the
+report names the seed and a log with as few faults as possible; at the end it counts the
 faults and the calls.
 """
 
@@ -21,7 +21,7 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
     "lichess": (play.play, faults.Place, faults.Kind),
     "ggs": (ggs_play.play, ggs_faults.Place, ggs_faults.Kind),
 }
-"""What plays one schedule, the places of its faults, and their kinds."""
+"""The player of a schedule, the places of its faults, and their kinds."""
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ import chess
 from bench.full_width import print_full_width, timed
 from engine import _native
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.searchers import NATIVE_GAMES, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import SelectiveSearcher
@@ -78,7 +78,7 @@ def print_perft() -> None:
 
 
 def print_search(name: str, depths: Sequence[int], naive_depths: Sequence[int], count: int) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     print(f"\n{game.title}: full width on {count} middle games: plain, and trappy over plain")
     positions = middle_games(game, count)
     print_full_width(game, positions, lambda: make_searcher(name, TABLE_MB), depths, naive_depths)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from bench.suites import native_searcher
-from engine.games import get_game
+from engine.games import get_rules
 from engine.stop import StopFlag
 
 SUITES = Path(__file__).parents[2] / "shared" / "data" / "suites"
@@ -33,7 +33,7 @@ XIANGQI_DEPTH = 8
 def middle_games(name: str, count: int, plies: int) -> list[str]:
     """Nearly balanced positions from quick games of the program against itself after random openings."""
     game, rng, searcher, found = (
-        get_game(name),
+        get_rules(name),
         random.Random(2006),
         native_searcher(name, TABLE_MB),
         list[str](),
@@ -57,7 +57,7 @@ def middle_games(name: str, count: int, plies: int) -> list[str]:
 
 
 def depth_in(name: str, seconds: float) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     searcher = native_searcher(name, TABLE_MB)
     depths, speeds = [], []
     for text in middle_games(name, MIDDLE_GAMES, 24):
@@ -75,7 +75,7 @@ def mates_in_two() -> None:
     if not MATES.exists():
         print(f"chess: no {MATES.name} beside the project")
         return
-    game = get_game("chess")
+    game = get_rules("chess")
     lines = [line.strip() for line in MATES.read_text().splitlines() if line.strip()]
     found = [0] * (MATE_DEPTHS + 1)
     for line in lines:
@@ -94,7 +94,7 @@ def strategic(seconds: float, every: int) -> None:
     if not STS.exists():
         print(f"chess: no {STS.name} beside the project")
         return
-    game, searcher = get_game("chess"), native_searcher("chess", TABLE_MB)
+    game, searcher = get_rules("chess"), native_searcher("chess", TABLE_MB)
     points, best, depths = 0, 0, list[int]()
     for line in STS.read_text().splitlines()[::every]:
         moves = re.search(r'c9 "([^"]*)"', line)
@@ -114,7 +114,7 @@ def strategic(seconds: float, every: int) -> None:
 
 
 def xiangqi_time(depth: int) -> None:
-    game = get_game("xiangqi")
+    game = get_rules("xiangqi")
     start = game.board_text(game.initial())
     for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
         searcher = native_searcher("xiangqi", TABLE_MB)

@@ -428,7 +428,7 @@ async def wait_until_settled(path: Path, longest_s: float) -> None:
 
 async def match_of(database: Database, game_id: str) -> ReplayedGame:
     async with database.read() as session:
-        record = await arena_store.get_game(session, game_id)
+        record = await arena_store.load_game(session, game_id)
         assert record is not None
         first, second = [await arena_store.get_account(session, each) for each in record.players]
     assert first is not None

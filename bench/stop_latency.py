@@ -7,7 +7,7 @@ Each search would run for a very long time.  The thread that stops it after a mo
 it has ended, and the processor time that the process used meanwhile, all threads together.  The limit to
 compare with is 10 ms.  Only the strong player searches with several threads; the others are measured once.
 Players with a model of people have the models that come with the program, and those of `--models`.  A busy
-machine lengthens the wall-clock times; the processor times tell on any.
+machine lengthens the wall-clock times; the processor times are valid on any.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.move_chooser import MoveChooser
@@ -85,7 +85,7 @@ def main() -> None:
     arguments = parser.parse_args()
     registry = ModelRegistry(ModelSettings(models=tuple(arguments.models)))
     for name in arguments.games:
-        game, models = get_game(name), registry.models(name)
+        game, models = get_rules(name), registry.models(name)
         for kind in arguments.kinds:
             for threads in arguments.threads if STRATEGIES[kind].searches_selectively else [1]:
                 report(game, kind, threads, arguments.times, arguments.earliest, models)

@@ -19,7 +19,7 @@ from typing import Any
 from bench.selective import middle_games
 from bench.suites import balanced_positions, native_searcher
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.search.result import SearchResult
 from engine.stop import StopFlag
@@ -34,7 +34,7 @@ def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float,
     """Seconds and result of a search whose searcher has searched something else before, as in a game."""
     searcher = native_searcher(game, TABLE_MB)
     # A first search also makes the helpers and touches the tables' memory, which is not what we measure.
-    searcher.think(get_game(game).initial(), WARM_DEPTH[game], None, StopFlag(), threads=threads)
+    searcher.think(get_rules(game).initial(), WARM_DEPTH[game], None, StopFlag(), threads=threads)
     began = time.perf_counter()
     result = searcher.think(position, depth, None, StopFlag(), threads=threads)
     return time.perf_counter() - began, result
@@ -70,7 +70,7 @@ def _empties(position: OthelloPosition) -> int:
 def report(kind: str, count: int, threads: int, seconds: float) -> bool:
     """Prints the speed-ups; False: a solved ending has another score with several threads."""
     name = "othello" if kind in ("othello", "endings") else kind
-    game: Game[Any] = get_game(name)
+    game: Game[Any] = get_rules(name)
     positions: list[Any]
     if kind == "endings":
         positions = endings(count)

@@ -60,11 +60,11 @@ def looks_odds(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tup
         Probabilities that add up to 1, in the same order.
     """
     worths = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
-    glances = [sum(each[:2]) for each in worths]
+    shallow_scores = [sum(each[:2]) for each in worths]
     best = min((each[-1] for each in worths), default=0)
     weights = [
-        math.exp(-_TRUTH * (each[-1] - best) / WHOLE) / (1 + sum(other < glance for other in glances))
-        for each, glance in zip(worths, glances, strict=True)
+        math.exp(-_TRUTH * (each[-1] - best) / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
+        for each, shallow in zip(worths, shallow_scores, strict=True)
     ]
     total = math.fsum(weights)
     return tuple(weight / total for weight in weights)
@@ -105,7 +105,7 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`RULE`)."""
     model: ModelInfo
-    """Who expects it; kind `LOOKS`: `looks_odds`."""
+    """The model behind it; kind `LOOKS`: `looks_odds`."""
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
     it was not."""

@@ -3,7 +3,7 @@
 from engine import ENGINE_VERSION, is_same_search
 from engine.decision import Decision
 from engine.errors import EngineMismatch, RecordError
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
@@ -31,7 +31,7 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
         return decision
     if not is_same_search(decision.engine_version):
         raise EngineMismatch(decision.engine_version)
-    game = get_game(decision.game)
+    game = get_rules(decision.game)
     position = game.parse_position(decision.position)
     profiler = Profiler(game, searcher, position, decision.params, stop)
     if decision.move not in map(game.move_text, profiler.moves):

@@ -71,12 +71,12 @@ class ReplyProfile:
     no bound, or the scores are known."""
     probability: float | None = None
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
-    glance_centi: tuple[int, int] | None = None
+    shallow_scores_centi: tuple[int, int] | None = None
     """s_2 and s_3 where the tempting player needed no other shallow score; None: it did not look, or
     `scores_centi` has them."""
     least_centi: int | None = None
-    """Beside a glance: the search proved that s_D is at least this (our view); `bound_centi` if s_D is known;
-    None: no more than the move's raw value."""
+    """Beside `shallow_scores_centi`: the search proved that s_D is at least this (our view); `bound_centi`
+    if s_D is known; None: no more than the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -260,9 +260,9 @@ class Decision:
     """The search that produced the scores: ``reference``, ``native``, or another engine's name."""
     engine_version: str
     search_mode: SearchMode = SearchMode.EXACT
-    """What chose the move."""
+    """The source of the choice."""
     pick: Pick | None = None
-    """What chose the move, if neither scores nor a draw did."""
+    """The other source of the move, if neither scores nor a draw chose it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = None
@@ -360,12 +360,18 @@ class Decision:
 
 
 _OLD_NAMES = {"lot": "variety_draw", "draw": "trial_draw"}
+_STORED_NAMES = {"shallow_scores_centi": "glance_centi"}
+"""Fields of a reply whose name in records has not changed."""
 _OLD_DRAW_NAMES = {"sound": "control", "sound_value": "control_value"}
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
     """The present fields, by name."""
-    return {name: found for name in value.__slots__ if (found := getattr(value, name)) is not None}
+    return {
+        _STORED_NAMES.get(name, name): found
+        for name in value.__slots__
+        if (found := getattr(value, name)) is not None
+    }
 
 
 def _check_types(decision: Decision) -> None:
@@ -408,10 +414,10 @@ def _check_types(decision: Decision) -> None:
             _check_texts(reply, "reply")
             if reply.probability is not None:
                 _check_number("a reply's probability", reply.probability)
-            glance = reply.glance_centi or ()
-            if len(glance) not in (0, 2) or (glance and reply.bound_centi is None):
-                raise ValueError("a glance is not two scores beside a bound")
-            for score in (*reply.scores_centi, *glance, reply.bound_centi, reply.least_centi):
+            shallow = reply.shallow_scores_centi or ()
+            if len(shallow) not in (0, 2) or (shallow and reply.bound_centi is None):
+                raise ValueError("shallow_scores_centi is not two scores beside a bound")
+            for score in (*reply.scores_centi, *shallow, reply.bound_centi, reply.least_centi):
                 if score is not None:
                     _check_score("a reply's score", score)
             if reply.shallow_bound_centi is not None and not math.isfinite(reply.shallow_bound_centi):
@@ -449,14 +455,10 @@ def _check_score(name: str, value: object) -> None:
 
 
 def _reply(record: dict[str, Any]) -> ReplyProfile:
-    glance = record.get("glance_centi")
-    return ReplyProfile(
-        **{
-            **record,
-            "scores_centi": tuple(record["scores_centi"]),
-            "glance_centi": None if glance is None else tuple(glance),
-        }
-    )
+    fields = {**record, "scores_centi": tuple(record["scores_centi"])}
+    if (shallow := fields.pop("glance_centi", None)) is not None:
+        fields["shallow_scores_centi"] = tuple(shallow)
+    return ReplyProfile(**fields)
 
 
 def _params(record: dict[str, Any]) -> TrapParams:

@@ -11,7 +11,7 @@ from typing import Any
 from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
 from engine.decision import Candidate, Decision, Person
 from engine.expected import expected_score
-from engine.games import ENGINE_GAMES, get_game
+from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
@@ -75,7 +75,7 @@ def _unconfirmed(
     person: Person,
     seconds: float | None,
 ) -> ReplyForecast:
-    game, scale = get_game(decision.game), expected_scale_centi(decision)
+    game, scale = get_rules(decision.game), expected_scale_centi(decision)
     expected = None
     if models is not None and candidate.complete:
         known = before or (game.parse_position(decision.position),)
@@ -139,7 +139,7 @@ def confirm(
     Raises:
         Stopped: The flag was set first.
     """
-    game = get_game(decision.game)
+    game = get_rules(decision.game)
     if not is_own(decision, searcher):
         return made
     root = game.for_search(game.parse_position(decision.position))
@@ -177,7 +177,7 @@ def confirm_by_engine(
     Raises:
         Stopped: The flag was set first.
     """
-    game, source = get_game(decision.game), decision.profile_source
+    game, source = get_rules(decision.game), decision.profile_source
     root = game.parse_position(decision.position)
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(game.for_search(root)))
     if depth <= decision.depth:  # the decision's own search reached the end of the game

@@ -100,7 +100,7 @@ class Game(Protocol[P]):
 
     @property
     def score_unit(self) -> str:
-        """What scores count, for people: ``discs``, ``pawns``; empty where scores count nothing."""
+        """The unit of scores for people: ``discs``, ``pawns``; empty: none."""
 
     @property
     def sides(self) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from engine.decision import Candidate, Decision, Outcome, OutcomeKind
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import TrapParams
 from engine.trappy import reply_trappiness
 
@@ -93,7 +93,7 @@ def expected_scale_centi(decision: Decision) -> float:
 
 @lru_cache(maxsize=64)  # a decision is judged several times within a few seconds
 def _scale_centi(game_name: str, position: str) -> float:
-    game = get_game(game_name)
+    game = get_rules(game_name)
     return game.expected_scale_centi(game.for_search(game.parse_position(position)))
 
 

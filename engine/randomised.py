@@ -26,7 +26,7 @@ from engine.decision import Candidate, Decision, SearchMode, TrialDraw
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import expected_scale_centi, judge, require_whole
 from engine.params import RandomisedParams
 from engine.search.profiles import Profiler, whole_profile
@@ -311,7 +311,7 @@ def verify_trial_draw(decision: Decision) -> None:
 
 def _legal_replies(decision: Decision, moves: Sequence[str]) -> dict[str, list[str]]:
     """The legal replies to each move, sorted."""
-    game = get_game(decision.game)
+    game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
     found = {}
     for move in moves:

@@ -1,11 +1,11 @@
 """The arithmetic of the tempting player: pure functions on scores, in whole numbers only.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
-look as good as the good ones by shallow scores.  So each reply r to a move m gets a weight from its scores
-after
-two and three plies alone, and the move gains the weighted mean of what the replies would cost the opponent::
+look as good as the best ones to a shallow search.  So each reply r to a move m gets a weight from its scores
+after two and three plies alone, and the move gains the weighted mean of what the replies would cost the
+opponent::
 
-    L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       the glance, opponent's view
+    L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       from the shallow scores, opponent's view
     q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
     adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
 
@@ -34,8 +34,8 @@ from engine.params import Decided, TemptingParams
 
 LEAST_DEPTH = 4
 """Plies of the shallowest search in which the scores after two and three plies are shallow."""
-GLANCES = 2
-"""Scores of a glance: s_2 and s_3."""
+SHALLOW_SCORES = 2
+"""Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
 """Bound of a score of which nothing is known: `engine.search.reference.INFINITY`."""
 
@@ -48,7 +48,7 @@ _BITS = 128
 # --- Expected score -------------------------------------------------------------------------------------
 
 
-def worth(score_centi: int, params: TemptingParams) -> int:
+def to_expected_score(score_centi: int, params: TemptingParams) -> int:
     """Expected score, in hundredths of a per cent; it never falls when the score rises.
 
     Raises:
@@ -63,7 +63,7 @@ def worth(score_centi: int, params: TemptingParams) -> int:
 def least_score(least_worth: int, params: TemptingParams) -> int:
     """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
-    return scores.start + bisect_left(scores, least_worth, key=lambda score: worth(score, params))
+    return scores.start + bisect_left(scores, least_worth, key=lambda score: to_expected_score(score, params))
 
 
 # --- Which moves take part ------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def allowed_floor_centi(best_centi: int, params: TemptingParams, decided: Decide
     A move may give up at most `TemptingParams.budget` of expected score and `share_percent` of the best
     move's; and, because that says little when a game is nearly decided, no more score than `gaps_centi`.
     """
-    best = worth(best_centi, params)
+    best = to_expected_score(best_centi, params)
     given_up = min(params.budget, params.share_percent * best // 100)
     gap, won_gap = gaps_centi(params, decided)
     is_nearly_won = best > WHOLE - params.budget
@@ -98,7 +98,7 @@ def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Deci
     Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has 1000
     w(best) at least.
     """
-    missing = _RAW_SHARE * worth(best_centi, params) - _LOSS_SHARE * WHOLE
+    missing = _RAW_SHARE * to_expected_score(best_centi, params) - _LOSS_SHARE * WHOLE
     beaten = missing // (_RAW_SHARE - _LOSS_SHARE)  # with this worth a move is no better
     reach = best_centi if beaten >= WHOLE else min(best_centi, least_score(beaten + 1, params))
     return max(allowed_floor_centi(best_centi, params, decided), reach)
@@ -130,14 +130,17 @@ def _weight_view() -> memoryview:
     return memoryview(weight_table()).cast("i")
 
 
-def weights(glances_centi: Iterable[tuple[int, int]], params: TemptingParams) -> list[int]:
+def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingParams) -> list[int]:
     """q of all replies to a move, each above 0.
 
     Args:
-        glances_centi: s_2 and s_3 of every reply, our view.
+        shallow_scores_centi: s_2 and s_3 of every reply, our view.
         params: With the logistic function.
     """
-    looks = [2 * WHOLE - worth(two, params) - worth(three, params) for two, three in glances_centi]
+    looks = [
+        2 * WHOLE - to_expected_score(two, params) - to_expected_score(three, params)
+        for two, three in shallow_scores_centi
+    ]
     table, best = _weight_view(), max(looks, default=0)
     ranks: dict[int, int] = {}
     for rank, look in enumerate(sorted(looks, reverse=True)):
@@ -169,19 +172,23 @@ class TemptingBounds:
     Args:
         raw_centi: The move's exact raw value.
         index: Its number in the fixed order.
-        glances_centi: s_2 and s_3 of every reply, our view; none: the move ends the game.
+        shallow_scores_centi: s_2 and s_3 of every reply, our view; none: the move ends the game.
         params: With the logistic function.
     """
 
     def __init__(
-        self, raw_centi: int, index: int, glances_centi: Sequence[tuple[int, int]], params: TemptingParams
+        self,
+        raw_centi: int,
+        index: int,
+        shallow_scores_centi: Sequence[tuple[int, int]],
+        params: TemptingParams,
     ) -> None:
         self._params = params
         self._index = index
-        self._raw_worth = worth(raw_centi, params)
+        self._raw_worth = to_expected_score(raw_centi, params)
         self.raw_centi = raw_centi
-        self.glances_centi = tuple(glances_centi)
-        self.weights = weights(glances_centi, params)
+        self.shallow_scores_centi = tuple(shallow_scores_centi)
+        self.weights = weights(shallow_scores_centi, params)
         self.total = sum(self.weights)
         count = len(self.weights)
         self.order = sorted(range(count), key=lambda i: (-self.weights[i], i))
@@ -230,7 +237,7 @@ class TemptingBounds:
             if self.is_open(i):
                 open_weight += weight
             else:
-                known += weight * (worth(self.most_centi[i], self._params) - self._raw_worth)
+                known += weight * (to_expected_score(self.most_centi[i], self._params) - self._raw_worth)
         spare = self.needed(best) - 1 - known
         if spare < 0 or open_weight == 0:
             return None
@@ -238,7 +245,7 @@ class TemptingBounds:
 
     def _profits(self, scores_centi: Sequence[int]) -> int:
         return sum(
-            weight * (worth(score, self._params) - self._raw_worth)
+            weight * (to_expected_score(score, self._params) - self._raw_worth)
             for weight, score in zip(self.weights, scores_centi, strict=True)
         )
 
@@ -248,7 +255,7 @@ class TemptingBounds:
 
 def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
     """A move's standing at most, when nothing is known of its replies."""
-    most = (_RAW_SHARE - _LOSS_SHARE) * worth(raw_centi, params) + _LOSS_SHARE * WHOLE
+    most = (_RAW_SHARE - _LOSS_SHARE) * to_expected_score(raw_centi, params) + _LOSS_SHARE * WHOLE
     return TemptingStanding(most, raw_centi, -index)
 
 
@@ -256,10 +263,10 @@ def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> Tempt
     """The bounds from a record of a move with its replies.
 
     Raises:
-        RecordError: A reply has no glance, or its bounds contradict each other or the raw value.
+        RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
     """
-    glances = [_glance_of(candidate, reply) for reply in candidate.replies]
-    found = TemptingBounds(candidate.raw_centi, index, glances, params)
+    shallow_scores = [_shallow_scores_of(candidate, reply) for reply in candidate.replies]
+    found = TemptingBounds(candidate.raw_centi, index, shallow_scores, params)
     for i, reply in enumerate(candidate.replies):
         least = reply.least_centi if reply.bound_centi is not None else reply.final_centi
         found.least_centi[i] = candidate.raw_centi if least is None else least
@@ -269,9 +276,9 @@ def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> Tempt
     return found
 
 
-def _glance_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
-    if reply.glance_centi is not None:
-        return reply.glance_centi
+def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
+    if reply.shallow_scores_centi is not None:
+        return reply.shallow_scores_centi
     if reply.bound_centi is None and len(reply.scores_centi) >= LEAST_DEPTH - 1:
         return reply.scores_centi[0], reply.scores_centi[1]
     raise RecordError(f"{candidate.move}: {reply.reply} has no scores after two and three plies")
@@ -288,10 +295,10 @@ def adjusted(candidate: Candidate, params: TemptingParams) -> int:
     """
     if not candidate.complete:
         raise IncompleteProfile(f"{candidate.move}: its profile is not whole")
-    raw = worth(candidate.raw_centi, params)
+    raw = to_expected_score(candidate.raw_centi, params)
     found = weights([(reply.scores_centi[0], reply.scores_centi[1]) for reply in candidate.replies], params)
     profits = sum(
-        weight * (worth(reply.final_centi, params) - raw)
+        weight * (to_expected_score(reply.final_centi, params) - raw)
         for weight, reply in zip(found, candidate.replies, strict=True)
     )
     return _adjusted(raw, profits, sum(found))
@@ -321,7 +328,9 @@ def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, dec
 
 def _proved(candidate: Candidate, index: int, params: TemptingParams) -> TemptingStanding:
     if all(
-        reply.bound_centi is None and reply.glance_centi is None and len(reply.scores_centi) < LEAST_DEPTH - 1
+        reply.bound_centi is None
+        and reply.shallow_scores_centi is None
+        and len(reply.scores_centi) < LEAST_DEPTH - 1
         for reply in candidate.replies
     ):
         candidate = replace(candidate, replies=())

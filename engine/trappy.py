@@ -12,7 +12,7 @@ only in the form of `scale`.
 
 There are two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and measures a trap
 against the size of the score, so an even game gets no bonus.  The expected scale first converts scores into
-expected score (`worth`), where an error costs the same whatever the score, and measures a trap against a
+expected score (`utility`), where an error costs the same whatever the score, and measures a trap against a
 constant, the risk; but no bonus exceeds a share of the move's own worth.  Assessments, qualities, bonuses and
 adjusted values are in the scale's unit; scores, raw values and their bounds are centi-units on both.
 """
@@ -31,7 +31,7 @@ from engine.params import Assessment, Decided, Scale, TrapParams
 # --- The scale ------------------------------------------------------------------------------------------
 
 
-def worth(score_centi: int, params: TrapParams) -> int:
+def utility(score_centi: int, params: TrapParams) -> int:
     """Convert a score to the scale's unit; monotonic: it never falls when the score rises.
 
     Raises:
@@ -110,13 +110,13 @@ def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
         return 0.0
     # Opponent's view: on the expected scale this is the opponent's expected score less WHOLE, a constant that
     # cancels in every difference.
-    *shallow, final = (-worth(score, params) for score in scores_centi)
+    *shallow, final = (-utility(score, params) for score in scores_centi)
     return _trappiness_of(assess(shallow, params.assessment) - final, _size(final, params))
 
 
 def reply_quality(scores_centi: Sequence[int], raw_centi: int, params: TrapParams) -> float:
     """Quality of a reply as a trap: profit times trappiness, in the scale's unit."""
-    profit = worth(scores_centi[-1], params) - worth(raw_centi, params)
+    profit = utility(scores_centi[-1], params) - utility(raw_centi, params)
     return profit * reply_trappiness(scores_centi, params) if profit > 0 else 0.0
 
 
@@ -133,14 +133,14 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
         final_bound: s_D is at most this, our view, in centi-units.
         raw: The move's raw value, in centi-units.
     """
-    low = worth(raw, params)
+    low = utility(raw, params)
 
     def quality(final: float) -> float:
         if final <= low:
             return 0.0
         return (final - low) * _trappiness_of(final - shallow_bound, _size(final, params))
 
-    high = worth(final_bound, params)
+    high = utility(final_bound, params)
     if params.scale is Scale.EXPECTED:
         return quality(high)
     turn = max(-shallow_bound / 3, params.margin_centi)
@@ -175,14 +175,14 @@ def bonus_cap(raw: int, params: TrapParams) -> float:
     if params.decided is Decided.SWINDLE and raw <= -WIN_CENTI:
         return 0.0  # otherwise a bonus could be a reason to lose by force
     # No reply is worth more than a sure win, so no trap lifts a move to the worth of a forced win.
-    return _bonus_of(WHOLE - worth(raw, params), _room(worth(raw, params), params))
+    return _bonus_of(WHOLE - utility(raw, params), _room(utility(raw, params), params))
 
 
 def bonus(quality: float, raw: int, params: TrapParams) -> float:
     """A move's bonus under the given parameters, in the scale's unit; `raw` in centi-units."""
     if bonus_cap(raw, params) == 0:
         return 0.0
-    return _bonus_of(quality, _room(worth(raw, params), params))
+    return _bonus_of(quality, _room(utility(raw, params), params))
 
 
 # --- The choice -----------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
             if found > quality:
                 trap, quality = reply.reply, found
     raw = candidate.raw_centi
-    value = worth(raw, params)
+    value = utility(raw, params)
     return Candidate(
         move=candidate.move,
         raw_centi=raw,
@@ -262,12 +262,12 @@ def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing
         may_escape = is_open or any(reply.final_centi > -WIN_CENTI for reply in pruned)
         return Standing(1.0 if may_escape else escape(candidate, params), raw)
     if is_open:
-        return Standing(worth(raw, params) + bonus_cap(raw, params), raw)
+        return Standing(utility(raw, params) + bonus_cap(raw, params), raw)
     quality = max([candidate.quality_centi, *(_reply_ceiling(reply, raw, params) for reply in pruned)])
-    return Standing(worth(raw, params) + bonus(quality, raw, params), raw)
+    return Standing(utility(raw, params) + bonus(quality, raw, params), raw)
 
 
 def _reply_ceiling(reply: ReplyProfile, raw: int, params: TrapParams) -> float:
     if reply.shallow_bound_centi is None:
-        return float(max(0, worth(reply.final_centi, params) - worth(raw, params)))
+        return float(max(0, utility(reply.final_centi, params) - utility(raw, params)))
     return quality_ceiling(reply.shallow_bound_centi, reply.final_centi, raw, params)

@@ -13,11 +13,12 @@ def verify(decision: Decision) -> None:
     with only a proven bound, moves whose replies it never searched) could have changed the choice.  It does
     not check the scores themselves, nor that every legal move is there: that takes the rules and a searcher.
     A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is.
-    What else is checked is the strategy's own (`engine.strategies.strategy.Strategy.verify`).
+    All further checks are the strategy's (`engine.strategies.strategy.Strategy.verify`).
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.
-        PrunedRecord: The record was pruned, so that nobody can tell; what is left of it is sound.
+        PrunedRecord: The record was pruned, so that its choice cannot be verified; its remaining data is
+        valid.
     """
     require_unpruned(decision)
     try:

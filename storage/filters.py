@@ -136,7 +136,7 @@ class Filters:
 
 
 def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
-    """Conditions on `GameRow`: the filters; matches on this machine count only where asked for.
+    """Conditions on `GameRow`: the filters; matches on this machine count only on request.
 
     A match may have more games than years on the servers, and no person in them; so its games are shown only
     where the filters name its site or its name.
@@ -161,7 +161,8 @@ def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 
     Raises:
-        FilterError: They select moves.  Who can do that takes `of_games` and `in_phase` instead.
+        FilterError: They select moves.  Callers that support such filters use `of_games` and `in_phase`
+        instead.
     """
     if filters.phase is not None:
         raise FilterError("phase: selects moves, and this is about whole games")

@@ -32,7 +32,7 @@ from bench.suites import native_searcher
 from engine.bait_rule import ReplyForecast, forecast
 from engine.completion import complete
 from engine.decision import Decision
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -57,7 +57,7 @@ DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6}
 
 @dataclass(frozen=True)
 class StoredSample:
-    """What is stored of one decision."""
+    """The stored data of one decision."""
 
     chosen: Decision
     whole: Decision
@@ -66,7 +66,7 @@ class StoredSample:
 
 def samples(name: str, count: int) -> list[StoredSample]:
     """Decisions of the trappy player at its usual depth, with a forecast by looks."""
-    game, searcher = get_game(name), native_searcher(name, TABLE_MB)
+    game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     found = []
     for number in range(count):
         position = random_position(game, searcher, number)

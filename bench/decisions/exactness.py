@@ -27,7 +27,7 @@ from engine.completion import complete
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search.profiles import Profiler
@@ -37,7 +37,7 @@ from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
-from engine.trappy import assess, is_swindle, with_trap, worth
+from engine.trappy import assess, is_swindle, utility, with_trap
 from engine.verification import verify
 
 TABLE_MB = 16
@@ -104,7 +104,7 @@ def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) 
         else:
             is_true = reply.bound_centi >= scores[-1]
             if reply.shallow_bound_centi is not None and len(scores) > 1:
-                seen = assess([-worth(score, params) for score in scores[:-1]], params.assessment)
+                seen = assess([-utility(score, params) for score in scores[:-1]], params.assessment)
                 is_true = is_true and reply.shallow_bound_centi <= -seen
         if not is_true:
             yield f"{found.move} {reply.reply}: {reply}, its scores are {scores}"
@@ -114,7 +114,7 @@ class Comparison:
     """Positions of one game, compared to one depth; counts by settings and assessment."""
 
     def __init__(self, name: str, depth: int) -> None:
-        self._game = get_game(name)
+        self._game = get_rules(name)
         self._depth = depth
         self._lazy, self._whole = (native_searcher(name, TABLE_MB) for _ in range(2))
         self.positions = 0

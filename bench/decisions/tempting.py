@@ -30,7 +30,7 @@ from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.expected import PER_PERCENT
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import TemptingParams, TrapParams
 from engine.search.profiles import Profiler
@@ -45,7 +45,7 @@ from engine.tempting_player import (
     UNBOUNDED,
     allowed_floor_centi,
     choose_from_table,
-    worth,
+    to_expected_score,
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
@@ -89,7 +89,7 @@ def differences_of_move(found: Candidate, whole: Candidate) -> Iterator[str]:
         scores = exact[reply.reply]
         least = whole.raw_centi if reply.least_centi is None else reply.least_centi
         is_true = least <= scores[-1] <= reply.final_centi
-        if reply.glance_centi is not None and reply.glance_centi != scores[:2]:
+        if reply.shallow_scores_centi is not None and reply.shallow_scores_centi != scores[:2]:
             is_true = False
         if reply.scores_centi and reply.scores_centi != scores:
             is_true = False
@@ -101,7 +101,7 @@ class Comparison:
     """Positions of one game, compared to one depth."""
 
     def __init__(self, name: str, depth: int, with_python: bool) -> None:
-        self._game: Game[Any] = get_game(name)
+        self._game: Game[Any] = get_rules(name)
         self._depth = depth
         self._with_python = with_python
         self._lazy, self._whole = (native_searcher(name, 16) for _ in range(2))
@@ -127,7 +127,9 @@ class Comparison:
         self.different += bool(found)
         best = max(c.raw_centi for c in table)
         self.differs += decision.chosen.raw_centi != best
-        self.given_up += worth(best, tempting) - worth(decision.chosen.raw_centi, tempting)
+        self.given_up += to_expected_score(best, tempting) - to_expected_score(
+            decision.chosen.raw_centi, tempting
+        )
         self._count(decision, table, allowed_floor_centi(best, tempting, params.decided))
         self.positions += 1
 

@@ -34,7 +34,7 @@ class Fetch:
     games: int
     """Games that were over by then."""
     rest: int | None = None
-    """Number of the rest in which it was asked for; None: games were on."""
+    """Number of the rest period in which it was requested; None: games were running."""
 
 
 @dataclass

@@ -384,7 +384,7 @@ class Endurance:
 
 
 def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
-    """What the pages' reader wrote; each answer with the number of games that were over when it began.
+    """The output of the pages' reader; each answer with the number of games that were over when it began.
 
     Args:
         path: Its file; the last line may be incomplete.

@@ -29,7 +29,7 @@ from bench.siege.attacks import ATTACKS, Found
 from bench.soak import rss_mb
 from bot.arena.accounts import Accounts
 from bot.base.events import Clock
-from engine.games import get_game
+from engine.games import get_rules
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord
 from storage.database import Database
@@ -139,7 +139,7 @@ class Siege:
 
     async def _prepare(self) -> None:
         """A long game that is over."""
-        game, rng = get_game("chess"), random.Random(6)
+        game, rng = get_rules("chess"), random.Random(6)
         moves: list[str] = []
         while len(moves) != PLIES:
             position, moves = game.initial(), []
@@ -210,7 +210,7 @@ class Siege:
         return took_s
 
     async def _lost(self, url: str) -> list[str]:
-        """Honest games that ended by the clock, by absence or by nothing at all."""
+        """Honest games that ended on time, by absence, or not at all."""
         lost = []
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:

@@ -3,8 +3,7 @@
     python -m bench.siege.attacks URL NAME SECONDS GAME
 
 Everything stays on the loopback, and each attack ends after a number of seconds or requests.  Addresses are
-those
-that the documented proxy would tell; the attacks stand in for the proxy.
+those that the documented proxy would forward; the attacks stand in for the proxy.
 """
 
 import asyncio

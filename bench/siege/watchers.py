@@ -6,7 +6,7 @@ An arena in a process of its own; players in this one, each side of each game wi
 every second; spectators in a third.  Three rounds: without spectators, with one, with all of them on one
 game.  Printed for each: the players' moves (from sending to the answer), how long a move takes to reach the
 spectators, and the arena's processor time.  All of it stays on the loopback, through the addresses that the
-documented proxy would tell.
+documented proxy would forward.
 """
 
 import argparse

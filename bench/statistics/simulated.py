@@ -169,9 +169,9 @@ class Kind(StrEnum):
     UNIFORM = "uniform-random"
     """All replies are equally likely."""
     GREEDY = "greedy"
-    """The reply that looks best at a glance."""
+    """The reply with the best shallow score."""
     SHALLOW = "shallow"
-    """Likely the replies that look good at a glance."""
+    """Mostly replies with good shallow scores."""
     MODEL = "model"
     """By the people model, but with the person's susceptibility the bait where there is one."""
 

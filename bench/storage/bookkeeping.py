@@ -36,7 +36,7 @@ from engine.bait_rule import ReplyForecast
 from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
 from engine.forecasts import forecast_replies
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.judgement import classify_reply
 from engine.move_chooser import MoveChooser
@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""What the target is about: at most 3 ms together."""
+"""The steps of the target: at most 3 ms together."""
 OTHERS = ("find", "profile", "forecast")
 
 
@@ -103,7 +103,7 @@ class Watch:
 
 def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
     """A game of the trappy player against itself: its moves, and the decisions of the side that begins."""
-    game, searcher = get_game(name), native_searcher(name, TABLE_MB)
+    game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
     position, moves, decisions = game.initial(), list[str](), list[Decision]()
     while game.legal_moves(position) and len(moves) < PLIES:

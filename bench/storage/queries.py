@@ -298,7 +298,7 @@ async def print_measures(database: Database) -> None:
 
 
 async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
-    """Measure what is asked for; False if something reads whole tables and should not."""
+    """Run the requested measurements; False if a reader reads whole tables that should not."""
     database = await Database.open(url)
     try:
         wall = time.perf_counter()

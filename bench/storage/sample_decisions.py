@@ -12,7 +12,7 @@ from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
 from engine.expected import expected_score
 from engine.forecasts import forecast_replies
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
@@ -52,7 +52,7 @@ class Sample:
 
 def samples(game: str, count: int, seed: int) -> list[Sample]:
     """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
-    searcher, rules = native_searcher(game, TABLE_MB), get_game(game)
+    searcher, rules = native_searcher(game, TABLE_MB), get_rules(game)
     player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
     found: list[Sample] = []
     for number in range(20 * count):
@@ -69,7 +69,7 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
 
 def drawn_samples() -> list[Sample]:
     """Randomised single decisions: for the trap, and for the other move."""
-    searcher, rules = make_searcher("othello", TABLE_MB), get_game("othello")
+    searcher, rules = make_searcher("othello", TABLE_MB), get_rules("othello")
     player = MoveChooser(
         strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()
     )

@@ -10,7 +10,7 @@ and lose on time, a few challenge with a clock that the bot declines.  The progr
 
 All that takes minutes.  At the end the games are spread evenly over the weeks before today
 (`bench.ten_questions.weeks`): its times are moved together, so how long anything took stays as it was.
-The games and people are the same for a seed; results, ratings and the lots of the trial are not.
+The games and people are the same for a seed; results, ratings and the trial's random draws are not.
 """
 
 import argparse

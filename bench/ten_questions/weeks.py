@@ -22,7 +22,7 @@ from storage.tables.games import (
 )
 
 LEFT_S = 120.0
-"""The last game begins so long before now, so that nothing happens in the future."""
+"""The last game begins this long before now, so that no time lies in the future."""
 BATCH = 2000
 OF_GAMES: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
     (GameRow, ("started_at", "ended_at")),
@@ -44,7 +44,7 @@ async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     Other events move to the game that began last before them.
 
     Args:
-        url: The database's, as in the settings; nobody else may use it meanwhile.
+        url: The database's URL, as in the settings; no other program may use it meanwhile.
         weeks: Between the first and the last game.
         now: Aware; None: this moment.
     """

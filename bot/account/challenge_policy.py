@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from bot.base.config import BotPolicy, ChallengesConfig
 from bot.base.events import FROM_POSITION, Challenge, Clock, DeclineReason, Opponent, Speed
 from engine.game import BadPosition
-from engine.games import get_game
+from engine.games import get_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _position(challenge: Challenge) -> Decline | None:
     if challenge.game is None or challenge.initial_position is None:
         return None
     reason = DeclineReason.STANDARD if challenge.kind == FROM_POSITION else DeclineReason.VARIANT
-    rules = get_game(challenge.game)
+    rules = get_rules(challenge.game)
     try:
         position = rules.parse_position(challenge.initial_position)
     except BadPosition as error:

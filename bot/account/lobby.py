@@ -374,7 +374,7 @@ class Lobby:
 
     @property
     def _is_wanted_elsewhere(self) -> bool:
-        """Whether somebody waits at another account of this machine."""
+        """Whether a challenger waits at another account of this machine."""
         return self._services.shared_limit.is_wanted(self._services.owner)
 
     async def _name_opponents(self) -> None:
@@ -416,7 +416,7 @@ class Lobby:
         return self._answers.expect(reply.challenge_id)
 
     async def challenge(self, opponent: str, proposal: Proposal) -> str:
-        """Challenge somebody by name for the operator, and play the game to its end.
+        """Challenge a player by name for the operator, and play the game to its end.
 
         Cancelling withdraws the challenge; a game that has begun goes on.
 

@@ -66,7 +66,7 @@ def pick(
     rating_list: Callable[[Proposal], str],
     rng: random.Random,
 ) -> tuple[Bot, Proposal] | None:
-    """Choose whom to challenge, and to what; None: nobody.
+    """Choose the next challenge; None: no suitable opponent.
 
     Args:
         bots: The programs online, possibly including ourselves.

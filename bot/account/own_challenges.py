@@ -30,18 +30,18 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """The challenges without an answer, and whether each gives way to somebody who waits for a slot."""
+        """The challenges without an answer, each with whether it gives way to a waiting challenger."""
 
     async def send(
         self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True
     ) -> Reply | None:
-        """Challenge somebody and wait for the answer.  Cancelling withdraws the challenge.
+        """Send a challenge and wait for the answer.  Cancelling withdraws the challenge.
 
         Args:
             opponent: The account's name or id at the site.
             proposal: The terms.
             is_bot: The opponent is known to be a program.
-            gives_way: Withdraw it when somebody waits for its slot.
+            gives_way: Withdraw it when a challenger waits for its slot.
 
         Returns:
             The answer; None: withdrawn (`withdraw`).
@@ -89,7 +89,7 @@ class OwnChallenges:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: Somebody waits for a slot: only those that give way.  False: all.
+            is_needed: A challenger waits for a slot: withdraw only challenges that give way.  False: all.
         """
         for asking, gives_way in list(self._open.items()):
             if gives_way or not is_needed:

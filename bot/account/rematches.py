@@ -8,7 +8,7 @@ from bot.base.dialects import Ability
 from bot.base.errors import RefusedError
 from bot.base.events import Clock, Proposal, Reply
 from bot.game.services import GameServices
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.records import StoredGame
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class Rematches:
         if not most or not self._services.server.can(Ability.CHALLENGE):
             return
         async with self._services.database.read() as session:
-            game = await get_game(session, self._services.owner, game_id)
+            game = await load_game(session, self._services.owner, game_id)
         proposal = None if game is None else proposal_for(game)
         if game is None or proposal is None or self._in_a_row[game.opponent_id] >= most:
             if game is not None:

@@ -104,7 +104,7 @@ class AccountRunner:
             self.lobby.reload(config)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Play until told to stop.
+        """Play until stopped.
 
         Raises:
             AuthError, ConfigError, StorageError: As said of `is_alone`.
@@ -289,7 +289,7 @@ async def sign_in(
 
 
 async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
-    """Wait some seconds; True if told to stop meanwhile."""
+    """Wait some seconds; True if stopped meanwhile."""
     with suppress(TimeoutError):
         async with asyncio.timeout(wait_s):
             await stop.wait()
@@ -297,7 +297,7 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
 
 
 async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
-    """The result of something awaited; None, and it is cancelled, if told to stop first."""
+    """The result of an awaitable; None, and it is cancelled, if stopped first."""
 
     async def result() -> T:
         return await wanted

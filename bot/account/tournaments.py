@@ -22,8 +22,7 @@ class _Joined:
 class Tournaments:
     """Joins and leaves tournaments, and stays away from them while new games are held back.
 
-    It knows the tournaments that were joined since the account was signed in; the site does not tell which
-    others there are.
+    It knows the tournaments that were joined since the account was signed in; the site does not list others.
 
     Args:
         server: The site.

@@ -1,4 +1,4 @@
-"""All alarms of the program: takes samples, says what fires and whom to tell what.  No I/O."""
+"""All alarms of the program: evaluates samples, and produces the notices.  No I/O."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class AlarmStatus:
     text: str
     cure: str
     acknowledged_by: str
-    """Empty: nobody has acknowledged it since it fired."""
+    """Empty: not acknowledged since it fired."""
     snoozed_until: datetime | None
     is_warning: bool = False
     """As `bot.alarms.rules.AlarmRule.is_warning`."""
@@ -51,7 +51,7 @@ class AlarmStatus:
 
     @property
     def is_unacknowledged(self) -> bool:
-        """Whether it wants attention: nobody has acknowledged or snoozed it."""
+        """Whether it needs attention: it is neither acknowledged nor snoozed."""
         return self.is_active and not self.acknowledged_by and self.snoozed_until is None
 
 
@@ -142,7 +142,7 @@ class AlarmBoard:
         return changes
 
     def due_notices(self) -> list[AlarmNotice]:
-        """What is to be told now; each is returned once."""
+        """The pending notices; each is returned once."""
         at, notices = self._now(), []
         for alarm in self._alarms.values():
             if alarm.life.state not in ACTIVE:
@@ -175,7 +175,7 @@ class AlarmBoard:
         return {name: alarm.life.state in ACTIVE for name, alarm in self._alarms.items()}
 
     def acknowledge(self, name: str, by: str) -> str:
-        """Tell nobody any more of an alarm that fires, until it has ended; returns what came of it.
+        """Send no more notices of a firing alarm until it clears; returns the result in a line.
 
         Raises:
             AlarmError: It does not fire, or there is no such alarm.
@@ -187,7 +187,7 @@ class AlarmBoard:
         return f"alarm {name}: acknowledged until it ends"
 
     def snooze(self, name: str, minutes: float) -> str:
-        """Tell nobody of an alarm for some minutes, whether or not it fires now.
+        """Send no notices of an alarm for some minutes, whether or not it fires now.
 
         Args:
             name: The alarm.

@@ -43,7 +43,7 @@ class AlarmLifecycle:
         self.rule = rule
         self.state = AlarmState.OK
         self.text = ""
-        """What is, or was, wrong."""
+        """The current or last problem."""
         self._since_s = at_s
         """When the state began."""
         self._known_s = at_s

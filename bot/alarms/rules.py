@@ -10,7 +10,7 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import counted
 
 Reading = str | None
-"""What is wrong, in words; empty: nothing.  None: it cannot be told, for want of data."""
+"""The problem, in words; empty: none.  None: unknown, for lack of data."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
@@ -34,10 +34,10 @@ class AlarmRule:
     """One alarm."""
 
     name: str
-    """What the operator calls it, in commands and labels."""
+    """Its name in commands and labels."""
     condition: Condition
     headline: str
-    """What is wrong, in one short sentence."""
+    """The problem, in one short sentence."""
     for_s: float
     """Seconds for which the condition must hold before the alarm fires."""
     cure: str

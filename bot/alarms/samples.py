@@ -1,4 +1,5 @@
-"""What alarms look at: a sample of the program every few seconds, and the last hour of them.  No I/O."""
+"""The input of alarms: a sample of the program every few seconds, and the samples of the last hour.  No
+I/O."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
 """Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
 LEAST_GROWTH_S = 6 * 3600.0
-"""Growth is not told from a shorter time, in seconds."""
+"""Shortest time from which growth is computed, in seconds."""
 _DAY_S = 86_400.0
 
 
@@ -44,7 +45,7 @@ class HealthSample:
     links: Mapping[str, str] | None = None
     """Accounts by name: why each one's link is down; empty: it is up."""
     overdue_s: Mapping[str, float] | None = None
-    """Games by key in which it is our turn: by how many seconds it has lasted longer than a move may take."""
+    """Games by key in which it is our turn: seconds by which our move is overdue."""
     database_trouble: str | None = None
     """Why the database could not be written just now; empty: it could."""
     model_failures: Mapping[str, int] | None = None

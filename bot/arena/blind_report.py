@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.views.moment_text import judge_moment
 from bot.views.report_text import summarise_report
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
@@ -72,7 +72,7 @@ def report_texts(
         is_blind: Whether to hide which player it was.
         plain_share: See `plain_share`.
     """
-    header, unit = report.header, get_game(report.header.game).score_unit
+    header, unit = report.header, get_rules(report.header.game).score_unit
     name, bot = header.opponent_name, header.account or "the bot"
     verdicts = [
         judge_moment(each, name, bot, unit, is_blind=is_blind, steps=shown_depths(each) if is_blind else ())

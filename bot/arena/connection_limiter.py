@@ -47,7 +47,7 @@ def max_connections() -> int:
 
 
 class ClientPriorities(Protocol):
-    """Tells how much each connection matters."""
+    """Ranks connections by importance."""
 
     def priority_of(self, connection: web.RequestHandler) -> Priority:
         """The priority of a connection's client, by its latest request."""

@@ -148,7 +148,7 @@ class Referee:
 
     async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:
-            record = await arena.get_game(session, game_id)
+            record = await arena.load_game(session, game_id)
         if record is None:
             raise NotFound("No such game")
         return await self._over.in_thread(self._replay, record, await self._players(record))

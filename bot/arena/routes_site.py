@@ -76,7 +76,7 @@ class SiteRoutes:
             first_move_s: Longest time for each side's first move; 0: no limit.
             needs_approval: Whether the owner has to approve new accounts.
             codes: Take nicknames to other devices.
-            new_bots: Limits by address how many accounts become bots; None: only the owner makes bots.
+            new_bots: Limits the number of new bot accounts by address; None: only the owner creates bots.
         """
         self._database = database
         self._gate = gate

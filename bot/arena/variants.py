@@ -7,7 +7,7 @@ from typing import Any, Literal
 import chess
 
 from engine.game import Game, Move
-from engine.games import get_game
+from engine.games import get_rules
 
 ColourName = Literal["white", "black"]
 
@@ -32,7 +32,7 @@ class ArenaVariant:
 
     @property
     def game(self) -> Game[Any]:
-        return get_game(self.game_name)
+        return get_rules(self.game_name)
 
     def side(self, colour: str) -> int:
         """0 or 1: the side with this colour in the API."""

@@ -26,7 +26,7 @@ from engine import ENGINE_VERSION
 from engine._native import UNIT
 from engine.completion import complete
 from engine.errors import EngineFault
-from engine.games import ENGINE_GAMES, get_game
+from engine.games import ENGINE_GAMES, get_rules
 from engine.human.model import SHALLOW, BadModel
 from engine.human.opponent_model_search import Models
 from engine.move_chooser import MoveChooser
@@ -145,7 +145,7 @@ def _engine(config: Config) -> str:
     """Let each player decide in each game, and verify the decision from its record."""
     shown, strong = [], config.engine.strong()
     for name in _games(config):
-        game = get_game(name)
+        game = get_rules(name)
         position = game.initial()
         position = game.play(position, game.legal_moves(position)[0])
         searcher = make_searcher(name, config.engine.table_mb)
@@ -167,7 +167,7 @@ def _people(config: Config) -> str:
     """Let the players with an opponent model decide, and verify each decision from its record."""
     shown, registry = [], config.human.model_registry()
     for name in _games(config):
-        game = get_game(name)
+        game = get_rules(name)
         position = game.initial()
         searcher = make_searcher(name, 1)
         with registry.lend(name) as models:
@@ -194,7 +194,7 @@ def _odd_pair(models: Models) -> str:
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:
     """Decide by another engine's scores and by its own move, and verify the decisions from their records."""
-    game = get_game(settings.game)
+    game = get_rules(settings.game)
     small = replace(
         settings,
         depth=min(settings.depth, OTHER_ENGINES_DEPTH),

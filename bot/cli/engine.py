@@ -56,11 +56,11 @@ def engine(
         raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(own_strategies())}")
     from bot.base.config import load_config
     from bot.protocols.search_driver import SearchDriver
-    from engine.games import get_game
+    from engine.games import get_rules
     from engine.search.searchers import make_searcher
 
     config = load_config(context.obj)
-    driver = SearchDriver(get_game(game or games[0]), settings(config, player, depth))
+    driver = SearchDriver(get_rules(game or games[0]), settings(config, player, depth))
     make_searcher(driver.game.name, 1)  # reads its weights: a damaged file must not wait for the first move
     run(protocol, driver)
 

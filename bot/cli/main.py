@@ -215,7 +215,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
 }
 """Commands of commands, with what each group is for."""
 DEFAULTS = {"page": "questions"}
-"""What a group runs without a name; the others print their help."""
+"""The default commands of groups; other groups print their help."""
 PANELS = {
     "Play": ("run", "check", "challenge", "tournament", "match", "engine", "upgrade-account"),
     "Watch": ("status", "control", "games", "show", "stats", "page"),

@@ -11,7 +11,7 @@ from bot.base.rounding import counted, percent
 from bot.views.moment_text import judge_moment
 from engine.expected import WHOLE
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from storage.evidence.intervals import Performance
 from storage.evidence.trap_report import BaitReport, CandidateReport, DecisionReport, GameReport
 from storage.ledger.own_game_records import match_limits, match_of
@@ -83,7 +83,7 @@ def _header(report: GameReport) -> RenderableType:
             "game",
             f"{game.site_game_id} at {game.site}{account_text(game)}, {game.started_at:%Y-%m-%d %H:%M} UTC",
         ),
-        ("kind", f"{get_game(game.game).title}, {kind}"),
+        ("kind", f"{get_rules(game.game).title}, {kind}"),
         (
             "player",
             f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
@@ -151,7 +151,7 @@ def _is_judged(decision: DecisionReport) -> bool:
 
 
 def _final_board(header: StoredGame) -> RenderableType:
-    game = get_game(header.game)
+    game = get_rules(header.game)
     start = None if header.initial_position is None else game.parse_position(header.initial_position)
     return _board(game.board_rows(replay(game, header.moves, start)))
 
@@ -228,7 +228,7 @@ def _story(decision: DecisionReport, header: StoredGame) -> str:
     """The verdict on the move, and what the paper's arithmetic says of it."""
     if decision.state == "dropped":
         return "Never played: the game ended before the server took the move."
-    name, unit = printable_name(header.opponent_name), get_game(header.game).score_unit
+    name, unit = printable_name(header.opponent_name), get_rules(header.game).score_unit
     verdict = judge_moment(decision, name, header.account or "the bot", unit)
     said = [
         f"{verdict.title}.",
@@ -241,7 +241,7 @@ def _story(decision: DecisionReport, header: StoredGame) -> str:
 
 
 def _lot_text(decision: DecisionReport) -> str:
-    """The lot that decided the move, in one sentence; empty: there was none."""
+    """The random draw that decided the move, in one sentence; empty: there was none."""
     draw = decision.draw
     if draw is None:
         return ""

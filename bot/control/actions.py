@@ -35,7 +35,7 @@ from bot.game.search_pool import SearchPool
 from storage.database import Database
 from storage.ledger.blocks import add_block, remove_block
 from storage.ledger.events import PROGRAM
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.tables.types import now_utc
 
 MAX_PAUSE_MIN = 7 * 24 * 60.0
@@ -355,7 +355,7 @@ class OperatorActions:
         by: str,
         tell: Tell = lambda _: None,
     ) -> str:
-        """Challenge somebody, and wait for the end of the game; cancelling withdraws the challenge.
+        """Challenge a player, and wait for the end of the game; cancelling withdraws the challenge.
 
         Args:
             name: The account's name at the site.
@@ -397,7 +397,7 @@ class OperatorActions:
         by: str,
         patience_s: float = ANSWERED_S,
     ) -> str:
-        """Challenge somebody without waiting for the end of the game; arguments as `challenge`.
+        """Challenge a player without waiting for the end of the game; arguments as `challenge`.
 
         The audit trail records its later outcome.
 
@@ -420,7 +420,7 @@ class OperatorActions:
 
     async def _result(self, lobby: Lobby, game_id: str) -> str:
         async with self._program.database.read() as session:
-            game = await get_game(session, lobby.owner, game_id)
+            game = await load_game(session, lobby.owner, game_id)
         if game is None or game.end_reason is None:
             return "no result is known"
         return f"{game.result.value if game.result else game.state.value} ({game.end_reason})"

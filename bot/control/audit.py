@@ -23,7 +23,7 @@ ACTION = "operator_action"
 
 @dataclass
 class AuditEntry:
-    """What the event of an action says."""
+    """The event of an action."""
 
     owner: AccountKey
     """The account the action concerned; `PROGRAM`: none."""

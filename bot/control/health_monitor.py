@@ -239,7 +239,7 @@ def link_trouble(account: AccountStatus) -> str:
 
 
 def rating_name(curve: RatingCurve) -> str:
-    """What a rating is called in alarms."""
+    """The name of a rating in alarms."""
     return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
 
 
@@ -265,7 +265,7 @@ def disk_sample(database_url: str) -> DiskSample:
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
     """Seconds since the newest file in a folder was written; infinite: there is none.
 
-    What a killed backup has left does not count.
+    Remains of a killed backup do not count.
 
     Raises:
         OSError: The folder cannot be read.

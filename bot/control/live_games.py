@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bot.account.lobby import Lobby
 from bot.game.game_runner import GameRunner
 from engine.game import IllegalMove, replay
-from engine.games import get_game
+from engine.games import get_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGam
     stored, session, clocks_s = player.stored, player.session, player.clocks_s
     # The site shows a game a moment before it is in the ledger.
     is_shown = stored is not None and session.moves is not None and session.position is not None
-    rules = get_game(session.game) if is_shown else None
+    rules = get_rules(session.game) if is_shown else None
     our_turn = None
     if rules is not None and not player.is_over:
         our_turn = rules.side_to_move(session.position) == session.our_side
@@ -113,7 +113,7 @@ def _last_move(player: GameRunner) -> tuple[str, ...]:
     session, stored = player.session, player.stored
     if not session.moves or stored is None:
         return ()
-    rules = get_game(session.game)
+    rules = get_rules(session.game)
     text = stored.initial_position
     try:
         before = replay(rules, session.moves[:-1], None if text is None else rules.parse_position(text))
@@ -126,7 +126,7 @@ def _bait(player: GameRunner) -> BaitStatus | None:
     pending_bait, session = player.pending_bait, player.session
     if pending_bait is None:
         return None
-    rules = get_game(session.game)
+    rules = get_rules(session.game)
     try:
         move = rules.parse_move(session.position, pending_bait.reply)
         name = rules.move_name(session.position, move)

@@ -45,7 +45,7 @@ class AdmissionStatus:
     until: datetime | None = None
     """When a pause ends by itself; None: never, or it is none."""
     by: str = ""
-    """Who asked for it: ``socket``, ``signal``, or a user of the dashboard."""
+    """The caller: ``socket``, ``signal``, or a user of the dashboard."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
 from bot.control.live_games import LiveGame
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_S = 60.0
@@ -66,7 +66,7 @@ def shapes_of(games: Iterable[LiveGame]) -> Markup:
 
 
 def _card(game: LiveGame) -> BoardCard:
-    rules = get_game(game.game) if game.game else None
+    rules = get_rules(game.game) if game.game else None
     is_theirs = game.our_turn is False
     return BoardCard(
         key=game.key,
@@ -106,7 +106,7 @@ def clock_text(left_s: float) -> str:
 def _board(game: LiveGame) -> Markup | None:
     if not game.position:
         return None
-    rules = get_game(game.game)
+    rules = get_rules(game.game)
     marks = () if game.bait is None else (BoardMark(MarkKind.BAIT, game.bait.squares),)
     return board_svg(
         game.game,

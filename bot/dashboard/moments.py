@@ -12,13 +12,13 @@ from bot.views.bait_text import short_name
 from bot.views.moment_text import MomentVerdict, judge_moment
 from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE, expected_score
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import expected_scale_centi
 from storage.damage import decoding, reason_of, require_damage
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
-from storage.ledger.games import get_game_by_id, require_readable
+from storage.ledger.games import load_game_by_id, require_readable
 from storage.records import StoredDecision, StoredGame
 
 _MARKS = {
@@ -39,7 +39,7 @@ class Moment:
     """Name of the game."""
     our_side: int
     unit: str
-    """What scores count; empty: nothing."""
+    """The unit of scores; empty: none."""
     opponent: str
     decision: DecisionReport
     verdict: MomentVerdict
@@ -97,7 +97,7 @@ async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment |
         StorageError: The database failed.
     """
     try:
-        stored = await get_game_by_id(session, game_id)
+        stored = await load_game_by_id(session, game_id)
         if stored is None:
             return "its game is gone"
         with decoding():
@@ -124,7 +124,7 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
 
 
 def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
-    game = get_game(stored.game)
+    game = get_rules(stored.game)
     report = decision_report(game, stored, made, forecast)
     scale = expected_scale_centi(made.decision)
     found = Moment(

@@ -14,7 +14,7 @@ def monitoring_routes(operator: OperatorServices | None) -> list[web.RouteDef]:
     """
 
     async def healthz(_request: web.Request) -> web.Response:
-        """200 while the program lives, else 503 with the reason; open to everybody who names our host."""
+        """200 while the program is alive, else 503 with the reason; open to all requests for our host."""
         trouble = "" if operator is None else operator.health.trouble
         # Nothing of the reason, which may name files: it is in /readyz and in the log.
         said = {"ok": True} if not trouble else {"ok": False, "reason": "the database cannot be written"}

@@ -2,7 +2,7 @@
 
 A page takes tens to hundreds of milliseconds of Python.  On the event loop it would delay every move that
 falls due meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start
-when the first page is asked for, run at a lower priority, keep the views themselves, and read the database
+with the first request, run at a lower priority, keep the views themselves, and read the database
 over connections of their own.
 """
 

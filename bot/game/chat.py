@@ -13,7 +13,7 @@ from bot.game.chat_commands import Command
 from bot.game.ledger import ClosedGame, GameLedger
 from bot.game.services import GameServices
 from bot.game.side_tasks import SideTasks
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
 LAST_S = 2.0
@@ -64,7 +64,7 @@ class GameChat:
     def _greet(self, template: str, room: Room) -> None:
         game = self._ledger.game
         words = {"opponent": game.opponent_name, "bot": self._services.bot_name}
-        text = talk.greeting(self._config, template, **words, game=get_game(game.game).title)
+        text = talk.greeting(self._config, template, **words, game=get_rules(game.game).title)
         if text is not None:
             self._side_tasks.start("the greeting", partial(self._say, text, room))
 
@@ -131,7 +131,7 @@ class GameChat:
             names_traps=strategy_named(game.player).sets_traps or self._services.is_blind(game),
             opponent=game.opponent_name,
             bot=self._services.bot_name,
-            game=get_game(game.game).title,
+            game=get_rules(game.game).title,
             result=closed.verdict,
             counts=closed.counts,
         )

@@ -15,7 +15,7 @@ from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.expected import WHOLE
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 
@@ -106,7 +106,7 @@ def _engine(facts: ChatFacts) -> str:
 
 
 def _eval(decision: Decision) -> str:
-    game = get_game(decision.game)
+    game = get_rules(decision.game)
     position = game.parse_position(decision.position)
     move = game.move_name(position, game.parse_move(position, decision.move))
     pick = decision.pick
@@ -126,7 +126,7 @@ def _eval(decision: Decision) -> str:
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
-    game = get_game(decision.game)
+    game = get_rules(decision.game)
     position = game.parse_position(decision.position)
     played = game.parse_move(position, decision.move)
     move = game.move_name(position, played)

@@ -45,7 +45,7 @@ def farewell(
 
     Args:
         names_traps: Whether to say sentences about traps; they are left out after a game of a player that
-            sets none on purpose, unless that would tell somebody who must not know which player it was.
+            sets none on purpose, unless that would reveal a secret player.
         counts: Of the game, as its page has them.
     """
     template = config.farewell

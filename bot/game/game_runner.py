@@ -58,7 +58,7 @@ from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
@@ -93,7 +93,7 @@ class PendingBait:
     odds: float
     """How probably this opponent plays it, from 0 to 1."""
     cost: int
-    """What it costs them, in hundredths of a per cent of expected score."""
+    """Its cost to them, in hundredths of a per cent of expected score."""
 
 
 class GameRunner:
@@ -161,21 +161,21 @@ class GameRunner:
 
     @property
     def session(self) -> Session:
-        """What is on the board."""
+        """The current position."""
         return self._session
 
     @property
     def clocks_s(self) -> tuple[float, float] | None:
         """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
 
-        What the server said last, less the time since then for the side to move once both have moved.
+        The server's latest report, less the time since then for the side to move once both have moved.
         """
         session = self._session
         if self._clocks_s is None or session.moves is None:
             return None
         left = list(self._clocks_s)
         if len(session.moves) >= BEGUN_PLIES and not self.is_over:
-            mover = get_game(session.game).side_to_move(session.position)
+            mover = get_rules(session.game).side_to_move(session.position)
             left[mover] = max(0.0, left[mover] - (self._services.clock() - self._clocks_at))
         return left[0], left[1]
 
@@ -371,7 +371,7 @@ class GameRunner:
         self._clocks_s, self._clocks_at = clocks_s, self._services.clock()
         self._timer.see(
             state.moves,
-            is_theirs=get_game(session.game).side_to_move(session.position) == session.their_side,
+            is_theirs=get_rules(session.game).side_to_move(session.position) == session.their_side,
             clock_s=None if clocks_s is None else clocks_s[session.their_side],
             increment_s=self._increment_s,
             now=self._services.clock(),
@@ -636,7 +636,7 @@ class GameRunner:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""
         moves = (self._session.moves or self._ledger.game.moves)[: stored.ply]
         text = self._ledger.game.initial_position
-        game = get_game(self._ledger.game.game)
+        game = get_rules(self._ledger.game.game)
         try:
             known = tuple(positions(game, moves, None if text is None else game.parse_position(text)))
         except IllegalMove:
@@ -663,7 +663,7 @@ class GameRunner:
             return moves, end
         moves = (*moves, move)
         stored = self._ledger.game
-        rules = get_game(stored.game)
+        rules = get_rules(stored.game)
         start = None if stored.initial_position is None else rules.parse_position(stored.initial_position)
         return moves, end_by_rules(end, rules, replay(rules, moves, start))
 

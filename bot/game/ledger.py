@@ -3,8 +3,8 @@
 A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
 when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
 step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has told its
-end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
+repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has reported
+its end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from bot.game.session import common_plies
 from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
-from engine.games import get_game as get_rules
+from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.params import TrapParams
 from storage.database import Database, Role
@@ -55,7 +55,7 @@ from storage.ledger.forecasts import get_forecast, lacking_forecasts, store_fore
 from storage.ledger.games import (
     count_by_player,
     finish_game,
-    get_game,
+    load_game,
     open_game,
     reopen_game,
     set_moves,
@@ -169,7 +169,7 @@ class GameLedger:
             Whether the game is new.
         """
         async with self._transaction() as session:
-            known = await get_game(session, self._owner, self._site_game_id)
+            known = await load_game(session, self._owner, self._site_game_id)
             if known is None:
                 assignment = choose(await self._assignment_context(session, snapshot))
                 new = self._new_game(snapshot, assignment, params)
@@ -197,7 +197,7 @@ class GameLedger:
     async def reopen(self) -> bool:
         """Look the game up without data from the server; False if it is not in the database."""
         async with self._database.read() as session:
-            self._game = await get_game(session, self._owner, self._site_game_id)
+            self._game = await load_game(session, self._owner, self._site_game_id)
         if self._game is not None:
             self._moves, self._is_closed = self._game.moves, self._game.is_settled
         return self._game is not None
@@ -209,7 +209,7 @@ class GameLedger:
             Its end; None: there is no such game, or the server may still report its end.
         """
         async with self._database.read() as session:
-            known = await get_game(session, self._owner, self._site_game_id)
+            known = await load_game(session, self._owner, self._site_game_id)
         if known is None or known.is_settled or known.state is GameStatus.OPEN:
             return None
         reason = EndReason(known.end_reason or EndReason.OTHER)

@@ -14,7 +14,7 @@ from bot.game.ledger import GameLedger
 from bot.game.services import GameServices
 from bot.game.session import Session, SessionState
 from bot.game.side_tasks import SideTasks
-from engine.games import get_game
+from engine.games import get_rules
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class GameOffers:
             rated=game.rated,
             in_trial=game.trial_id is not None,
             by_lot=game.is_drawn,
-            has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_game(game.game)),
+            has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_rules(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )
 

@@ -28,7 +28,7 @@ from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.forecasts import forecast_job
 from engine.game import if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.judgement import RULE as JUDGED
 from engine.judgement import classify_reply
@@ -221,7 +221,7 @@ class _Recheck:
     def _verified(self) -> Decision:
         try:
             decision = Decision.from_record(unpack(self._found.record))
-            get_game(decision.game).parse_position(decision.position)
+            get_rules(decision.game).parse_position(decision.position)
             with suppress(PrunedRecord):
                 verify(decision)
             self._checks.check(self._found, decision)
@@ -360,7 +360,7 @@ class _Recheck:
 def _reply_before(decision: Decision, following: NextDecision) -> str:
     """Return the reply that leads from a decision's move to the position of the next decision."""
     try:
-        game = get_game(decision.game)
+        game = get_rules(decision.game)
         position = game.parse_position(decision.position)
         after = game.play(position, game.parse_move(position, decision.move))
         for reply in game.legal_moves(after):

@@ -10,7 +10,7 @@ from engine.bait_rule import RULE, ReplyForecast
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import IllegalMove, if_it_goes_on, positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import judge_decision
 from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
@@ -63,7 +63,7 @@ class RecordChecks:
         if found.game_id not in self._positions:
             if len(self._positions) == _MOST_GAMES:
                 del self._positions[next(iter(self._positions))]
-            game = get_game(found.game)
+            game = get_rules(found.game)
             start = None if found.initial_position is None else game.parse_position(found.initial_position)
             try:
                 self._positions[found.game_id] = [

@@ -8,7 +8,7 @@ it showed both at once, from the moment we sent ours, less the known lag.
 The server's number is taken only if it agrees with ours: it cannot be longer than the time from sending our
 move to seeing the reply, nor shorter than what we measured by more than servers forgive for lag. Clocks with
 a delay instead of an increment, and byo-yomi, disagree; they, clocks in whole seconds, and moves before a
-clock starts are measured. A reply that nobody timed (the link was down, the program was started again,
+clock starts are measured. A reply that could not be timed (the link was down, the program was started again,
 several moves came at once) has no time.
 """
 
@@ -68,7 +68,7 @@ class ReplyTimer:
             increment_s: What a move adds to that clock.
             now: The moment.
             lag_s: Known lag of a request to the server and back.
-            is_prompt: The state came at once when it changed; False: it was asked for, after a lost link.
+            is_prompt: The state came at once when it changed; False: it was requested after a lost link.
         """
         moves, before = tuple(moves), self._moves
         added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)

@@ -11,7 +11,7 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.ledger.own_game_records import record_of
 from storage.records import AccountKey, GameStatus, StoredGame
 
@@ -38,7 +38,7 @@ class SavedGames:
         """Write a finished game, replacing its file if there is one; an aborted game is left out."""
         try:
             async with database.read() as session:
-                game = await get_game(session, owner, site_game_id)
+                game = await load_game(session, owner, site_game_id)
                 if game is None or game.state is not GameStatus.FINISHED:
                     return
                 record = record_of(game, self._our_name, await list_decisions(session, game.id))

@@ -29,7 +29,7 @@ from bot.base.events import (
 )
 from bot.game.offer_policy import BEGUN_PLIES
 from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on, replay
-from engine.games import get_game
+from engine.games import get_rules
 
 
 class SessionState(StrEnum):
@@ -263,7 +263,7 @@ def position_of(session: Session, moves: tuple[str, ...]) -> tuple[Game[Any], An
     Raises:
         ProtocolError: A move is illegal.
     """
-    game, known = get_game(session.game), session.moves or ()
+    game, known = get_rules(session.game), session.moves or ()
     try:
         if session.position is not None and moves[: len(known)] == known:
             return game, replay(game, moves[len(known) :], session.position)

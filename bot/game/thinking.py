@@ -313,7 +313,7 @@ class GameThinker:
     async def _hold(self, stored: StoredGame, game: Game[Any], position: Any, turn: Turn) -> None:
         """In a trial, wait out the time planned for the move, so that it does not reveal the player.
 
-        The plan follows from the clock and the position, so the time used does not tell the player.
+        The plan follows from the clock and the position, so the time used does not reveal the player.
         """
         services = self._services
         is_timed = turn.remaining_s is not None or not is_slow(services, stored)

@@ -10,7 +10,7 @@ from bot.match.player_specs import HumanSpec, MatchError
 from bot.match.processor_use import processor_time_s, used_s
 from engine.decision import Person
 from engine.game import if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.human.opponent_model_search import Models, query_model
 from engine.human.registry import ModelRegistry, ModelSettings
@@ -41,7 +41,7 @@ class HumanPlayer:
             self._model = opened(spec.text, settings, game_name).human
         self.name = f"people by {self._model.info.name}"
         self._spec = spec
-        self._game = get_game(game_name)
+        self._game = get_rules(game_name)
         self._line = MoveList(self._game)
         self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
 

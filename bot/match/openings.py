@@ -16,7 +16,7 @@ from engine.formats import files, transcripts
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -82,7 +82,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
 
 @lru_cache(maxsize=64)  # both games of a pair call this
 def _random_opening(game_name: str, seed: int, index: int, plies: int | None) -> Opening:
-    game = get_game(game_name)
+    game = get_rules(game_name)
     balance = _BALANCE.get(game_name, _ANY)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
     for _ in range(_MOST_TRIES):
@@ -123,7 +123,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     Raises:
         MatchError: The file has no opening, or one after which the game is over; the message says which.
     """
-    game = get_game(game_name)
+    game = get_rules(game_name)
     form = files.detect(data[: files.HEAD_BYTES], len(data))
     if form is GameFormat.WTHOR:
         raise MatchError(f"{where}: openings are not read from WTHOR files; export them as transcripts first")

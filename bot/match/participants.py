@@ -19,7 +19,7 @@ from engine.completion import complete
 from engine.decision import Decision, Person
 from engine.errors import DamagedFile
 from engine.game import if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import Background, Models
 from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
@@ -81,7 +81,7 @@ class OurPlayer:
         self.name = spec.text
         self.decisions: list[tuple[int, Decision]] = []
         """Decisions of this game, with the number of moves before each."""
-        self._game = get_game(game_name)
+        self._game = get_rules(game_name)
         self._line = MoveList(self._game)
         try:
             self._searcher = make_searcher(game_name, spec.table_mb)

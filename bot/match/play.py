@@ -17,7 +17,7 @@ from engine import SEARCH_REVISION
 from engine.decision import Decision
 from engine.formats.record import clean
 from engine.game import Game, IllegalMove, margin_centi
-from engine.games import get_game
+from engine.games import get_rules
 from engine.process import EngineError, EngineTimeout, IllegalAnswer, Resigned
 from engine.protocols.settings import ChosenMove
 from engine.stop import StopFlag
@@ -246,7 +246,7 @@ class _GameInPlay:
     used: list[Used] = field(default_factory=lambda: [Used(), Used()])
 
     def play(self) -> _Verdict:
-        game = get_game(self.terms.game)
+        game = get_rules(self.terms.game)
         start, position = position_after(game, self.opening)
         self.moves = list(self.opening.moves)
         for which, player in enumerate(self.players):

@@ -7,7 +7,7 @@ from bot.match.play import End, Finished
 from bot.match.runner import MatchStanding
 from bot.match.score import ScoreEstimate, Spent
 from bot.match.sprt import SprtVerdict
-from engine.games import get_game
+from engine.games import get_rules
 
 _WHO = ("A", "B")
 _FAILURES = {
@@ -22,7 +22,7 @@ def game_line(game: Finished, now: MatchStanding) -> str:
     """One line on a game that has just ended."""
     match, result = now.match, now.result
     first = "A" if game.number % 2 == 0 else "B"
-    side = get_game(match.terms.game).sides[0]
+    side = get_rules(match.terms.game).sides[0]
     return (
         f"game {game.number + 1}/{match.games} ({first} {side}): {how_text(game)}; {short_text(now)}"
         if result.games

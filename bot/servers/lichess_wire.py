@@ -42,7 +42,7 @@ from bot.base.events import (
 from bot.base.game_server import Account
 from bot.base.notation import MoveCodec
 from engine.game import BadPosition
-from engine.games import get_game
+from engine.games import get_rules
 
 _UNLIMITED_MS = 2**31 - 1
 """The protocol's value for a clock that never runs out."""
@@ -345,7 +345,7 @@ class GameReader:
         self._has_clock = clock is not None
         try:
             start = _start(raw, variant)
-            script = MoveCodec(variant.notation, get_game(variant.game), start)
+            script = MoveCodec(variant.notation, get_rules(variant.game), start)
         except BadPosition as error:
             raise ProtocolError(f"a bad starting position: {error}", raw) from error
         snapshot = GameSnapshot(
@@ -512,7 +512,7 @@ def _start(raw: Mapping[str, Any], variant: SiteVariant | None) -> str | None:
         raise BadPosition(f"{fen[:100]!r} is not a position")
     if variant is None:
         return fen
-    game = get_game(variant.game)
+    game = get_rules(variant.game)
     start = _early(variant.notation.start(fen))
     return None if game.parse_position(start) == game.initial() else start
 

@@ -18,7 +18,7 @@ ENGINE_GAMES = frozenset(game.name for game in CHESS_VARIANTS)
 """Games that need an external engine: our own searches do not play them well."""
 
 
-def get_game(name: str) -> Game[Any]:
+def get_rules(name: str) -> Game[Any]:
     """The game of that name.
 
     Raises:

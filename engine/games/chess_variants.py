@@ -43,7 +43,7 @@ _UNBEARABLE = (
     | chess.STATUS_RACE_OVER
     | chess.STATUS_RACE_MATERIAL
 )
-"""What rules and engines cannot handle.  python-chess rejects some other positions that are possible."""
+"""Errors of python-chess that rules and engines cannot handle; it also rejects some possible positions."""
 
 
 class ChessVariant(StandardChess):

@@ -35,7 +35,7 @@ class Network:
         self.inputs, self.bias, self.outputs, self.output_bias = parts
 
     def correction_centi(self, mover: Sequence[int], other: Sequence[int]) -> int:
-        """What to add to the evaluation, for the side to move.
+        """The correction to the evaluation, for the side to move.
 
         Args:
             mover: Inputs of the side to move: one for each piece of either colour.

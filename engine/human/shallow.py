@@ -15,7 +15,7 @@ from engine.decision import ModelInfo
 from engine.errors import BadSettings
 from engine.expected import WHOLE, expected_score
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import SHALLOW, PredictionQuery
 from engine.search.profiles import scores_after
 from engine.search.reference import Searcher
@@ -70,7 +70,7 @@ class ShallowModel:
     ) -> None:
         options = options or ShallowOptions()
         self.game = game_name
-        self._rules: Game[Any] = get_game(game_name)
+        self._rules: Game[Any] = get_rules(game_name)
         self._options = options
         self._searcher = searcher or make_searcher(game_name, TABLE_MB)
         text = " ".join(f"{name}={value}" for name, value in asdict(options).items())

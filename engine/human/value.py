@@ -31,7 +31,7 @@ _LEAST_CENTI = -NOBODY_LOOKED
 _FAR = 30.0
 
 
-def worth(score_centi: int, params: ValueParams) -> int:
+def utility(score_centi: int, params: ValueParams) -> int:
     """Convert a score to the unit of values; monotonic: it never falls when the score rises.
 
     Raises:
@@ -83,8 +83,8 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
         raise IncompleteProfile(f"{candidate.move}: {missing[0]} is likely, but was not searched")
     return expectation(
         (reply.probability or 0.0 for reply in likely),
-        (worth(reply.final_centi, params) for reply in likely),
-        worth(candidate.raw_centi, params),
+        (utility(reply.final_centi, params) for reply in likely),
+        utility(candidate.raw_centi, params),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import chess.polyglot
 
 from engine.decision import Pick, SearchMode
-from engine.games import get_game
+from engine.games import get_rules
 from engine.games.standard_chess import ChessPosition
 from engine.lookup.source import BadSource, LookupMove
 
@@ -56,7 +56,7 @@ class PolyglotBook:
         self._reader = reader
         self._use = use
         self._name = name
-        self._game: Any = get_game(use.game)
+        self._game: Any = get_rules(use.game)
 
     @classmethod
     def open(cls, path: Path, use: BookUse | None = None) -> "PolyglotBook":

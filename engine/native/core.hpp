@@ -53,7 +53,7 @@ class ProfileSink {
     // `shallow_bound` (a median may lie between two scores).  All from the view of the side that sets the trap.
     virtual void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) = 0;
     // One reply of the next candidate in the tempting player's analysis: s_2 and s_3, and s_D lies in least .. most.
-    virtual void glance(int move, const int* glance, int least, int most) = 0;
+    virtual void shallow(int move, const int* shallow, int least, int most) = 0;
     virtual void candidate(int move, int raw, bool raw_is_bound, bool complete) = 0;
 };
 
@@ -122,8 +122,8 @@ class Core {
         if (!try_trappy(p, depth, options, stop, sink)) throw Stopped{};
     }
 
-    // Candidates of the tempting player at a depth of 4 or more: the raw values, glances and bounds that prove the
-    // choice.  Throws Stopped.
+    // Candidates of the tempting player at a depth of 4 or more: the raw values, shallow scores and bounds that
+    // prove the choice.  Throws Stopped.
     void tempting_candidates(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
                              ProfileSink& sink) {
         if (!try_tempting(p, depth, options, stop, sink)) throw Stopped{};

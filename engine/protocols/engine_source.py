@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from engine.decision import Candidate, Pick, ReplyProfile, SourceInfo
 from engine.game import Game, IllegalMove
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.process import POLL_S, EngineError
@@ -154,7 +154,7 @@ class EngineSource:
         self._clock = clock
         self._health = health or EngineHealth(clock)
         self._connect = connect
-        self._game = game or get_game(settings.game)
+        self._game = game or get_rules(settings.game)
         self._link: Link | None = None
         self._starting: Future[Link] | None = None
 

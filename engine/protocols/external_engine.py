@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.game import Game, IllegalMove, if_it_goes_on, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.protocols.client import EngineProtocol, MoveRequest
 from engine.protocols.gtp import GtpClient
@@ -37,7 +37,7 @@ class ExternalEngine:
 
     def __init__(self, settings: ExternalSettings) -> None:
         self.settings = settings
-        self._game = get_game(settings.game)
+        self._game = get_rules(settings.game)
         self._name = settings.command[0]
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
@@ -81,7 +81,8 @@ class ExternalEngine:
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class says why.  The program is ended; the next call starts it.
+            EngineError: There is no move; the class gives the reason.  The program is ended; the next call
+            starts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.
         """

@@ -107,7 +107,7 @@ class Patience:
 
 
 ANSWER_S = 0.5
-"""Longest wait for the move of an engine that was told to stop, in seconds; a busy machine may need it."""
+"""Longest wait for the move of an engine after the stop command, in seconds; a busy machine may need it."""
 
 
 class Link(Protocol):
@@ -127,8 +127,8 @@ class Link(Protocol):
     def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
         """Search one position within the requested limits.
 
-        When the patience with a `BestMoveRequest` ends during the search, the engine is told to stop, and its
-        best move so far is returned.
+        When the patience with a `BestMoveRequest` ends during the search, the engine is stopped, and its best
+        move so far is returned.
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

@@ -15,7 +15,7 @@ MANAGED_OPTIONS = ("multipv", "ponder", "uci_variant", "uci_chess960")
 
 
 class MoveLimit(StrEnum):
-    """What ends an engine's search for its own best move."""
+    """Limits of an engine's search for its own best move."""
 
     DEPTH = "depth"
     """A number of plies: `EngineSettings.depth`."""
@@ -47,7 +47,7 @@ class EngineSettings:
     max_lines: int = 0
     """Largest MultiPV value to use; 0: the engine's own limit.  More moves are searched in several parts."""
     limit: MoveLimit = MoveLimit.DEPTH
-    """What ends the search for the engine's own best move; our limits on time may end it earlier."""
+    """The limit of the search for the engine's own best move; our limits on time may end it earlier."""
     nodes: int = 100_000
     """Positions to visit with the limit ``nodes``."""
     start_s: float = 10.0

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from engine.games import ENGINE_GAMES, get_game
+from engine.games import ENGINE_GAMES, get_rules
 from engine.games.standard_chess import StandardChess
 from engine.process import EngineError, EngineProcess
 from engine.protocols.link import (
@@ -121,7 +121,7 @@ class UciLink:
 
     def _set_variant(self, game_name: str, patience: Patience) -> None:
         """Select the game, if the engine plays more than one."""
-        game = get_game(game_name)
+        game = get_rules(game_name)
         variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
         option = self._engine.options.get("uci_variant")
         if option is None:

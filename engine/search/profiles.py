@@ -15,7 +15,7 @@ from engine.game import Game, Move
 from engine.params import TrapParams
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.stop import StopFlag
-from engine.trappy import Standing, bonus_cap, is_swindle, standing, with_trap, worth
+from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, with_trap
 
 
 @runtime_checkable
@@ -139,7 +139,7 @@ class Profiler:
             Candidate(
                 self._game.move_text(move),
                 *raw[move],
-                adjusted_centi=worth(raw[move][0], self._params),
+                adjusted_centi=utility(raw[move][0], self._params),
                 complete=not raw[move][1] and not self._replies(move),
             )
             for move in self.moves
@@ -182,7 +182,7 @@ class Profiler:
         best = Standing(-math.inf, 0)
         for index in sorted(range(len(candidates)), key=lambda i: -raws[i]):
             raw, cap = raws[index], bonus_cap(raws[index], params)
-            if swindle or (cap > 0 and Standing(worth(raw, params) + cap, raw) >= best):
+            if swindle or (cap > 0 and Standing(utility(raw, params) + cap, raw) >= best):
                 replies = self.all_replies(self.moves[index], depth)
                 candidates[index] = replace(candidates[index], replies=replies, complete=True)
             candidates[index] = with_trap(candidates[index], params, swindle)

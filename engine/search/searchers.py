@@ -18,7 +18,7 @@ from engine._native import (
 from engine.decision import Candidate, ReplyProfile
 from engine.expected import expected_table
 from engine.game import Game, Move
-from engine.games import chess_evaluation, get_game, networks, xiangqi_evaluation
+from engine.games import chess_evaluation, get_rules, networks, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
 from engine.games.othello_evaluation import WEIGHTS_FILE, weight_bytes
@@ -29,7 +29,7 @@ from engine.params import Assessment, Decided, Scale, TemptingParams, TrapParams
 from engine.search.reference import ReferenceSearcher, Searcher
 from engine.search.result import SearchResult
 from engine.stop import StopFlag
-from engine.tempting_player import GLANCES, UNBOUNDED, gaps_centi, weight_table, worth
+from engine.tempting_player import SHALLOW_SCORES, UNBOUNDED, gaps_centi, to_expected_score, weight_table
 from engine.trappy import is_swindle, with_trap
 
 P = TypeVar("P")
@@ -117,7 +117,7 @@ class NativeSearcher:
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
         """See `engine.search.tempting_search.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
-        worth(0, tempting)  # raises if the logistic function is missing
+        to_expected_score(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
         found = self._core.tempting_candidates(
             self._game.native_position(position),
@@ -201,9 +201,13 @@ class NativeSearcher:
 
 
 def _tempting_reply(reply: str, scores: tuple[int, ...], most: int, least: int, raw: int) -> ReplyProfile:
-    if len(scores) == GLANCES:
+    if len(scores) == SHALLOW_SCORES:
         return ReplyProfile(
-            reply, (), most, glance_centi=(scores[0], scores[1]), least_centi=least if least > raw else None
+            reply,
+            (),
+            most,
+            shallow_scores_centi=(scores[0], scores[1]),
+            least_centi=least if least > raw else None,
         )
     return ReplyProfile(reply, scores) if scores else ReplyProfile(reply, (), most)
 
@@ -283,4 +287,4 @@ def make_searcher(game_name: str, table_mb: int) -> Searcher:
         DamagedFile: A file of the game's weights is missing or damaged.
     """
     native = NATIVE_GAMES.get(game_name)
-    return ReferenceSearcher(get_game(game_name)) if native is None else native(table_mb)
+    return ReferenceSearcher(get_rules(game_name)) if native is None else native(table_mb)

@@ -123,9 +123,11 @@ def profiles_of(bounds: TemptingBounds, replies: Sequence[str]) -> tuple[ReplyPr
     """The record of a move's replies, in their order."""
     raw = bounds.raw_centi
     return tuple(
-        ReplyProfile(reply, (), most, glance_centi=glance, least_centi=least if least > raw else None)
-        for reply, glance, least, most in zip(
-            replies, bounds.glances_centi, bounds.least_centi, bounds.most_centi, strict=True
+        ReplyProfile(
+            reply, (), most, shallow_scores_centi=shallow, least_centi=least if least > raw else None
+        )
+        for reply, shallow, least, most in zip(
+            replies, bounds.shallow_scores_centi, bounds.least_centi, bounds.most_centi, strict=True
         )
     )
 
@@ -166,11 +168,13 @@ class _Duel:
         return ceiling(raw, index, self._params) < standing
 
     def _look(self, move: Move) -> TemptingBounds:
-        """The move with the glances at its replies."""
+        """The move with the shallow scores at its replies."""
         if move not in self._looked:
             profiles = self._profiler.reply_profiles(move, self._profiler.replies_to(move), LEAST_DEPTH - 1)
-            glances = [(each.scores_centi[0], each.scores_centi[1]) for each in profiles]
-            self._looked[move] = TemptingBounds(self._raws[move], self._index[move], glances, self._params)
+            shallow_scores = [(each.scores_centi[0], each.scores_centi[1]) for each in profiles]
+            self._looked[move] = TemptingBounds(
+                self._raws[move], self._index[move], shallow_scores, self._params
+            )
         return self._looked[move]
 
     def _settle(self, move: Move, share: int = 0) -> None:

@@ -21,7 +21,7 @@ from engine.search.reference import Searcher, exact_score, principal_variation
 from engine.search.result import SearchResult
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
-from engine.trappy import worth
+from engine.trappy import utility
 from engine.variety import RepetitionAvoidance, draw_move
 
 T = TypeVar("T")
@@ -353,7 +353,7 @@ class MoveContext:
         after = game.play(self.root, game.parse_move(self.root, candidate.move))
         raw = -exact_score(self.use.searcher, after, decision.depth - 1, stop)
         over = not game.legal_moves(after)
-        value = worth(raw, decision.params)
+        value = utility(raw, decision.params)
         return Candidate(candidate.move, raw, raw_is_bound=False, adjusted_centi=value, complete=over)
 
     def with_variation(self, decision: Decision) -> Decision:

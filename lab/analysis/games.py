@@ -15,7 +15,7 @@ from engine.formats import files, pgn
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord, start_of, steps
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
 
@@ -195,7 +195,7 @@ def _plies(given: GivenGame, choice: MoveFilter) -> Iterator[int]:
     if not any(wanted):
         return
     first = _draw(0, given.key, "every") % choice.every
-    game: Game[Any] = get_game(record.game)
+    game: Game[Any] = get_rules(record.game)
     start_side = 0 if record.start is None else game.side_to_move(start_of(record))
     last = len(record.moves) - 1 if choice.to_ply is None else min(choice.to_ply, len(record.moves) - 1)
     for ply in range(max(1, choice.from_ply), last + 1):
@@ -237,7 +237,7 @@ def _answered(
 
 def _of_game(given: GivenGame, plies: set[int]) -> Iterator[Answered]:
     record = given.record
-    game: Game[Any] = get_game(record.game)
+    game: Game[Any] = get_rules(record.game)
     before = None
     for ply, (position, move) in enumerate(steps(record)):
         if ply in plies and before is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.decision import ReplyProfile
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery, predicted
 from storage.research.analysed_games import AnalysedPosition, StoredPosition
 
@@ -35,7 +35,7 @@ def with_predictions(
     Raises:
         BadModel: The model gives no answer.
     """
-    game = get_game(model.game)
+    game = get_rules(model.game)
     found = [stored for stored, _ in given]
     by_game: dict[str, list[int]] = {}
     for at, stored in enumerate(found):

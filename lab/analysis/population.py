@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.calibrated import expected, profile_array, reply_features
 from lab.analysis.games import half_of, half_of_person, is_within, year_of
 from lab.analysis.persons import is_person, person_key
@@ -128,7 +128,7 @@ def population(
             positions are left out.
         on_count: Called with the number of positions just done.
     """
-    game = get_game(game_name)
+    game = get_rules(game_name)
     predicted = [stored for stored in positions if stored.human is not None]
     used = predicted or list(positions)
     numbers: dict[str, int] = {}

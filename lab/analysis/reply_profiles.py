@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.base.errors import DesdemonaError
 from engine.decision import ReplyProfile
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import TrapParams
 from engine.process import EngineError
 from engine.protocols.engine_source import open_link
@@ -72,7 +72,7 @@ def profile(task: ProfileTask) -> ProfiledMove:
 
 
 def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
-    game = get_game(task.game)
+    game = get_rules(task.game)
     searchers: dict[str, Searcher] = _per_thread.__dict__.setdefault("searchers", {})
     if task.game not in searchers:
         searchers[task.game] = make_searcher(task.game, _TABLE_MB)
@@ -86,7 +86,7 @@ def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
 
 def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
     """The opponent's scores at depths 1 .. D-1 from an empty table, seen from our side."""
-    game = get_game(task.game)
+    game = get_rules(task.game)
     position = game.parse_position(task.position)
     after: Any = game.play(position, game.parse_move(position, task.move))
     text = game.position_text(after)

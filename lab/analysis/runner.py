@@ -11,7 +11,7 @@ from bot.base.errors import DesdemonaError
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from engine.formats.record import GameRecord, steps
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.protocols.score_settings import EngineSettings
 from lab.analysis.games import Answered, GivenGame
@@ -144,7 +144,7 @@ def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> 
 
 
 def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]) -> list[tuple[float, ...]]:
-    game = get_game(model.game)
+    game = get_rules(model.game)
     queries = [query_of(model, found, record) for found, record in batch]
     answers = []
     for (found, _), query, odds in zip(batch, queries, predicted(model, game, queries), strict=True):

@@ -17,7 +17,7 @@ from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
 from engine.errors import BadSettings
 from engine.formats.files import GameFormat
-from engine.games import GAMES, get_game
+from engine.games import GAMES, get_rules
 from engine.human.model import BadModel, HumanModel
 from engine.process import EngineError
 from engine.protocols.engine_source import open_link
@@ -103,8 +103,8 @@ def analyse_command(
     """
     config = config_of(context)
     require_known("--game", game, GAMES)
-    if depth > get_game(game).deepest_search:
-        raise UsageError(f"--depth is {depth}, searches of {game} go {get_game(game).deepest_search} deep")
+    if depth > get_rules(game).deepest_search:
+        raise UsageError(f"--depth is {depth}, searches of {game} go {get_rules(game).deepest_search} deep")
     human = None if model is None else _open(model, game, narrow)
     settings = _settings(game, engine, option or [], depth) if source is Source.UCI else None
     if source is Source.NATIVE and option:

@@ -9,7 +9,7 @@ from rich.table import Table
 from bot.base.files import write_whole
 from bot.base.log import printable
 from bot.cli.common import ShowFormat, UsageError, console, note, print_json
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 
 _LONGEST_SHOWN = 2000
@@ -100,7 +100,7 @@ def _identity(opened: HumanModel) -> dict[str, str]:
 
 
 def _first_moves(opened: HumanModel) -> dict[str, float]:
-    game = get_game(opened.game)
+    game = get_rules(opened.game)
     start = game.initial()
     (found,) = predicted(opened, game, [PredictionQuery((start,))])
     likely = sorted(zip(found, game.legal_moves(start), strict=True), reverse=True)[:_MOVES_SHOWN]

@@ -24,7 +24,7 @@ from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
-from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, worth
+from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, utility
 from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from lab.experiments.given_games import NEEDED, jobs_of_sample
@@ -171,7 +171,7 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
 
     def adjusted(each: Candidate) -> tuple[float, int]:
         best = max(_qualities(each, params, arm, scale_centi), default=0.0)
-        return worth(each.raw_centi, params) + bonus(best, each.raw_centi, params), each.raw_centi
+        return utility(each.raw_centi, params) + bonus(best, each.raw_centi, params), each.raw_centi
 
     return max(table, key=adjusted).move
 
@@ -184,7 +184,7 @@ def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: 
     )
     for at, reply in enumerate(known):
         scores = reply.scores_centi
-        profit = max(0, worth(scores[-1], params) - worth(candidate.raw_centi, params))
+        profit = max(0, utility(scores[-1], params) - utility(candidate.raw_centi, params))
         if arm == TEMPTATION:
             yield float(profit) if reply.reply in tempting else 0.0
         elif arm == COST:

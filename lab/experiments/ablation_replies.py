@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.match.human_players import opened
 from engine.bait_rule import LIKELY
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
 from engine.human.model import HumanModel, predicted
 from engine.human.odds import default_path
@@ -149,7 +149,7 @@ def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
     record = each.game.record
     found = profile(ProfileTask(at, record.game, each.position, each.move, DEPTHS[record.game], None))
     position = analysed(0, each, found)
-    [odds] = predicted(human, get_game(record.game), [query_of(human, position, record)])
+    [odds] = predicted(human, get_rules(record.game), [query_of(human, position, record)])
     return StoredPosition(
         id=at, game_key=each.game.key, date=record.date, found=position, human=tuple(odds), name=_name(each)
     )

@@ -91,7 +91,7 @@ def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
     """The level whose boards a player evaluates who moves at a level.
 
     Args:
-        look_ahead: Plies beyond the boards that the move leads to.  Nobody looks beyond H's last move but
+        look_ahead: Plies beyond the boards that the move leads to.  No player looks beyond H's last move but
             one.
     """
     return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))
@@ -105,7 +105,7 @@ class Position:
     values: dict[int, dict[str, Values]]
     """N and Y of all boards, by level."""
     truth: dict[int, NDArray[np.generic]]
-    """Who wins each board under best play (1: H), by level."""
+    """The winner of each board under best play (1: H), by level."""
 
     @classmethod
     def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":

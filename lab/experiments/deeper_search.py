@@ -7,7 +7,7 @@ import numpy as np
 
 from bot.match.openings import position_after, random_opening
 from engine.expected import expected_score
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.profiles import BatchSource
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -97,11 +97,11 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
 
 
 def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
-    """What the move that each depth from 2 on chooses costs in expected score, judged at a deeper one.
+    """The cost of each depth's choice, from depth 2 on, in expected score, judged at a deeper one.
 
     The search is full-width and exact; ties go to the first move.
     """
-    game = get_game(name)
+    game = get_rules(name)
     _, found = position_after(game, random_opening(name, seed, number))
     position = game.for_search(found)
     moves = game.legal_moves(position)

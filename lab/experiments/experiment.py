@@ -21,7 +21,7 @@ class Size(StrEnum):
     SMALL = "small"
     """A minute or less: shows that it runs, and little else."""
     FULL = "full"
-    """What docs/research/papers.md reports."""
+    """The size reported in docs/research/papers.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Experiment(ABC):
     version: ClassVar[str]
     """Changes with whatever changes the results."""
     needs: ClassVar[str] = ""
-    """What the folder named by `FOLDER` must hold for a full run, in words; empty: nothing is read."""
+    """The required contents of the folder `FOLDER` for a full run, in words; empty: nothing is read."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:

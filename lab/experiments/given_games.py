@@ -8,7 +8,7 @@ from lab.analysis.games import Answered, GivenGame, MoveFilter, choose, read_gam
 from lab.experiments.experiment import Job
 
 NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"
-"""What the folder must hold, in words."""
+"""The required contents of the folder, in words."""
 DEPTHS = {"chess": 6, "othello": 8}
 """Plies of the search that judges a move's replies."""
 FROM_PLY = {"chess": 10, "othello": 6}

@@ -32,7 +32,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What the cell is called, whatever its number of pairs."""
+        """The cell's name, independent of its number of pairs."""
         start = "" if self.plies is None else f" after {self.plies}"
         return f"{self.game}: {self.a} v {self.b}{start}"
 

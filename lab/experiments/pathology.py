@@ -34,7 +34,7 @@ class Figure:
     number: int
     shape: Shape
     player: int
-    """Who looks ahead; the other player has no look-ahead."""
+    """The player with look-ahead; the other has none."""
     look_ahead: tuple[int, ...]
     tips: str
 

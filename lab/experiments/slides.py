@@ -18,7 +18,7 @@ from bot.match.participants import OurPlayer
 from bot.match.player_specs import OurSpec, parse_spec
 from engine._native import chess_perft
 from engine.game import WIN_CENTI, Move
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance
 from engine.search.profiles import BatchSource, Profiler
@@ -129,7 +129,7 @@ def _thought(searcher: SelectiveSearcher, position: Any, depth: int, **limits: i
 
 
 def _chess(fen: str) -> Any:
-    game = get_game("chess")
+    game = get_rules("chess")
     return game.for_search(game.parse_position(fen))
 
 
@@ -137,7 +137,7 @@ def _chess(fen: str) -> Any:
 
 
 def _minimax(_: Mapping[str, Any], __: int) -> Result:
-    game, core = get_game("tictactoe"), make_searcher("tictactoe", TABLE_MB)
+    game, core = get_rules("tictactoe"), make_searcher("tictactoe", TABLE_MB)
     scores = []
     for reply in ("b1", "b2"):  # a side next to the corner, and the centre
         position = game.for_search(game.initial())
@@ -160,7 +160,7 @@ def _judge_minimax(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _negamax(_: Mapping[str, Any], seed: int) -> Result:
-    game = get_game("othello")
+    game = get_rules("othello")
     _, found = position_after(game, random_opening("othello", seed, 0))
     position, core = game.for_search(found), make_searcher("othello", TABLE_MB)
     after = [game.play(position, move) for move in game.legal_moves(position)]
@@ -191,7 +191,7 @@ def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
 
 def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:
     """Score, positions and cut-offs; order: 1 best moves first, -1 worst first, None left to right."""
-    game, core = get_game("connect4"), make_searcher("connect4", 1)
+    game, core = get_rules("connect4"), make_searcher("connect4", 1)
     start = game.for_search(game.initial())
     position = game.play(start, game.legal_moves(start)[3])
 
@@ -241,7 +241,7 @@ def _judge_order(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _branches(arguments: Mapping[str, Any], seed: int) -> Result:
-    game, depth = get_game("chess"), arguments["depth"]
+    game, depth = get_rules("chess"), arguments["depth"]
     widths, factors = [], []
     for number in range(arguments["positions"]):
         _, found = position_after(game, random_opening("chess", seed, number))
@@ -268,7 +268,7 @@ def _judge_branches(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _negascout(_: Mapping[str, Any], seed: int) -> Result:
-    game = get_game("chess")
+    game = get_rules("chess")
     _, found = position_after(game, random_opening("chess", seed, 0))
     counts, best = [], []
     for is_scout in (False, True):
@@ -292,7 +292,7 @@ def _judge_negascout(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _deepening(arguments: Mapping[str, Any], seed: int) -> Result:
-    game, depth = get_game("chess"), arguments["depth"]
+    game, depth = get_rules("chess"), arguments["depth"]
     direct = steps = 0
     for at in range(arguments["positions"]):
         _, found = position_after(game, random_opening("chess", seed, at))
@@ -323,7 +323,7 @@ def _judge_deepening(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _look_ahead(_: Mapping[str, Any], __: int) -> Result:
-    game, core = get_game("chess"), make_searcher("chess", TABLE_MB)
+    game, core = get_rules("chess"), make_searcher("chess", TABLE_MB)
     assert isinstance(core, BatchSource)  # noqa: S101 - the core plays chess
     position = _chess(SCHOLAR)
     moves = game.legal_moves(position)
@@ -344,7 +344,7 @@ def _judge_look_ahead(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _exchange(_: Mapping[str, Any], __: int) -> Result:
-    game, position = get_game("chess"), _chess(EXCHANGE)
+    game, position = get_rules("chess"), _chess(EXCHANGE)
     plain, score = best_moves(game, position, 1, material_centi)
     quiet, quiet_score = best_moves(game, position, 1, material_centi, is_quiet=True)
     ours = make_searcher("chess", TABLE_MB)
@@ -369,7 +369,7 @@ def _some(moves: Sequence[str]) -> str:
 
 
 def _horizon(_: Mapping[str, Any], __: int) -> Result:
-    game, position = get_game("chess"), _chess(HORIZON)
+    game, position = get_rules("chess"), _chess(HORIZON)
     plain = best_moves(game, position, 4, material_centi)[0]
     quiet = best_moves(game, position, 4, material_centi, is_quiet=True)[0]
     core = make_searcher("chess", TABLE_MB)
@@ -399,7 +399,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 def _disc_game(seed: int, at: int) -> int:
     """The margin in discs of the player who holds few discs until late, against one who always takes most."""
-    game, rng = get_game("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
+    game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):
         mover = game.side_to_move(position)
@@ -414,12 +414,12 @@ def _disc_game(seed: int, at: int) -> int:
 
 def _discs(position: Any, side: int) -> int:
     """Discs of a side less the other's."""
-    text = get_game("othello").position_text(position)
+    text = get_rules("othello").position_text(position)
     return 0 if not text else _count(text, "bw"[side]) - _count(text, "wb"[side])
 
 
 def _empties(position: Any) -> int:
-    text = get_game("othello").position_text(position)
+    text = get_rules("othello").position_text(position)
     return 64 - _count(text, "b") - _count(text, "w")
 
 
@@ -452,7 +452,7 @@ def _judge_numbers(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _joins(arguments: Mapping[str, Any], _: int) -> Result:
-    four, game = get_game("connect4"), get_game("chess")
+    four, game = get_rules("connect4"), get_rules("chess")
     lines = [four.initial()]
     for _ply in range(4):
         lines = [four.play(each, move) for each in lines for move in four.legal_moves(each)]
@@ -502,7 +502,7 @@ def _library(_: Mapping[str, Any], __: int) -> Result:
 
 def _ending() -> Result:
     """A late position of Othello, solved by the core and by the slides' alpha-beta."""
-    game, rng = get_game("othello"), random.Random(1)  # noqa: S311 - needs no secrecy
+    game, rng = get_rules("othello"), random.Random(1)  # noqa: S311 - needs no secrecy
     position = game.initial()
     while _empties(position) > 7:
         position = game.play(position, rng.choice(game.legal_moves(position)))
@@ -526,7 +526,7 @@ def _judge_library(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _contempt(_: Mapping[str, Any], __: int) -> Result:
-    game = get_game("chess")
+    game = get_rules("chess")
     position = game.parse_position(PAWN_DOWN)
     for move in TO_AND_FRO:
         position = game.play(position, game.parse_move(position, move))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from bot.match.openings import position_after, random_opening
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import Assessment, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score
@@ -31,7 +31,7 @@ PAPER = {
 }
 """Wins at each depth in 100, 200, 300, 400 and 500 games: against minimax, trappy minimax, alpha-beta."""
 TEXT = {0: (86.7, 83.7, 86.3, 85.0), 2: (85.7, 85.6, 84.2, 83.3)}
-"""What the text says of them, in per cent by depth: against minimax, and alpha-beta."""
+"""The text's numbers of wins, in per cent by depth: against minimax, and alpha-beta."""
 PARAMS = TrapParams(assessment=Assessment.LAST)
 """Fang et al. take the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
@@ -106,7 +106,7 @@ def equality(depth: int, seed: int, number: int) -> Result:
         ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy
         alpha-beta against that of trappy minimax.
     """
-    game = get_game(GAME)
+    game = get_rules(GAME)
     _, found = position_after(game, random_opening(GAME, seed, number))
     position, stop = game.for_search(found), StopFlag()
     core = make_searcher(GAME, _TABLE_MB)

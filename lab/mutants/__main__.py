@@ -87,7 +87,7 @@ def _original(guarded: Guarded) -> Mutant:
 
 
 def _summary(mutants: dict[Guarded, list[Mutant]], ended: list[MutantResult]) -> int:
-    """Prints what came of it; the exit status."""
+    """Prints the results; returns the exit status."""
     valid = [done for done in ended if done.verdict is not MutantVerdict.INVALID]
     survivors = sorted(done.job.mutant.name for done in valid if not done.verdict.is_kill)
     explained = DOCUMENT.read_text() if DOCUMENT.exists() else ""

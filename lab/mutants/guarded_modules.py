@@ -1,4 +1,4 @@
-"""What is mutated, which tests guard it, and the mutants that must be among those tried."""
+"""The mutated modules, the tests that guard them, and the required mutants."""
 
 from dataclasses import dataclass
 

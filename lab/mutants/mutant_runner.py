@@ -1,6 +1,6 @@
 """Runs the tests that guard a module with a mutant in its place, each in a process of its own.
 
-Nothing is written into the working tree: Python is told another source when it imports the module, and the
+Nothing is written into the working tree: Python gets another source when it imports the module, and the
 C++ core is built in a temporary folder.  Processes are forked, since importing pytest and the libraries takes
 longer than most of the tests.
 """
@@ -55,7 +55,7 @@ _PRELOADED = (
 
 
 class MutantVerdict(StrEnum):
-    """What the tests said of a mutant."""
+    """The tests' verdict on a mutant."""
 
     KILLED = "killed"
     ENDLESS = "killed (endless)"
@@ -80,7 +80,7 @@ class MutantRun:
 
 @dataclass(frozen=True, slots=True)
 class MutantResult:
-    """What came of it."""
+    """The result."""
 
     job: MutantRun
     verdict: MutantVerdict
@@ -198,7 +198,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
 
 
 class _Plugin:
-    """What differs from the suite: a failure need not be made small."""
+    """Difference from the suite: a failure need not be minimised."""
 
     def pytest_sessionstart(self) -> None:
         settings.register_profile(

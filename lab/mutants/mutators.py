@@ -234,7 +234,7 @@ class _PythonChanges:
 
 
 def _children(node: ast.AST) -> Iterable[ast.AST]:
-    """What is below, but for what does not run or is for people to read: types, docstrings, messages."""
+    """The nodes below, except those that do not run or are for people: types, docstrings, messages."""
     match node:
         case ast.Raise() | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return ()

@@ -21,7 +21,7 @@ class DoesNotCompile(Exception):
 
 
 class Build:
-    """What all mutants have in common, compiled once."""
+    """The common objects of all mutants, compiled once."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._native = root / NATIVE

@@ -273,7 +273,7 @@ async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 
-async def get_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
+async def load_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
     """The game with this id, over or not.
 
     Raises:

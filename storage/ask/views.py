@@ -16,7 +16,7 @@ class AskView:
 
     about: str
     columns: Mapping[str, str]
-    """What each column means, in their order."""
+    """The meaning of each column, in order."""
 
 
 _OF_GAME = {

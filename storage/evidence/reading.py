@@ -33,7 +33,7 @@ _OTHERS = 200
 _DENSEST = 3
 """Up to this ratio of range to wanted keys, a range of keys is read faster than a list."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
-"""All games but matches between programs on this machine, which count only where asked for."""
+"""All games but matches between programs on this machine, which count only on request."""
 
 Keys = NDArray[np.int64]
 

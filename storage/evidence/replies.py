@@ -4,7 +4,7 @@ Statistics of many games are functions over these two arrays (`storage.evidence.
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs a new `LAYOUT` at most: a
 game whose rows were packed by an older layout or by older rules is packed again.
 
-What is a count is stored as one, and a probability as a whole number of 1/4,000,000,000: exact, since
+Counts are stored as integers, and a probability as a whole number of 1/4,000,000,000: exact, since
 forecasts have six digits, in half the bytes of a floating-point number.
 """
 
@@ -124,7 +124,7 @@ class Labels(NamedTuple):
     probabilities: str
     """Of the players, as JSON: that part of the assignment's record; empty: the game is of no trial."""
     models: tuple[str, ...]
-    """Who made the forecasts of its replies, by `model_text`; sorted."""
+    """The models of its replies' forecasts, by `model_text`; sorted."""
 
     @property
     def text(self) -> str:

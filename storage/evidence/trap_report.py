@@ -26,7 +26,7 @@ from engine.decision import (
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
@@ -93,9 +93,9 @@ class ReplyReport:
     """Its cost in hundredths of a per cent of expected score."""
     cost_text: str
     """Its loss against the best reply; empty if it is the best, or only a bound is known."""
-    glance_text: str | None
+    shallow_text: str | None
     """The opponent's most favourable score below the full depth; None: no shallower score."""
-    glance_plies: int | None
+    shallow_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
     """Of people, by the decision's forecast, or else by the model that chose the move; None: by neither."""
@@ -263,7 +263,7 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
 
 def _rules(name: str) -> Game[Any]:
     with decoding():
-        return get_game(name)
+        return get_rules(name)
 
 
 def _build_report(
@@ -485,11 +485,11 @@ def _reply(
     chosen = made.decision.chosen
     scores, final = profile.scores_centi, profile.final_centi
     judged = None if judgement is None else judgement.of(profile.reply)
-    glance_text = glance_plies = None
+    shallow_text = shallow_plies = None
     if len(scores) > 1:
         # The lowest for us; of equal ones the deepest, which means the most.
-        least, glance_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
-        glance_text, glance_plies = board.score(-least), -glance_plies
+        least, shallow_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
+        shallow_text, shallow_plies = board.score(-least), -shallow_plies
     return ReplyReport(
         reply=profile.reply,
         name=board.name(profile.reply),
@@ -503,8 +503,8 @@ def _reply(
         is_fall=judged is not None and judgement is not None and judgement.is_fall(judged),
         cost=0 if judged is None else judged.cost,
         cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
-        glance_text=glance_text,
-        glance_plies=glance_plies,
+        shallow_text=shallow_text,
+        shallow_plies=shallow_plies,
         probability=profile.probability if forecast is None else forecast.odds_of(profile.reply),
     )
 

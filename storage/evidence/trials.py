@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from engine.game import BadPosition
-from engine.games import get_game
+from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
@@ -65,7 +65,7 @@ class NewTrial:
     cap: int = CAP_GAMES
     """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
-    """What is compared."""
+    """The endpoint."""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -185,8 +185,8 @@ async def list_trials(session: AsyncSession) -> list[StoredTrial]:
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial that a new game belongs to; None: of no trial.
 
-    A game belongs to the open trial if its player was drawn blind, by numbers that nobody could predict, from
-    exactly the trial's players; or if that is the trial's only player, which draws single decisions so.
+    A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
+    trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
     A trial whose record is damaged has no new games.
 
     Games from a position that a challenger set belong to none.
@@ -230,7 +230,7 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
     if variant != "chess960":
         return True
     try:
-        board = get_game("chess").parse_position(initial_position).board
+        board = get_rules("chess").parse_position(initial_position).board
     except BadPosition:
         return True
     return board.chess960_pos() is None

@@ -61,7 +61,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     Args:
         at: When the game began, aware; None: now.
     """
-    known = await get_game(session, new.owner, new.site_game_id)
+    known = await load_game(session, new.owner, new.site_game_id)
     if known is not None:
         return known
     moment = at or now_utc()
@@ -92,7 +92,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         trial_id=new.trial_id,
         moves="",
     )
-    stored = await get_game(session, new.owner, new.site_game_id)
+    stored = await load_game(session, new.owner, new.site_game_id)
     assert stored is not None, "inserted here, or by another writer a moment ago"  # noqa: S101
     if former not in (None, new.opponent_name):
         renamed = {"name": former, "new_name": new.opponent_name}
@@ -100,14 +100,14 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     return stored
 
 
-async def get_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
+async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str) -> StoredGame | None:
     """An account's game with this key of the site."""
     statement = games_statement().where(*_of(owner), GameRow.site_game_id == site_game_id)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
-async def get_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
+async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
     """The game with this key of ours."""
     row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
     return None if row is None else _stored(row)
@@ -157,7 +157,7 @@ async def list_games_by_site_id(
     Args:
         session: Of the database.
         site_game_id: The key, in its exact letters.
-        is_prefix: Also those whose key only begins so.
+        is_prefix: Also those whose key only begins with it.
     """
     key = GameRow.site_game_id
     # Not LIKE, which takes small letters for capitals on SQLite.
@@ -266,7 +266,7 @@ async def reopen_game(session: AsyncSession, game_id: int) -> None:
     )
     # The trainer looks through it again when it is settled.
     await session.execute(delete(SearchedGame).where(SearchedGame.game_id == game_id))
-    game = await get_game_by_id(session, game_id)
+    game = await load_game_by_id(session, game_id)
     plies = 0 if game is None else len(game.moves)
     decisions = DecisionRow.game_id == game_id
     await session.execute(
@@ -313,7 +313,7 @@ async def count_by_player(
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
-    """The number of an account's games against each bot since a moment, by the site's key of the bot.
+    """The number of an account's games against each bot after a given time, by the site's key of the bot.
 
     Aborted games count, too.  Bots without games are absent.
     """

@@ -1,7 +1,7 @@
 """Returns the space of deleted and shortened rows to the disk, and refreshes the query planner's statistics.
 
-SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new
-rows, and nobody waits.
+SQLite rewrites the whole file and blocks all other writers meanwhile; PostgreSQL frees the space for new rows
+without blocking.
 """
 
 from dataclasses import dataclass

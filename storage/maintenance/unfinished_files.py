@@ -33,7 +33,7 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
     Raises:
         BeingWritten: Another program writes it.
-        OSError: It cannot be made, or is a link: somebody else may have put that there.
+        OSError: It cannot be created, or is a link, which an attacker may have placed there.
     """
     unfinished = path.with_name(path.name + UNFINISHED)
     while (handle := _locked(unfinished, path, mode)) is None:

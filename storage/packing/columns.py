@@ -212,7 +212,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""What writes a column of values of one type; False, and nothing is written: these need JSON."""
+"""Writers of columns by type of values; False, and nothing is written: the values need JSON."""
 
 
 class ColumnReader:

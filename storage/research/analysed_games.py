@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Candidate, Decision, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from storage.inserts import insert_new
 from storage.research.archive import BATCH, add_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
@@ -369,7 +369,7 @@ def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> Sto
     replies = decision.chosen.replies
     if len(replies) < 2 or reply not in {each.reply for each in replies}:
         return None
-    game: Game[Any] = get_game(decision.game)
+    game: Game[Any] = get_rules(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
     reckoning = decision.reckoning
     initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s

@@ -260,7 +260,7 @@ class ForecastRow(Base):
 class ReplyTimeRow(Base):
     """The opponent's time for the reply to a move of ours, the first one if it was taken back.
 
-    No row: there was no reply, nobody timed it, or the game is from before 2026-11-25.
+    No row: there was no reply, it was not timed, or the game is from before 2026-11-25.
     """
 
     __tablename__ = "reply_times"

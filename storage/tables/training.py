@@ -36,7 +36,8 @@ class TrainingPosition(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Of these."""
     bait_line: Mapped[str | None] = mapped_column(Text)
-    """What follows the bait under best play, in the game's notation, separated by spaces; null: not known."""
+    """The continuation after the bait under best play, in the game's notation, separated by spaces; null: not
+    known."""
 
 
 class TrainingFall(Base):

@@ -45,7 +45,7 @@ from bot.base.game_server import Account
 from bot.game.search_pool import Rank, SearchPool
 from bot.game.services import GameServices
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from storage.database import Database
 from tests.patience import PATIENCE_S
 
@@ -93,7 +93,7 @@ class FakeServer:
         moves: tuple[str, ...] = (),
         pick: Pick | None = None,
     ) -> None:
-        self.rules = get_game(game)
+        self.rules = get_rules(game)
         self.our_side = our_side
         self.variant = self.rules.name
         self.initial_position = initial_position

@@ -16,7 +16,7 @@ from storage.database import Database
 from storage.evidence.summaries import games_over, games_to_summarise, remake
 from storage.ledger.decisions import list_decisions
 from storage.ledger.events import list_events
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from storage.tables.games import ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer
@@ -26,7 +26,7 @@ from tests.storage.samples import ARENA
 
 async def stored_game(database: Database) -> StoredGame:
     async with database.read() as session:
-        game = await get_game(session, ARENA, GAME_ID)
+        game = await load_game(session, ARENA, GAME_ID)
     assert game is not None
     return game
 

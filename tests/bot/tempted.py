@@ -8,7 +8,7 @@ from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.decisions import commit_decision
 from storage.ledger.forecasts import store_forecast
-from storage.ledger.games import finish_game, get_game
+from storage.ledger.games import finish_game, load_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, StoredGame
 from tests.storage.samples import ARENA, opened
@@ -105,6 +105,6 @@ async def _game(
     await store_forecast(session, decision_id, made, found)
     moves = [move, reply]
     await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", moves=moves)
-    stored = await get_game(session, ARENA, game.site_game_id)
+    stored = await load_game(session, ARENA, game.site_game_id)
     assert stored is not None
     return stored

@@ -7,7 +7,7 @@ import pytest
 
 from bot.base.config import AssignmentConfig, EngineConfig, TrialConfig
 from storage.database import Database
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_right, most_by_chance, play_games
 from tests.bot.daemon.test_program import running, settings
 from tests.storage.samples import ARENA
@@ -21,7 +21,7 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
     database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
     try:
         async with database.read() as session:
-            stored = [await get_game(session, ARENA, each.game_id) for each in games]
+            stored = [await load_game(session, ARENA, each.game_id) for each in games]
     finally:
         await database.close()
     return [game.player for game in stored if game is not None]

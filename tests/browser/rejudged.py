@@ -7,14 +7,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from bot.views.moment_text import judge_moment
 from bot.views.report_text import summarise_report
-from engine.games import get_game
+from engine.games import get_rules
 from storage.evidence.trap_report import DecisionReport
 
 
 def rejudged(report: dict[str, Any]) -> dict[str, Any]:
     """The same report, judged again; what a blind one leaves out is not asked for."""
     is_blind = report.get("blind", False)
-    unit = get_game(report["game"]).score_unit
+    unit = get_rules(report["game"]).score_unit
     decisions = [_decision(each) for each in report["decisions"]]
     verdicts = [
         judge_moment(

@@ -7,7 +7,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from engine.games import get_game
+from engine.games import get_rules
 from tests.browser.host import Host
 from tests.browser.page import Page
 
@@ -68,7 +68,7 @@ def label(page: Page, square: str) -> str | None:
 @pytest.mark.parametrize("variant", NAMES)
 @pytest.mark.parametrize("color", ["white", "black"])
 def test_the_own_side_sits_below(page: Page, host: Host, variant: str, color: str) -> None:
-    game = get_game(NAMES[variant])
+    game = get_rules(NAMES[variant])
     opening = "" if color == "white" else {"standard": "e2e4", "xiangqi": "h3e3"}[variant]
     open_game(page, host, variant, color, opening)
     page.find(".square.movable")

@@ -22,7 +22,7 @@ from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchM
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
 from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forecast_replies
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry
 from engine.judgement import expected_scale_centi, judge_decision
@@ -42,7 +42,7 @@ from tests.engine.human.fakes import FakeModel
 from tests.engine.positions import random_position
 from tests.engine.protocols.test_engine_source import Scripted, decide, source
 
-OTHELLO = get_game("othello")
+OTHELLO = get_rules("othello")
 DEPTH = 4
 
 
@@ -161,7 +161,7 @@ def scripted(deep_centi: int) -> Scripted:
 
 def decided_by(link: Scripted) -> tuple[Decision, EngineSource]:
     engine = source(link)
-    game = get_game("chess")
+    game = get_rules("chess")
     decision = decide(engine, game.position_text(game.initial()))
     assert (decision.profile_source, decision.depth, decision.is_complete) == (link.name, 4, True)
     link.asked.clear()
@@ -292,7 +292,7 @@ def test_a_search_to_the_end_of_the_game_needs_no_confirmation() -> None:
 
 
 def test_a_move_that_ends_the_game_has_no_replies() -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     position = game.parse_position("7k/5Q2/6K1/8/8/8/8/8 w - - 0 1")
     chess = make_searcher("chess", 1)
     made = MoveChooser(strategy_named("standard"), game, TrapParams(), chess).choose(

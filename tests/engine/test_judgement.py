@@ -10,7 +10,7 @@ from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import (
     ERROR,
     RULE,
@@ -86,9 +86,9 @@ def test_numbers_by_hand() -> None:
     assert not judgement.is_decided
 
 
-def test_a_blunder_that_any_glance_shows_is_no_fall() -> None:
+def test_a_blunder_that_any_shallow_score_shows_is_no_fall() -> None:
     """Qxf6 loses the queen at every depth, although another reply is a trap: an error elsewhere."""
-    chess = get_game("chess")
+    chess = get_rules("chess")
     move = candidate(("d8e7", (260, 270, 274)), ("d8f6", (965, 1000, 1031)), ("b8c6", (-300, -200, 900)))
     made = replace(decision_with([move], "e6"), game="chess", position=chess.position_text(chess.initial()))
     judgement = judge_decision(made)

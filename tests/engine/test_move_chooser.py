@@ -14,7 +14,7 @@ from engine.completion import complete
 from engine.decision import Decision, Pick, ReplyProfile, SourceInfo, VarietyDraw
 from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
-from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.judgement import classify_reply
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
@@ -51,7 +51,7 @@ def decide(
     position: Any, depth: int, trap: TrapParams | None = None, kind: str = "trappy", game: str = "othello"
 ) -> Decision:
     searcher = native if game == "othello" else make_searcher(game, 1)
-    return MoveChooser(strategy_named(kind), get_game(game), trap or TrapParams(), searcher).choose(
+    return MoveChooser(strategy_named(kind), get_rules(game), trap or TrapParams(), searcher).choose(
         position, Limits(depth), StopFlag()
     )
 
@@ -154,7 +154,7 @@ def test_scores_by_depth_are_minimax_scores() -> None:
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
 def test_whole_games_verify(name: str, kind: str) -> None:
     """Players of every game against a random mover: each decision is legal and follows from its record."""
-    game = get_game(name)
+    game = get_rules(name)
     guesses = strategy_named(kind).models_opponent  # about the replies, which takes its time
     for seed in range(1 if guesses else 2):
         rng = random.Random(seed)
@@ -170,7 +170,7 @@ def test_whole_games_verify(name: str, kind: str) -> None:
 
 
 def test_a_perfect_player_never_loses_tictactoe() -> None:
-    game = get_game("tictactoe")
+    game = get_rules("tictactoe")
     for seed in range(2):
         rng = random.Random(seed)
         position, ours = game.initial(), seed % 2
@@ -360,7 +360,7 @@ def test_the_strong_player_solves_endings() -> None:
 
 
 def test_a_strong_player_without_a_selective_search_plays_by_full_width() -> None:
-    decision = decide(get_game("tictactoe").initial(), 4, kind="strong", game="tictactoe")
+    decision = decide(get_rules("tictactoe").initial(), 4, kind="strong", game="tictactoe")
     assert (decision.search_mode, decision.pick) == ("exact", None)
     verify(decision)
 
@@ -380,7 +380,7 @@ def test_a_strong_player_that_is_stopped_at_once_still_decides() -> None:
 def test_who_stops_a_strong_player_does_not_wait_for_the_deep_score_of_an_unlikely_move(
     stopped: bool,
 ) -> None:
-    game, stop, nodes = get_game("chess"), StopFlag(), 0
+    game, stop, nodes = get_rules("chess"), StopFlag(), 0
     core: Any = make_searcher("chess", 4)
 
     class Distracted:

@@ -11,7 +11,7 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision, SearchMode, TrialDraw
 from engine.errors import BadSettings, RecordError
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, Scale, TrapParams
@@ -47,7 +47,7 @@ def decided(
     limits: Limits | None = None,
     searcher: Searcher | None = None,
 ) -> Decision:
-    rules, trap = get_game(game), TrapParams(threshold_percent=threshold)
+    rules, trap = get_rules(game), TrapParams(threshold_percent=threshold)
     searcher = searcher or make_searcher(game, 1)
     found = MoveChooser(strategy_named(player), rules, trap, searcher, randomised=params)
     limits = limits or Limits(depth)
@@ -178,7 +178,7 @@ def test_who_does_not_take_part(position: str, depth: int, threshold: float) -> 
 
 def test_a_decided_game_is_left_alone() -> None:
     """A won ending, with any threshold."""
-    rng, rules = random.Random(3), get_game("othello")
+    rng, rules = random.Random(3), get_rules("othello")
     position = rules.initial()
     while rules.legal_moves(position) and rules.most_plies_left(position) > 6:
         position = rules.play(position, rng.choice(rules.legal_moves(position)))
@@ -236,7 +236,7 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
 
 
 def test_a_detour_from_a_line_played_before_goes_first() -> None:
-    rules = get_game("othello")
+    rules = get_rules("othello")
     player = MoveChooser(strategy_named("randomised"), rules, TrapParams(), make_searcher("othello", 1))
     avoidance = RepetitionAvoidance((), 500)
     made = player.choose(rules.parse_position(PLAIN), Limits(6), StopFlag(), avoidance, seed=0)
@@ -245,7 +245,7 @@ def test_a_detour_from_a_line_played_before_goes_first() -> None:
 
 
 def test_the_raw_value_from_a_floor_up() -> None:
-    rules = get_game("othello")
+    rules = get_rules("othello")
     position = rules.parse_position(PLAIN)
     profiler = Profiler(rules, make_searcher("othello", 1), position, TrapParams(), StopFlag())
     for move in profiler.moves:
@@ -283,7 +283,7 @@ def test_settings_that_make_no_sense(changes: dict[str, Any], complaint: str) ->
 
 
 def test_random_games_verify() -> None:
-    rng, rules, searcher = random.Random(2), get_game("othello"), make_searcher("othello", 1)
+    rng, rules, searcher = random.Random(2), get_rules("othello"), make_searcher("othello", 1)
     drawn = 0
     for _ in range(12):
         position: Any = rules.initial()

@@ -16,7 +16,7 @@ from engine.decision import Candidate, Decision, OpponentModelUse, Person, Reply
 from engine.errors import BadSettings, IncompleteProfile, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Decided, TemptingParams, TrapParams, ValueParams
 from engine.search.searchers import make_searcher
@@ -37,9 +37,9 @@ from engine.tempting_player import (
     contender_floor_centi,
     gaps_centi,
     least_score,
+    to_expected_score,
     weight_table,
     weights,
-    worth,
 )
 from engine.time_management import Limits
 from engine.trappy import with_trap
@@ -76,7 +76,7 @@ def test_the_weight_table_is_the_exponential_function() -> None:
 def test_weights_fall_with_rank_and_look() -> None:
     table = memoryview(weight_table()).cast("i")
     even, good = (0, 0), (-100, -100)  # the second looks better to the opponent
-    gap = 2 * (worth(0, PARAMS) - worth(-100, PARAMS))
+    gap = 2 * (to_expected_score(0, PARAMS) - to_expected_score(-100, PARAMS))
     assert weights([even, good, even, good], PARAMS) == [table[gap] // 3, 2**30, table[gap] // 3, 2**30]
     assert weights([even, even], PARAMS) == [2**30, 2**30]
     assert weights([(0, -100)], PARAMS) == [2**30]
@@ -100,7 +100,7 @@ def test_adj_is_the_mean_loss() -> None:
 
 def test_no_logistic_function() -> None:
     with pytest.raises(BadSettings, match="logistic_centi is 0"):
-        worth(0, TemptingParams())
+        to_expected_score(0, TemptingParams())
 
 
 @given(st.integers(-5, WHOLE + 1))
@@ -109,7 +109,7 @@ def test_least_score(least: int) -> None:
     if least <= 0:
         assert found == -UNBOUNDED
     elif least <= WHOLE:
-        assert worth(found, PARAMS) >= least > worth(found - 1, PARAMS)
+        assert to_expected_score(found, PARAMS) >= least > to_expected_score(found - 1, PARAMS)
     else:
         assert found == UNBOUNDED
 
@@ -196,7 +196,7 @@ def test_floors_never_fall(one: int, other: int, decided: Decided, params: Tempt
 def test_what_no_trap_could_lift_to_the_top_is_no_contender(best: int, decided: Decided) -> None:
     floor = contender_floor_centi(best, PARAMS, decided)
     allowed = allowed_floor_centi(best, PARAMS, decided)
-    standing = TemptingStanding(1000 * worth(best, PARAMS), best, 0)
+    standing = TemptingStanding(1000 * to_expected_score(best, PARAMS), best, 0)
     assert floor >= allowed
     assert floor == best or ceiling(floor, 1, PARAMS) > standing
     assert floor == allowed or ceiling(floor - 1, -1, PARAMS) < standing
@@ -225,9 +225,11 @@ def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     move = random_move(rng)
     exact = TemptingStanding(adjusted(move, PARAMS), move.raw_centi, 0)
     known = bounds_of(replace(move, replies=(), complete=False), 0, PARAMS)
-    glances = [(r.scores_centi[0], r.scores_centi[1]) for r in move.replies]
-    known = TemptingBounds(move.raw_centi, 0, glances, PARAMS)
-    assert known.low() == TemptingStanding(1000 * worth(move.raw_centi, PARAMS), move.raw_centi, 0)
+    shallow_scores = [(r.scores_centi[0], r.scores_centi[1]) for r in move.replies]
+    known = TemptingBounds(move.raw_centi, 0, shallow_scores, PARAMS)
+    assert known.low() == TemptingStanding(
+        1000 * to_expected_score(move.raw_centi, PARAMS), move.raw_centi, 0
+    )
     assert known.high() <= ceiling(move.raw_centi, 0, PARAMS)
     best = TemptingStanding(
         rng.randint(known.low().adjusted, known.high().adjusted), rng.randint(-200, 200), -1
@@ -238,8 +240,8 @@ def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     else:
         assert x >= move.raw_centi
         for much, is_out in ((x, True), (x + 1, False)):
-            tried = TemptingBounds(move.raw_centi, 0, glances, PARAMS)
-            tried.most_centi = [much] * len(glances)
+            tried = TemptingBounds(move.raw_centi, 0, shallow_scores, PARAMS)
+            tried.most_centi = [much] * len(shallow_scores)
             if much < known.certain_centi:
                 assert (tried.high() < best) == is_out
     for i in known.order:
@@ -259,7 +261,7 @@ def test_needed_is_the_least_that_is_enough() -> None:
     for _ in range(100):
         raw, other = rng.choice(((0, 0), (0, 5), (5, 0)))
         known = TemptingBounds(raw, rng.choice((0, 2)), [(rng.randint(-50, 50), 0) for _ in range(3)], PARAMS)
-        best = TemptingStanding(1000 * worth(other, PARAMS) + rng.randint(0, 2000), other, -1)
+        best = TemptingStanding(1000 * to_expected_score(other, PARAMS) + rng.randint(0, 2000), other, -1)
         needed = known.needed(best)
         assert known._standing(needed) > best
         assert needed == 0 or known._standing(needed - 1) < best
@@ -290,10 +292,10 @@ def test_replies_come_by_falling_weight_and_are_ruled_out_until_none_is_open() -
 
 
 def looked(move: str, raw: int, *replies: tuple[tuple[int, int], int | None, int], **more: Any) -> Candidate:
-    """A move with what is known of its replies: glance, least, most."""
+    """A move with what is known of its replies: shallow scores, least, most."""
     profiles = tuple(
-        ReplyProfile(f"r{i}", (), most, glance_centi=glance, least_centi=least)
-        for i, (glance, least, most) in enumerate(replies)
+        ReplyProfile(f"r{i}", (), most, shallow_scores_centi=shallow, least_centi=least)
+        for i, (shallow, least, most) in enumerate(replies)
     )
     return with_trap(Candidate(move, raw, False, 0.0, replies=profiles, **more), TrapParams(), swindle=True)
 
@@ -337,19 +339,19 @@ def test_bounds_prove_a_choice_to_the_last_unit() -> None:
 
 def test_ties_go_to_the_higher_raw_value() -> None:
     far = 1000  # 9999.5.. hundredths of a per cent: scores around it have the same worth
-    assert worth(far, PARAMS) == worth(far + 1, PARAMS) == WHOLE
+    assert to_expected_score(far, PARAMS) == to_expected_score(far + 1, PARAMS) == WHOLE
     a, b = plain("a", far), plain("b", far + 1)
     assert Tempting(name="tempting", settings=PARAMS).best_move([a, b], TrapParams()) == "b"
     verify(tempting(a, b, move="b"))
     refuses(tempting(a, b, move="a"), "b follows")
 
 
-def test_a_forged_glance_is_noticed() -> None:
-    """Weights are what makes ``a`` the choice, and each unit of a glance is part of one."""
+def test_a_forged_shallow_score_is_noticed() -> None:
+    """Weights are what makes ``a`` the choice, and each unit of a shallow score is part of one."""
     sound, bait = at(5000), at(7000)
 
-    def of(*glance: int, rival: int) -> Decision:
-        mine = looked("a", sound, ((0, 0), sound, sound), ((glance[0], glance[1]), bait, bait))
+    def of(*shallow: int, rival: int) -> Decision:
+        mine = looked("a", sound, ((0, 0), sound, sound), ((shallow[0], shallow[1]), bait, bait))
         other = looked("b", at(5300), ((0, 0), None, rival))
         return tempting(mine, other, move="a", tempting=FINE)
 
@@ -358,7 +360,7 @@ def test_a_forged_glance_is_noticed() -> None:
     rival = at(5300 + (at_most - 5_300_000) // 600)
     verify(of(-4, 0, rival=rival))
     verify(of(0, -4, rival=rival))
-    refuses(of(-4, 0, rival=at(worth(rival, FINE) + 1)), "b could stand at")
+    refuses(of(-4, 0, rival=at(to_expected_score(rival, FINE) + 1)), "b could stand at")
     refuses(of(0, 0, rival=rival), "b could stand at")
     refuses(of(0, 4, rival=rival), "b could stand at")
 
@@ -389,7 +391,7 @@ def test_a_bound_on_the_raw_value_is_no_raw_value() -> None:
     refuses(tempting(plain("a", 100), held, move="a"), "b could stand")
 
 
-def test_every_reply_has_a_glance() -> None:
+def test_every_reply_has_shallow_scores() -> None:
     rival = looked("b", 0, (EVEN, None, 0))
     bare = replace(rival, replies=(ReplyProfile("r0", (), 0),))
     refuses(tempting(looked("a", 10, (EVEN, None, 10)), bare, move="a"), "no scores after two and three")
@@ -420,7 +422,7 @@ def test_below_four_plies_the_raw_value_decides() -> None:
 
 @pytest.mark.parametrize("depth", [2, 3, LEAST_DEPTH])
 def test_a_decision_of_any_depth_still_verifies_with_its_whole_profile(depth: int) -> None:
-    game, searcher = get_game("othello"), make_searcher("othello", 1)
+    game, searcher = get_rules("othello"), make_searcher("othello", 1)
     made = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
         game.initial(), Limits(depth), StopFlag()
     )
@@ -471,8 +473,8 @@ def test_records() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"glance_centi": [1]}, "a glance is not two scores"),
-        ({"bound_centi": None}, "a glance is not two scores"),
+        ({"glance_centi": [1]}, "shallow_scores_centi is not two"),
+        ({"bound_centi": None}, "shallow_scores_centi is not two"),
         ({"glance_centi": [1, 2.5]}, "a reply's score is not a whole number"),
         ({"least_centi": True}, "a reply's score is not a whole number"),
     ],
@@ -495,4 +497,4 @@ def test_other_players_records_are_no_longer_than_before() -> None:
 def test_expected_score_of_both_sides() -> None:
     """The unit is that of the other players."""
     for score, s in itertools.product((-300, 0, 77), (50.0, 205.4)):
-        assert worth(score, TemptingParams(logistic_centi=s)) == expected_score(score, s)
+        assert to_expected_score(score, TemptingParams(logistic_centi=s)) == expected_score(score, s)

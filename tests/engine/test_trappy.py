@@ -26,8 +26,8 @@ from engine.trappy import (
     standing,
     trappiness,
     trappiness_minimising,
+    utility,
     with_trap,
-    worth,
 )
 from engine.verification import verify
 from tests.engine.decisions import decision_with
@@ -255,13 +255,19 @@ def test_the_worked_example_of_the_engine_guide() -> None:
     paper = candidate("m", 0, *rows)
     assert [paper.quality_centi, paper.adjusted_centi] == pytest.approx([225 + 75 * 280 / 900, 0])
 
-    assert [worth(score, EXPECTED) for score in (0, 300, -250, -280, -300)] == [5000, 8176, 2227, 1978, 1824]
+    assert [utility(score, EXPECTED) for score in (0, 300, -250, -280, -300)] == [
+        5000,
+        8176,
+        2227,
+        1978,
+        1824,
+    ]
     assert reply_trappiness(rows[1][1], EXPECTED) == pytest.approx(0.75 + 0.25 * (6198 - 2000) / 6000)
     trappy = with_trap(paper, EXPECTED)
     assert trappy.trap == "b4"
     assert trappy.quality_centi == pytest.approx(3176 * 0.924916667, abs=0.01)
     assert trappy.adjusted_centi == pytest.approx(5000 + 400 + 0.05 * (2937.535 - 500) / 1.75, abs=0.01)
-    better = Candidate("n", 17, False, worth(17, EXPECTED), complete=True)  # 52.12 %: 0.17 more, no trap
+    better = Candidate("n", 17, False, utility(17, EXPECTED), complete=True)  # 52.12 %: 0.17 more, no trap
     assert better.adjusted_centi == 5212
     assert TRAPPY.best_move([better, trappy], EXPECTED) == "m"
     assert TRAPPY.best_move([better, paper], PAPER) == "n"
@@ -271,7 +277,7 @@ def test_the_worked_example_of_the_engine_guide() -> None:
 def test_the_expected_scale_needs_a_logistic_function() -> None:
     open_params = TrapParams(scale=Scale.EXPECTED)
     with pytest.raises(ValueError, match="needs the game's own"):
-        worth(0, open_params)
+        utility(0, open_params)
     assert open_params.for_position(150) == replace(open_params, logistic_centi=150)
     assert EXPECTED.for_position(150) == EXPECTED
     assert PAPER.for_position(150) == PAPER
@@ -282,13 +288,13 @@ def test_the_expected_scale_needs_a_logistic_function() -> None:
 def test_the_largest_expected_value_never_falls(a: int, b: int, params: TrapParams) -> None:
     """What the pruning at the root rests on: in floating point too, and ties fall to the higher raw value."""
     low, high = sorted((a, b))
-    assert worth(low, params) + bonus_cap(low, params) <= worth(high, params) + bonus_cap(high, params)
+    assert utility(low, params) + bonus_cap(low, params) <= utility(high, params) + bonus_cap(high, params)
 
 
 def test_rounding_lifts_no_bonus_above_its_cap() -> None:
     """Figure 5 just below its last joint, as floating point has it, is above the quarter that follows it."""
     params = TrapParams(scale=Scale.EXPECTED, risk_share_percent=54, logistic_centi=150)
-    raw = next(score for score in range(-2000, 0) if worth(score, params) == 23)
+    raw = next(score for score in range(-2000, 0) if utility(score, params) == 23)
     assert 8 * params.risk_share * 23 > 216  # the joint
     assert bonus(216, raw, params) <= bonus_cap(raw, params)
 
@@ -299,12 +305,12 @@ def test_a_bonus_is_never_above_the_risk_nor_lifts_a_move_to_a_forced_win(
     row: list[int], raw: int, params: TrapParams
 ) -> None:
     quality = reply_quality(row, raw, params)
-    assert 0 <= quality <= max(0, worth(row[-1], params) - worth(raw, params))
+    assert 0 <= quality <= max(0, utility(row[-1], params) - utility(raw, params))
     found = bonus(quality, raw, params)
     assert 0 <= found <= bonus_cap(raw, params) <= 100 * params.risk_percent
-    assert worth(raw, params) + found <= WHOLE
-    if worth(raw, params) < WHOLE:
-        assert worth(raw, params) + found < WHOLE
+    assert utility(raw, params) + found <= WHOLE
+    if utility(raw, params) < WHOLE:
+        assert utility(raw, params) + found < WHOLE
 
 
 @given(st.floats(0, WHOLE), any_score, any_score, any_score, expected_params)
@@ -314,7 +320,7 @@ def test_the_ceiling_of_an_expected_quality(
 ) -> None:
     params = replace(params, assessment=Assessment.LAST)
     row = (more, final)
-    bound = min(shallow, worth(more, params))
+    bound = min(shallow, utility(more, params))
     reached = reply_quality(row, raw, params)
     for higher in (final, final + 1, final + 350, WIN_CENTI + 6400):
         assert reached <= quality_ceiling(bound, higher, raw, params)
@@ -338,8 +344,8 @@ def test_no_more_is_given_up_than_the_risk_and_the_share(
     ]
     played = TRAPPY.best_move(candidates, params)
     raws = {c.move: c.raw_centi for c in candidates}
-    best = worth(max(raws.values()), params)
-    given_up = best - worth(raws[played], params)
+    best = utility(max(raws.values()), params)
+    given_up = best - utility(raws[played], params)
     assert given_up <= 100 * params.risk_percent
     assert given_up <= best * params.risk_share_percent / 100 + 1e-9
     if params.decided is Decided.SWINDLE:  # nor is a forced result ever risked
@@ -351,7 +357,7 @@ def test_who_has_little_left_risks_little() -> None:
     """Five points of expected score are everything that is left: they are not risked for a trap."""
     best = candidate("a1", -600)
     trap = candidate("b1", -900, ("b2", (-1500, -1500, 300)))  # as deceptive as can be, and worth much
-    assert [worth(c.raw_centi, EXPECTED) for c in (best, trap)] == [474, 110]
+    assert [utility(c.raw_centi, EXPECTED) for c in (best, trap)] == [474, 110]
     flat = replace(EXPECTED, risk_share_percent=100)
     assert TRAPPY.best_move([with_trap(c, flat) for c in (best, trap)], flat) == "b1"
     assert TRAPPY.best_move([with_trap(c, EXPECTED) for c in (best, trap)], EXPECTED) == "a1"

@@ -11,7 +11,7 @@ from engine.completion import complete
 from engine.decision import Candidate, Decision, VarietyDraw
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.lookup.othello_book import Book, BookMove, BookSource, canonical
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -26,7 +26,7 @@ from engine.variety import LEVELS, RepetitionAvoidance, draw_move
 from engine.verification import verify
 from tests.engine.positions import random_position
 
-chess, othello = get_game("chess"), get_game("othello")
+chess, othello = get_rules("chess"), get_rules("othello")
 searchers = {name: make_searcher(name, 1) for name in ("chess", "othello", "connect4", "tictactoe")}
 
 
@@ -43,7 +43,7 @@ def decide(
     seed: int = 1,
     limits: Limits | None = None,
 ) -> Decision:
-    game = get_game(name)
+    game = get_rules(name)
     position = random_position(game, random.Random(seed), plies) if plies else game.initial()
     player = MoveChooser(strategy_named(kind), game, TrapParams(), searchers[name], rng=random.Random(seed))
     return player.choose(position, limits or Limits(4), StopFlag(), avoidance)
@@ -115,7 +115,7 @@ def test_a_wider_draw_is_proved_by_its_record() -> None:
 @pytest.mark.parametrize("within", [0, 30, 300])
 @pytest.mark.parametrize("name", ["chess", "othello", "connect4"])
 def test_plain_candidates_are_exact_near_the_best(name: str, within: int) -> None:
-    game, searcher = get_game(name), searchers[name]
+    game, searcher = get_rules(name), searchers[name]
     for seed in range(5):
         position = random_position(game, random.Random(seed), plies=10)
         profiler = Profiler(game, searcher, position, TrapParams(), StopFlag())
@@ -214,7 +214,7 @@ def test_a_book_is_asked_until_it_has_another_move() -> None:
 
 
 def test_the_reference_search_draws_too() -> None:
-    game = get_game("tictactoe")
+    game = get_rules("tictactoe")
     player = MoveChooser(
         strategy_named("trappy"), game, TrapParams(), ReferenceSearcher(game), rng=random.Random(2)
     )

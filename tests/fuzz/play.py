@@ -15,7 +15,7 @@ from bot.game.services import GameServices
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.records import AccountKey, DecisionState, GameResult
 from tests.fuzz.faults import Fault, Place, schedule
 from tests.fuzz.harness import THINKS_S, ErrorLog, Outcome, QuickPool, run_bot, troubles
@@ -189,7 +189,7 @@ async def _check_books(site: Site, checks: _Checks, database: Database) -> None:
         for trouble in await troubles(session):
             checks.report(f"I5: {trouble}")
         for board in site.boards.values():
-            stored = await get_game(session, OWNER, board.id)
+            stored = await load_game(session, OWNER, board.id)
             if stored is None:
                 if board.was_read or board.acknowledged:
                     checks.report(f"I4: {board.id} is not in the database")

@@ -15,7 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from tests.fuzz.faults import Fault, Kind, Place
 
 BOT = "desdemona"
@@ -125,7 +125,7 @@ class Site:
         self._began = self._loop.time()
         self._faults = faults
         self._rng = rng
-        self._rules = get_game(GAME)
+        self._rules = get_rules(GAME)
         self.offers: dict[str, Offer] = {}
         self.boards: dict[str, Board] = {}
         self.story: list[str] = []

@@ -17,7 +17,7 @@ from bot.base.dialects import get_dialect
 from bot.game.unfinished_games import unfinished_games
 from bot.servers.ggs import GgsServer
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.verification import verify
 from storage.database import Database
 from storage.filters import Filters
@@ -258,7 +258,7 @@ async def troubles(
 
 def _rows(game: StoredGame) -> str:
     """Where a game began, as the server writes it."""
-    rules = get_game("othello")
+    rules = get_rules("othello")
     start = rules.initial() if not game.initial_position else rules.parse_position(game.initial_position)
     return "".join(rules.board_rows(start)).translate(str.maketrans("bw.", "*O-"))
 
@@ -267,7 +267,7 @@ def _wrong(
     game: StoredGame, decisions: list[StoredDecision], match: Over, seat: Seat, bot: str
 ) -> Iterator[str]:
     side = 0 if seat.black == bot else 1
-    rules = get_game("othello")
+    rules = get_rules("othello")
     start = rules.initial() if not game.initial_position else rules.parse_position(game.initial_position)
     end = replay(rules, game.moves, start)
     is_over = not rules.legal_moves(end)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import RULE
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -109,7 +109,7 @@ DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 @lru_cache(maxsize=2)
 def drawn_decision(*, trap: bool) -> Decision:
     """A decision that a lot made at `DRAWN_AT`: for the move that sets a trap, or for the other one."""
-    game = get_game("othello")
+    game = get_rules("othello")
     player = MoveChooser(strategy_named("randomised"), game, TrapParams(), make_searcher("othello", 1))
     seed = 0 if trap else (1 << 64) - 1
     made = player.choose(game.parse_position(DRAWN_AT), Limits(6), StopFlag(), seed=seed)

@@ -13,7 +13,7 @@ from storage.errors import FilterError
 from storage.evidence.trials import NewTrial, start_trial
 from storage.filters import _CONDITIONS, Filters, GamePhase, TrapSettings, of_games, standing
 from storage.ledger.decisions import mark_dropped, void_after
-from storage.ledger.games import finish_game, get_game, list_games
+from storage.ledger.games import finish_game, list_games, load_game
 from storage.records import MATCH_SITE, GameResult
 from storage.tables.games import DecisionRow
 from tests.storage.evidence.statistics.facts import game_facts
@@ -80,7 +80,7 @@ async def test_by_result_and_trial(database: Database) -> None:
 
         assert await found(Filters(has_result=True)) == ["won"]
         assert await found(Filters(has_result=False)) == ["open"]
-        ended = await get_game(session, ARENA, "won")
+        ended = await load_game(session, ARENA, "won")
         assert ended is not None
         assert ended.ended_at is not None
         assert await found(Filters(ended_before=ended.ended_at)) == []

@@ -32,7 +32,7 @@ from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.decisions import commit_decision, mark_dropped, reply_scores, void_after
 from storage.ledger.events import record_event
 from storage.ledger.forecasts import forecasts_of_game, store_forecast
-from storage.ledger.games import adopt_records, finish_game, get_game, list_games, list_unsettled_games
+from storage.ledger.games import adopt_records, finish_game, list_games, list_unsettled_games, load_game
 from storage.ledger.outcomes import record_reply_time
 from storage.packing.records import COLUMNS, PLAIN, unpack
 from storage.records import GameResult, ReplyTime, TimeSource
@@ -151,7 +151,7 @@ async def test_games_of_the_first_schema_stay_whole(url: str) -> None:
         await opened(session, "sixth", params=TrapParams(scale=Scale.EXPECTED, risk_share_percent=10))
         await opened(session, "fourth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
         await opened(session, "fifth", params=TrapParams(scale=Scale.EXPECTED, risk_percent=2.5))
-        stored = [await get_game(session, ARENA, key) for key in ("game0001", "second", "fifth", "sixth")]
+        stored = [await load_game(session, ARENA, key) for key in ("game0001", "second", "fifth", "sixth")]
         configs = await session.scalar(select(func.count()).select_from(EngineConfigRow))
     assert [game and game.params for game in stored] == [
         TrapParams(),
@@ -223,7 +223,7 @@ async def test_engines_of_the_fifth_schema_knew_no_share(url: str) -> None:
     database = await Database.open(url)  # upgrades
     async with database.write() as session:
         await adopt_records(session, ARENA)
-        stored = [await get_game(session, ARENA, f"game{number}") for number in range(2)]
+        stored = [await load_game(session, ARENA, f"game{number}") for number in range(2)]
     await database.close()
     assert [game and game.params for game in stored] == [
         params[0],
@@ -262,7 +262,7 @@ async def test_forecasts_of_the_ninth_schema_are_added_up(url: str) -> None:
     after = await rows()
     async with database.read() as session:
         assert await session.scalar(select(func.count()).select_from(ReplyTimeRow)) == 0
-        stored = await get_game(session, ARENA, "game0001")
+        stored = await load_game(session, ARENA, "game0001")
     await database.close()
     assert stored is not None
     assert after[:-1] == [

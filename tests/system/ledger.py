@@ -15,7 +15,7 @@ from engine.decision import OutcomeKind, ReplyProfile
 from engine.errors import PrunedRecord
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
@@ -116,7 +116,7 @@ def _replayed(
 ) -> tuple[ArenaVariant, int, list[str], dict[int, tuple[str, str]]]:
     """The variant, the bot's side, all moves, and by ply the positions and moves of the bot."""
     variant = VARIANTS[record["variant"]]
-    rules = get_game(variant.game_name)
+    rules = get_rules(variant.game_name)
     position = variant.start(record.get("initialFen"))
     side = next(variant.side(c) for c, who in record["players"].items() if who["user"]["id"] == bot)
     moves, ours = [], {}
@@ -216,7 +216,7 @@ def _check_decision(
     """One decision and its outcome, against a fresh search of the whole table of its move."""
     decision = stored.decision
     assert decision.player == game.player
-    rules = get_game(game.game)
+    rules = get_rules(game.game)
     position = replay(rules, before)
     assert decision.position == rules.position_text(position)
     verify(decision)

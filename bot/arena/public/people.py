@@ -17,7 +17,7 @@ from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from engine.games import get_game
+from engine.games import get_rules
 from storage.arena.accounts import STARTED, AccountRecord
 from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
 
@@ -216,7 +216,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
 def trap_trends(histories: Sequence[TrapHistory]) -> tuple[TrapTrend, ...]:
     """How a player's replies changed, by game; games without a judged reply are left out."""
     return tuple(
-        TrapTrend(get_game(each.game).title, each, _trap_chart(each))
+        TrapTrend(get_rules(each.game).title, each, _trap_chart(each))
         for each in histories
         if each.everything.tempting.replies or each.everything.elsewhere.replies
     )
@@ -242,7 +242,7 @@ def _trap_chart(history: TrapHistory) -> Markup | None:
     ]
     if not lines:
         return None
-    title = get_game(history.game).title
+    title = get_rules(history.game).title
     return line_chart(
         LineChart(
             title=f"{title}: replies that are errors",

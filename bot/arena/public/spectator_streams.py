@@ -52,7 +52,7 @@ BLANK = FeedLine(b"\n")
 
 
 class Wire(Protocol):
-    """What a spectator's connection is written to: an `asyncio.Transport`."""
+    """The transport of a spectator's connection: an `asyncio.Transport`."""
 
     def write(self, data: bytes) -> None: ...
     def is_closing(self) -> bool: ...
@@ -275,7 +275,7 @@ class SpectatorStreams:
         return 0 if feed is None else len(feed.spectators)
 
     def publish(self, match: ReplayedGame) -> None:
-        """Tell the spectators of a game, if there are any, that it has changed."""
+        """Notify the spectators of a game, if any, of a change."""
         if feed := self._feeds.get(match.id):
             feed.publish(match)
 

@@ -1,7 +1,7 @@
 """One puzzle: the question, the judge, and the solution.  No I/O.
 
-The question has nothing of the solution.  What is told afterwards is a decision of the blind report
-(`bot.arena.blind_report`), with the reply that was found in place of the one that was played.
+The question has nothing of the solution.  The solution is a decision of the blind report
+(`bot.arena.blind_report`), with the person's reply in place of the one that was played.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from bot.views.bait_text import how_it_looks
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
@@ -129,7 +129,7 @@ def make_problem(
         RecordError: The record does not suffice for it.
     """
     try:
-        rules = get_game(stored.game)
+        rules = get_rules(stored.game)
         decision = made.decision
         before = rules.for_search(rules.parse_position(decision.position))
         move = rules.parse_move(before, decision.move)

@@ -17,10 +17,10 @@ def after_answer(
     A right answer advances a position only when it is due and at the first try.
 
     Args:
-        review: What was before.
+        review: The previous state.
         is_right: Whether the reply is sound.
         now: The time.
-        is_free: The answer could not be rated: it is no first one, and tells as much as a hint.
+        is_free: The answer could not be rated: it is not the first one, and reveals as much as a hint.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)

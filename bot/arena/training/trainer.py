@@ -2,7 +2,7 @@
 
 A person with an account has one position of each game in front of them, and only the answer to that one can
 be rated, once.  Other visitors get positions with a signature, whose answers change no rating; what a person
-with an account learns by such an answer counts like a hint.  It cannot prevent that somebody looks up a
+with an account learns by such an answer counts like a hint.  It cannot prevent a person from looking up a
 solution signed out, or on a second device.
 """
 
@@ -31,7 +31,7 @@ from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
-from storage.ledger.games import get_game_by_id
+from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
 MOST_PROBLEMS = 200
@@ -46,8 +46,8 @@ _NEWCOMER = SolverRecord(ratings.NEWCOMER, None)
 _POSITION = re.compile(r"([0-9]{1,18})(?:\.([0-9a-f]{32}))?")
 
 UNRATED_OWN, UNRATED_AGAIN, UNRATED_HINT, UNRATED_FREE = "own", "again", "hint", "free"
-"""Why an answer changes no rating: the person fell there and may know the report; it is not the first; there
-was a hint; nobody we know, or a game that they chose."""
+"""Why an answer changes no rating: the person took the bait there and may know the report; it is not the
+first; there was a hint; there is no account, or they chose the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ class ReplyTrainer:
         Args:
             account_id: The person; None: somebody without an account.
             game: The game's name.
-            seen: Positions that somebody without an account has been shown, as they were named.  With an
-                account they are ignored: nobody chooses what is rated.
+            seen: Positions that a visitor without an account has seen, by their keys.  With an account they
+                are ignored: nobody may choose what is rated.
         """
         left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
@@ -169,7 +169,7 @@ class ReplyTrainer:
         Args:
             account_id: The person; None: somebody without an account.
             game_id: The arena's id of the game.
-            seen: Those of it that the person is done with, as they were named.
+            seen: Keys of its positions that the person is done with.
 
         Raises:
             NotFound: None of our accounts played that game.
@@ -395,7 +395,7 @@ class ReplyTrainer:
 
     async def _made(self, source: FallSource) -> Problem:
         async with self._database.read() as session:
-            stored = await get_game_by_id(session, source.game_id)
+            stored = await load_game_by_id(session, source.game_id)
             made = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
         if stored is None or made is None:

@@ -29,7 +29,7 @@ class RowsFormat(StrEnum):
 
 @contextmanager
 def rows_writer(form: RowsFormat, file: IO[bytes], columns: Sequence[ExportColumn]) -> Iterator[WriteRows]:
-    """What writes rows to a file; the file is complete when the block ends.
+    """Writes rows to a file, which is complete when the block ends.
 
     Raises:
         DesdemonaError: Parquet, and pyarrow is not installed.

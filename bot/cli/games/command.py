@@ -108,7 +108,7 @@ def show(
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":
-    """The game with this key, or the only one whose key begins so.
+    """The game with this key, or the only one whose key has this prefix.
 
     Args:
         session: Of the database.

@@ -96,7 +96,7 @@ class GamesTable:
 
 
 def _player(game: StoredGame) -> str:
-    """Which player we were, and whether a lot chose it or moves of it."""
+    """Our player, and whether it or its moves were chosen at random."""
     return f"{game.player} (random)" if game.is_drawn else game.player
 
 

@@ -30,8 +30,8 @@ def prune_command(
 
     Without --yes it only reports what would be freed.
 
-    What goes is what each move that was not chosen would have led to; what was chosen, its whole profile, the
-    reply and all statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as
+    The profiles of moves that were not chosen are removed; the choice, its whole profile, the reply and all
+    statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as
     pruned.  It may run while the bot plays, and be stopped and run again at any time.
     """
     before = _moment_before(datetime.now(UTC), keep_profiles)

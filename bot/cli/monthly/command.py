@@ -66,7 +66,7 @@ def report_command(
 
 
 def is_terminal() -> bool:
-    """Whether somebody looks at what is written."""
+    """Whether a person reads the output."""
     return sys.stdout.isatty()
 
 

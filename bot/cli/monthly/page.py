@@ -15,7 +15,7 @@ from bot.charts.lines import ChartLine, LineChart, Reference
 from bot.charts.markup import joined, tag
 from bot.charts.numbers import NumberStyle
 from bot.views.verdict_text import sentences
-from engine.games import get_game
+from engine.games import get_rules
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.statistics.groups import Expected, GroupStatistics
 from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport, RatedGames
@@ -194,7 +194,7 @@ def _score(report: MonthlyReport) -> Markup:
 
 
 def _label(group: GroupStatistics) -> str:
-    return f"{group.group['player']}, {get_game(group.group['game']).title}"
+    return f"{group.group['player']}, {get_rules(group.group['game']).title}"
 
 
 def _groups_table(groups: Sequence[GroupStatistics]) -> Markup:
@@ -326,7 +326,7 @@ def _ratings(curves: Sequence[RatedGames]) -> tuple[Markup, ...]:
         return ()
     cards = []
     for curve in curves:
-        name = f"{get_game(curve.game).title}, {curve.speed}: {curve.account} at {curve.site}"
+        name = f"{get_rules(curve.game).title}, {curve.speed}: {curve.account} at {curve.site}"
         x, y = tuple(at for at, _ in curve.points), tuple(float(rating) for _, rating in curve.points)
         chart = LineChart(
             title=name,
@@ -369,7 +369,7 @@ def _baits(baits: Sequence[CostliestBait]) -> Markup:
     boards = []
     for bait in baits:
         marks = (BoardMark(MarkKind.BAIT, bait.bait_squares),)
-        title = f"{get_game(bait.game).title}: after our {bait.move}, {bait.opponent} replied {bait.reply}"
+        title = f"{get_rules(bait.game).title}: after our {bait.move}, {bait.opponent} replied {bait.reply}"
         board = board_svg(
             bait.game,
             bait.rows,

@@ -121,7 +121,7 @@ def _bait_name(card: TrapCard) -> str:
 
 
 def opponents_text(view: OpponentsView) -> Iterator[RenderableType]:
-    """Who plays, returns and falls."""
+    """Opponents: their games, returns, and baits taken."""
     many = view.paging.count
     yield f"{counted(many, 'opponent')}, {number(view.returned)} came back on another day."
     yield _table(
@@ -149,7 +149,7 @@ def opponents_text(view: OpponentsView) -> Iterator[RenderableType]:
 
 
 def events_text(view: EventsView) -> Iterator[RenderableType]:
-    """What went wrong, how games ended, and how long moves took."""
+    """Problems, ends of games, and move times."""
     yield _table(
         f"Events of the last {counted(view.days, 'day')}",
         ("event", "site", "reason", "times", "last"),

@@ -25,11 +25,11 @@ _LEGEND = (
 
 
 def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | None) -> RenderableType:
-    """What effects need, in three tables: values, games, and days.
+    """Sample sizes in three tables: values, games, and days.
 
     Args:
         rows: Of the plan.
-        traffic: How often a lot decided so far; None: unknown.
+        traffic: The rate of randomised decisions so far; None: unknown.
         pace: How many games a day there were lately; None: unknown.
     """
     parts: list[RenderableType] = []

@@ -34,7 +34,7 @@ ACROSS = 4
 _PLANNED = " (planned endpoint)"
 _EXPLORATORY = " (exploratory)"
 _MOVES = ("trap", "no trap")
-"""What the lot draws in a single decision."""
+"""The two arms of a single decision."""
 _ONE_LOOK = "at one look planned beforehand"
 _WANTED_ELO = 50
 _NAMED = 3

@@ -31,7 +31,7 @@ from storage.database import Database
 from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.evidence.trap_report import CandidateReport, ReplyReport
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import get_game_by_id, require_readable
+from storage.ledger.games import load_game_by_id, require_readable
 from storage.ledger.own_game_records import record_of
 from storage.records import StoredGame
 
@@ -201,7 +201,7 @@ class GameView:
         return sorted(found, key=rank, reverse=True)
 
     def cost(self, reply: ReplyReport) -> str:
-        """What a reply costs, without its unit."""
+        """The cost of a reply, without its unit."""
         return cost_text(reply.cost_text, "")
 
     @property
@@ -212,7 +212,7 @@ class GameView:
         return frozenset(bait.reply for bait in self.moment.decision.forecast.baits)
 
     @property
-    def glances(self) -> Markup | None:
+    def shallow_chart(self) -> Markup | None:
         """How bait and best reply look by depth; None: there are not two replies to compare."""
         if self.moment is None:
             return None
@@ -344,7 +344,7 @@ async def _stored(session: Any, query: Query) -> StoredGame:
     key = query.own.get("id", "")
     is_number = key.isascii() and key.isdecimal() and len(key) < 19
     try:
-        stored = await get_game_by_id(session, int(key)) if is_number else None
+        stored = await load_game_by_id(session, int(key)) if is_number else None
         if stored is not None:
             require_readable(stored)
     except Exception as error:  # a damaged row may contain anything

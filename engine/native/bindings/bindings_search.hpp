@@ -46,8 +46,8 @@ class Collector final : public ProfileSink {
     void reply(int move, const int* scores, int count, int final_bound, double shallow_bound) override {
         replies_.push_back({move, std::vector<int>(scores, scores + count), final_bound, shallow_bound});
     }
-    void glance(int move, const int* glance, int least, int most) override {
-        replies_.push_back({move, std::vector<int>(glance, glance + 2), most, static_cast<double>(least)});
+    void shallow(int move, const int* shallow, int least, int most) override {
+        replies_.push_back({move, std::vector<int>(shallow, shallow + 2), most, static_cast<double>(least)});
     }
     void candidate(int move, int raw, bool raw_is_bound, bool complete) override {
         candidates_.push_back({move, raw, raw_is_bound, complete, std::move(replies_)});

@@ -126,7 +126,7 @@ class Tempter : MoveScores<G> {
     struct Reply {
         Node after;
         int move;
-        int glance[2];  // s_2 and s_3, our view
+        int shallow[2];  // s_2 and s_3, our view
         int weight;
         int least;  // s_D is at least this
         int most;   // and at most this
@@ -139,7 +139,7 @@ class Tempter : MoveScores<G> {
         int raw;
         bool raw_is_bound;
         bool is_over;     // it ends the game
-        bool is_looked;   // its replies' glances are known
+        bool is_looked;   // its replies' shallow scores are known
         Reply* replies;   // sorted by move
         int* order;       // of the replies: by falling weight
         int reply_count;
@@ -212,7 +212,7 @@ class Tempter : MoveScores<G> {
         return low(best) > Standing{most, candidate.raw, index};
     }
 
-    // Makes the glances at a move's replies.
+    // Makes the shallow scores at a move's replies.
     void look(Candidate& candidate) {
         if (candidate.is_looked) return;
         candidate.is_looked = true;
@@ -222,11 +222,11 @@ class Tempter : MoveScores<G> {
         int best = 0;
         for (int r = 0; r < count; ++r) {
             Reply& reply = candidate.replies[r];
-            for (int d = 0; d < 2; ++d) reply.glance[d] = search_.search(reply.after, d, -kInfinity, kInfinity, stop_);
+            for (int d = 0; d < 2; ++d) reply.shallow[d] = search_.search(reply.after, d, -kInfinity, kInfinity, stop_);
             reply.least = candidate.raw;
             reply.most = kInfinity;
-            looks[r] = 2 * TemptingArithmetic::kWhole - arithmetic_.worth(reply.glance[0]) -
-                       arithmetic_.worth(reply.glance[1]);
+            looks[r] = 2 * TemptingArithmetic::kWhole - arithmetic_.worth(reply.shallow[0]) -
+                       arithmetic_.worth(reply.shallow[1]);
             if (looks[r] > best) best = looks[r];
         }
         for (int r = 0; r < count; ++r) {
@@ -382,7 +382,7 @@ class Tempter : MoveScores<G> {
     void report(const Candidate& candidate, ProfileSink& sink) const {
         for (int r = 0; r < candidate.reply_count; ++r) {
             const Reply& reply = candidate.replies[r];
-            sink.glance(reply.move, reply.glance, reply.least, reply.most);
+            sink.shallow(reply.move, reply.shallow, reply.least, reply.most);
         }
         sink.candidate(candidate.move, candidate.raw, candidate.raw_is_bound,
                        candidate.is_over && !candidate.raw_is_bound);

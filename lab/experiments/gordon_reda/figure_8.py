@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from engine.games import get_game
+from engine.games import get_rules
 from engine.games.othello import Othello
 from engine.params import Decided, TrapParams
 from engine.search.profiles import Profiler
@@ -40,7 +40,7 @@ class Figure8(Experiment):
         found = list(readings(FIGURE_7.split(), set(STANDARD)))
         if "depth" not in arguments:
             return {"readings": found}
-        game = get_game("othello")
+        game = get_rules("othello")
         position = game.initial()
         for text in found[0]:
             position = game.play(position, game.parse_move(position, text))

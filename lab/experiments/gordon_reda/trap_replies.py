@@ -224,7 +224,7 @@ class EqualCost:
     """The mean share of traps among the replies of that band."""
     beyond: MeanEstimate
     costlier: float
-    """What the traps cost more than the others, on average."""
+    """The mean additional cost of traps over the others."""
 
 
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:

@@ -2,7 +2,7 @@
 
 A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
 reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
-each time that somebody fell in it is kept, with the decision from which it is shown.
+each taken bait is stored with the decision from which the position is shown.
 
 The rows are made when a game is settled, and for older games once (`bot.arena.training.puzzle_importer`),
 so that a
@@ -187,7 +187,7 @@ async def import_positions(
 
     Args:
         session: The transaction.
-        falls: Those to store; one that is known already is passed over.
+        falls: Those to store; known ones are skipped.
         start: Initial difficulty of a new position.
 
     Returns:
@@ -285,14 +285,14 @@ async def list_near(
     account_id: str | None = None,
     without: Collection[int] = (),
 ) -> list[int]:
-    """Positions of games that anybody may see whose rating is nearest, some above and some below.
+    """Positions of public games with the nearest ratings, some above and some below.
 
     Args:
         session: The transaction.
         game: The game's name.
         rating: The person's.
         limit: How many on each side.
-        account_id: A person who is to be shown none for a second time; None: nobody we know.
+        account_id: A person to whom no position is shown twice; None: no account.
         without: Positions that are left out.
     """
     found: list[int] = []
@@ -330,7 +330,7 @@ async def find_source(
     Args:
         session: The transaction.
         position_id: The position.
-        account_id: The person; None: nobody we know.
+        account_id: The person; None: no account.
         site: The arena's name in the records of our own accounts.
         has_others: Whether other people's games are for everybody.
 
@@ -386,7 +386,7 @@ async def get_position_rating(
     Args:
         session: The transaction.
         position_id: The position.
-        is_locked: Nobody else changes it until we commit.
+        is_locked: Whether to lock the row until we commit.
     """
     statement = select(
         TrainingPosition.rating,

@@ -47,7 +47,7 @@ async def get_solver(
         session: The transaction.
         account_id: The person.
         game: The game's name.
-        is_locked: Nobody else changes it until we commit.
+        is_locked: Whether to lock the row until we commit.
     """
     statement: Select[TrainingPlayer] = select(TrainingPlayer).where(
         TrainingPlayer.account_id == account_id, TrainingPlayer.game == game

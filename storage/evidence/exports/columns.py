@@ -36,7 +36,7 @@ class ExportColumn:
     name: str
     kind: ColumnKind
     about: str
-    """What it means, in one line."""
+    """Its meaning, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

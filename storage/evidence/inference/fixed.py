@@ -205,11 +205,12 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
 
 
 def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats) -> Floats:
-    """The fit without each person, shape (G, 2); a row of NaN if there is none without somebody.
+    """The fit without each person, shape (G, 2); a row of NaN where there is no fit.
 
     Newton's method for all persons at once.  Each leaves the fit of all nearly where it was; there the sums
     over all replies are a power series in the difference (`_Around`), and only the person's own replies are
-    looked at.  Who moves it too far, as in small samples, is fitted by the replies of all others.
+    looked at.  A person whose omission moves it too far, as in small samples, is fitted from the replies of
+    all others.
     """
     persons = int(code.max()) + 1
     around = _Around.of(design, happened, full)

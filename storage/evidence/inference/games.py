@@ -78,7 +78,7 @@ class GameKind(NamedTuple):
     """Kinds of games, by text."""
 
     game: str
-    """What was played: othello, chess, xiangqi."""
+    """The game: othello, chess, xiangqi."""
     site: str
     speed: str
     """The site's name of the speed: bullet, blitz."""

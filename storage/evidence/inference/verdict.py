@@ -94,7 +94,7 @@ class TrialVerdict:
     second: str
     """The player it is compared with, or ``no trap``."""
     unit: Literal["game", "decision"]
-    """What is drawn, and counted in `n`."""
+    """The randomised unit, counted in `n`."""
     n: int
     """Values so far: games or decisions with this outcome."""
     n_first: int

@@ -2,8 +2,8 @@
 
 A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
 
-What is listed and counted comes from the rows and summaries of games that are over
-(`storage.evidence.summaries`); the baits of games without a valid summary are made from their
+Lists and counts come from the rows and summaries of finished games (`storage.evidence.summaries`); the baits
+of games without a valid summary are made from their
 decisions.
 """
 
@@ -211,7 +211,7 @@ async def list_repeated(
     met.
 
     Args:
-        fate: `FELL`: that somebody took; `HELD`: that nobody did.
+        fate: `FELL`: taken at least once; `HELD`: never taken.
         counts: As for `list_baits`.
 
     Returns:

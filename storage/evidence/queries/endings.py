@@ -25,7 +25,7 @@ class EndingCount:
 
 
 async def count_endings(session: AsyncSession, since: datetime, *, site: str = "") -> list[EndingCount]:
-    """The games that began since a moment and are over, the most frequent endings first.
+    """Finished games that began after a given time, the most frequent endings first.
 
     Games of matches on this machine do not count.
     """

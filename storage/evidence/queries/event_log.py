@@ -72,7 +72,7 @@ def _reason() -> ColumnElement[str]:
 async def count_events(
     session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
 ) -> list[EventCount]:
-    """The events since a moment by kind, site and reason, the most frequent first."""
+    """The events after a given time by kind, site and reason, the most frequent first."""
     reason = func.substr(_reason(), 1, _LONGEST_REASON).label("reason")
     rows = await session.execute(
         select(
@@ -105,7 +105,7 @@ async def latest_events(
     limit: int = 50,
     offset: int = 0,
 ) -> list[LoggedEvent]:
-    """The events since a moment, the latest first."""
+    """The events after a given time, the latest first."""
     rows = await session.execute(
         select(EventRow, OpponentRow.name)
         .outerjoin(GameRow, GameRow.id == EventRow.game_id)
@@ -124,7 +124,7 @@ async def latest_events(
 
 
 async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
-    """How long the sites, or one of them, took with moves of games that began since a moment."""
+    """Response times of the sites, or one of them, to moves of games that began after a given time."""
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     latest = (
         select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)

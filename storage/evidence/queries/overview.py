@@ -63,7 +63,7 @@ class BaitEvent:
     reply: str
     """In the game's notation for programs."""
     cost: float
-    """What the reply cost, from 0 to 1."""
+    """The cost of the reply, from 0 to 1."""
     is_best: bool = False
     """Whether the reply was one of the best."""
     opponent_site_id: str = ""

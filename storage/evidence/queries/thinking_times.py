@@ -30,7 +30,7 @@ class ThinkingTimes:
 
 
 async def thinking_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[ThinkingTimes]:
-    """The times of moves in games that began since a moment, matches on this machine aside.
+    """The times of moves in games that began after a given time, without matches on this machine.
 
     Moves that were taken back, or never made, do not count.
     """

@@ -43,7 +43,7 @@ class TrialReport:
 
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
-        """What it says of each outcome, the planned one first."""
+        """The verdict on each outcome, the planned one first."""
         made: tuple[TrialVerdict, ...] = ()
         terms = terms_of(self.trial)
         if self.games is not None:
@@ -79,7 +79,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
         text: Two names and a comma between them; None: choose.
 
     Raises:
-        FilterError: They are not two of its players, or it has more than two and none were asked for.
+        FilterError: They are not two of its players, or it has more than two and none were named.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms

@@ -24,7 +24,7 @@ class GroupCalibration:
     """One model's forecasts of errors in one group of replies."""
 
     group: dict[str, str]
-    """What the replies have in common, by the names of `By`; always the model and the game."""
+    """The common values of the replies, by the names of `By`; always the model and the game."""
     errors: Calibration
     """Replies that cost a tenth of the game or more."""
 

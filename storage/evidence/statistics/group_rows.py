@@ -59,7 +59,7 @@ class GroupRows:
     sources: KeySources
     outdated: int
     """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
-    `read_groups` leaves out because nobody wants them."""
+    `read_groups` leaves out because they were not requested."""
     only_with_cells: bool = False
     """Games without a cell do not count."""
 

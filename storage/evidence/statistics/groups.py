@@ -106,7 +106,7 @@ class GroupStatistics:
     decided: int
     """Judged replies in positions won or lost by force, which are counted only here."""
     models: tuple[str, ...]
-    """Who made the forecasts of the replies, by `storage.evidence.replies.model_text`; sorted."""
+    """The models of the replies' forecasts, by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
     """Replies that cost a tenth of the game or more."""
     cost: Expected

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import Decision
 from engine.expected import WHOLE
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import RULE
 from storage.damage import VALUE_ERRORS
 from storage.evidence.reading import played
@@ -75,7 +75,7 @@ class CostliestBait:
     rows: tuple[str, ...]
     """The board after our move, as `Game.board_rows` gives it."""
     cost: float
-    """What the reply cost, share of the game."""
+    """The cost of the reply, as a share of the game."""
     probability: float
     """Of this reply by the forecast."""
 
@@ -215,7 +215,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
 
 def _bait(row: Any) -> CostliestBait:
     made = Decision.from_record(unpack(row.record))
-    game = get_game(made.game)
+    game = get_rules(made.game)
     before = game.for_search(game.parse_position(made.position))
     move = game.parse_move(before, made.move)
     after = game.play(before, move)

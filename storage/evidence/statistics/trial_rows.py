@@ -19,7 +19,7 @@ from engine.bait_rule import ReplyForecast, expected_by_looks
 from engine.decision import Candidate, Decision
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_trial_draw
 from storage.damage import Unreadable, decoding, read_batch, require_number
@@ -138,8 +138,8 @@ async def trial_decisions(
 
     Returns:
         The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
-        stored.  Among the latter are the decisions whose record does not say whether there was a lot, in
-        games of players that draw decisions.
+        stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
+        games of players that randomise.
     """
     keys = await _keys_of_lots(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
@@ -249,7 +249,7 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     made = Decision.from_record(unpack(row.record))
     foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
     with decoding():
-        rules = get_game(made.game)
+        rules = get_rules(made.game)
         rules.parse_position(made.position)
     if row.move != made.move:
         raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")

@@ -11,7 +11,7 @@ from bot.arena.server import stored_report
 from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import commit_decision, list_decisions
-from storage.ledger.games import finish_game, get_game, settle_game
+from storage.ledger.games import finish_game, load_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from tests.bot.tempted import tempting_game
@@ -20,7 +20,7 @@ from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
 PRIVATE = {
     *("player", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
-    *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "glance_plies"),
+    *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "shallow_plies"),
     *(
         "draw",
         "raw_centi",
@@ -29,7 +29,7 @@ PRIVATE = {
         "value",
         "deceives_at",
         "confirmed_cost",
-        "glance_text",
+        "shallow_text",
     ),
 }
 
@@ -121,7 +121,7 @@ async def test_a_trap_too_small_to_count_is_not_mentioned(database: Database) ->
     async with database.write() as session:
         game = await opened(session)
         await commit_decision(session, game.id, 0, decision(quality=25.0))
-        stored = await get_game(session, ARENA, "game0001")
+        stored = await load_game(session, ARENA, "game0001")
         assert stored is not None
         assert [made.is_trap for made in await list_decisions(session, game.id)] == [False]
         told = blind_report(await game_report(session, stored))

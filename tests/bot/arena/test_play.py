@@ -8,7 +8,7 @@ import pytest
 from bot.arena import variants
 from bot.arena.public.spectator_view import spectator_view
 from bot.arena.variants import ArenaVariant
-from engine.games import get_game
+from engine.games import get_rules
 from tests.bot.arena.conftest import House, Json, Lines, Player, Street
 from tests.patience import PATIENCE_S
 
@@ -36,7 +36,7 @@ async def test_a_whole_game(house: House) -> None:
     assert full["state"]["moves"] == ""
     assert "view" not in full["state"]
 
-    rules, rng = get_game("othello"), random.Random(7)
+    rules, rng = get_rules("othello"), random.Random(7)
     position, moves = rules.initial(), []
     while legal := rules.legal_moves(position):
         move = rng.choice(legal)

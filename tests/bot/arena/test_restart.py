@@ -63,7 +63,7 @@ async def test_what_is_acknowledged_is_on_disk(street: Street) -> None:
         await (person, bot)[ply % 2].move(game, move)
         seen = await Database.open(str(street.database._url))
         async with seen.read() as session:
-            record = await arena.get_game(session, game)
+            record = await arena.load_game(session, game)
         await seen.close()
         assert record is not None
         assert len(record.moves) == ply + 1

@@ -25,7 +25,7 @@ from bot.base.config import (
 from bot.base.config_text import render
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT
-from engine.games import get_game
+from engine.games import get_rules
 from engine.lookup.polyglot import BookChoice, BookUse
 from engine.params import Assessment, TrapParams, ValueParams, ValueScale
 
@@ -278,7 +278,7 @@ def test_several_books_in_order(tmp_path: Path) -> None:
     assert config.engine.books[0].use() == BookUse(side=0, choice=BookChoice.BEST, max_ply=12, min_weight=3)
     assert config.engine.books[1].use() == BookUse(game="atomic")
     found = {
-        game: [source.choose(get_game(game).initial(), random.Random(1)) for source in sources]
+        game: [source.choose(get_rules(game).initial(), random.Random(1)) for source in sources]
         for game, sources in config.engine.strong().sources.items()
     }
     origins = {game: [move.pick.origin for move in moves if move] for game, moves in found.items()}

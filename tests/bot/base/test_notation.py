@@ -16,12 +16,12 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ProtocolError
 from bot.base.notation import DROPS, PLAIN, ROOK_CASTLING, MoveCodec
 from engine.game import BadPosition, replay
-from engine.games import get_game
+from engine.games import get_rules
 
 FLIPELLO, XIANGQI = "flipello", "xiangqi"
 assert {FLIPELLO, XIANGQI} <= set(pyffish.variants())
 
-OTHELLO, CHESS = get_game("othello"), get_game("chess")
+OTHELLO, CHESS = get_rules("othello"), get_rules("chess")
 WITH_A_PASS = 6
 """Seed of a `play_out` game that has one."""
 
@@ -33,7 +33,7 @@ def texts(game: Any, position: Any) -> list[str]:
 def play_out(variant: str, seed: int, plies: int = 200) -> list[str]:
     """The moves of a random game in Fairy-Stockfish's notation, at most up to the end by our rules."""
     name = "othello" if variant == FLIPELLO else "xiangqi"
-    game, rng, told = get_game(name), random.Random(seed), list[str]()
+    game, rng, told = get_rules(name), random.Random(seed), list[str]()
     notation = DIALECTS["playstrategy"].variants[variant].notation
     start, position = pyffish.start_fen(variant), game.initial()
     while game.legal_moves(position) and len(told) < plies:
@@ -108,7 +108,7 @@ def test_passes_after_the_end_are_left_out() -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), plies=st.integers(0, 60))
 def test_xiangqi_is_written_alike(seed: int, plies: int) -> None:
-    told, game, start = play_out(XIANGQI, seed, plies), get_game("xiangqi"), pyffish.start_fen(XIANGQI)
+    told, game, start = play_out(XIANGQI, seed, plies), get_rules("xiangqi"), pyffish.start_fen(XIANGQI)
     position = replay(game, told)
     for dialect in ("playstrategy", "pychess"):
         script = MoveCodec(DIALECTS[dialect].variants["xiangqi"].notation, game, start)
@@ -180,7 +180,7 @@ def test_a_move_that_is_not_legal_stays_as_it_is() -> None:
 
 def test_castling_and_drops_of_a_variant() -> None:
     """In lichess.org's notation castling is the king taking its rook, and a drop names the piece."""
-    game = get_game("crazyhouse")
+    game = get_rules("crazyhouse")
     told = ["e2e4", "e7e5", "g1f3", "d7d5", "f1b5", "c7c6", "e1h1", "c6b5", "e4d5", "B@d6", "P@c6"]
     notation = DIALECTS["lichess"].variants["crazyhouse"].notation
     script = MoveCodec(notation, game, None)

@@ -12,7 +12,7 @@ from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
 from bot.charts.numbers import DIFFERENCE, NumberStyle
 from bot.charts.sparkline import Sparkline
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 
 NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
 
@@ -167,7 +167,7 @@ MARKS = {
 
 def rows_after(game: str, moves: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rows of a position, and the squares of the move before it."""
-    rules = get_game(game)
+    rules = get_rules(game)
     *before, last = moves.split()
     position = replay(rules, before)
     move = rules.parse_move(position, last)

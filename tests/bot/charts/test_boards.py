@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
 from bot.charts.looks import look_of
-from engine.games import GAMES, get_game
+from engine.games import GAMES, get_rules
 from tests.bot.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
 from tests.bot.charts.samples import MARKS, MOVES, rows_after
 
 DRAWN = ("othello", "chess", "xiangqi", "connect4")
-START = {game: get_game(game).board_rows(get_game(game).initial()) for game in GAMES}
+START = {game: get_rules(game).board_rows(get_rules(game).initial()) for game in GAMES}
 
 
 def board(game: str, *, rows: tuple[str, ...] | None = None, **options: object) -> Element:
@@ -50,7 +50,7 @@ def test_which_boards_turn() -> None:
 @given(st.sampled_from(DRAWN), st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.integers(0, 1))
 @settings(deadline=None, max_examples=40)
 def test_positions_of_games_can_be_drawn(game: str, seed: int, plies: int, is_large: bool, side: int) -> None:
-    rules, lot = get_game(game), random.Random(seed)
+    rules, lot = get_rules(game), random.Random(seed)
     position = rules.initial()
     squares: tuple[str, ...] = ()
     for _ in range(plies):

@@ -34,7 +34,7 @@ from bot.servers.lichess import LichessServer
 from storage.database import Database
 from storage.errors import RoleLost, RoleTaken, StorageError
 from storage.ledger.decisions import list_decisions, list_unsettled
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.records import GameStatus, TimeSource
 from storage.tables.games import ReplyTimeRow
 from tests.bot.fakes import FakeServer
@@ -94,7 +94,7 @@ async def settled(folder: Path, game_id: str) -> int:
     database = await Database.open(f"sqlite:///{folder / 'desdemona.db'}")
     try:
         async with database.read() as session:
-            game = await get_game(session, ARENA, game_id)
+            game = await load_game(session, ARENA, game_id)
             assert game is not None
             assert (game.state, game.is_settled) == (GameStatus.FINISHED, True)
             assert await list_unsettled(session, game.id) == []

@@ -34,7 +34,7 @@ from bot.dashboard.pages.now import NowView
 from bot.dashboard.server import Dashboard
 from bot.game.search_pool import PoolLoad
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from storage.database import Database
 from storage.evidence.queries.event_log import EventCount
@@ -46,7 +46,7 @@ NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
 
 def live_game(game: str, **changes: Any) -> LiveGame:
     """A game after some moves of the charts' samples."""
-    rules = get_game(game)
+    rules = get_rules(game)
     moves = MOVES[game].split()
     position = replay(rules, moves)
     before = replay(rules, moves[:-1])

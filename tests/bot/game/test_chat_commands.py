@@ -10,7 +10,7 @@ from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_t
 from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.decision import Candidate, Decision, ModelInfo, Pick
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import TrapParams
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.encounters import Encounters
@@ -20,7 +20,7 @@ FACTS = ChatFacts(
     bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False
 )
 SECRET = replace(FACTS, is_over=False)
-CHESS = get_game("chess")
+CHESS = get_rules("chess")
 KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", complete=True)
 DECISION = Decision(
     game="chess",

@@ -17,10 +17,10 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, Config, EngineCo
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from engine.decision import Decision
-from engine.games import get_game as get_rules
+from engine.games import get_rules
 from storage.database import Database
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.tables.base import Base
 from tests.bot.fakes import GAME_ID, FakeServer, Killer, config, picker, services
 from tests.bot.ledger_samples import check_books, event_kinds, stored_decisions, stored_forecasts
@@ -182,7 +182,7 @@ async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database
     drawn: dict[int, Decision] = {}
     while not await play(server, database, Killer(rng.randrange(3, 60)), settings):
         async with database.read() as session:
-            game = await get_game(session, ARENA, GAME_ID)
+            game = await load_game(session, ARENA, GAME_ID)
             stored = [] if game is None else await list_decisions(session, game.id)
         for each in stored:
             assert drawn.setdefault(each.ply, each.decision).move == each.decision.move

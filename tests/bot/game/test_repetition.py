@@ -11,7 +11,7 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
 from bot.game.repetition import MOST_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
-from engine.games import get_game
+from engine.games import get_rules
 from engine.variety import RepetitionAvoidance
 from engine.verification import verify
 from storage.database import Database
@@ -23,7 +23,7 @@ from tests.bot.fakes import FakeServer, config, services
 from tests.patience import PATIENCE_S
 from tests.storage.samples import ARENA, NEW_GAME
 
-othello = get_game("othello")
+othello = get_rules("othello")
 
 
 async def stored(
@@ -72,7 +72,7 @@ async def test_a_game_that_went_on_where_our_rules_see_a_draw(
 ) -> None:
     await stored(database, "long", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6 f3g1 f6g8 e2e4", game="chess")
     async with database.read() as session:
-        found = paths(get_game("chess"), await list_games(session))
+        found = paths(get_rules("chess"), await list_games(session))
     assert list(found.values())[-1] == ("e2e4",)
     assert "cannot be read" not in caplog.text
 

@@ -44,7 +44,7 @@ from bot.game.session import (
     step,
 )
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 
 WON = GameEnd(EndReason.NORMAL, 0, "mate")
 NO_ONE = (False, False)
@@ -301,7 +301,7 @@ def test_the_table_leaves_out_only_what_cannot_be() -> None:
 
 # --- Any game, told in any way --------------------------------------------------------------------------
 
-_TICTACTOE = get_game("tictactoe")
+_TICTACTOE = get_rules("tictactoe")
 
 
 @dataclass(frozen=True)

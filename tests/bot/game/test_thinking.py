@@ -20,7 +20,7 @@ from bot.game.services import GameServices
 from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
 from engine.decision import Decision, Person, Pick, SearchMode
 from engine.game import positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.search.reference import ReferenceSearcher
@@ -37,7 +37,7 @@ from tests.engine.human.fakes import FakeModel, OneModel
 from tests.patience import PATIENCE_S
 from tests.storage.samples import NEW_GAME
 
-GAME = get_game("tictactoe")
+GAME = get_rules("tictactoe")
 START = GAME.initial()
 
 

@@ -14,7 +14,7 @@ from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import get_game, list_games
+from storage.ledger.games import list_games, load_game
 from storage.records import MATCH_SITE, AccountKey, DecisionState, GameResult, GameStatus
 from tests.bot.match.samples import fake, played, terms
 
@@ -28,7 +28,7 @@ async def test_a_game_of_ours(database: Database) -> None:
     game = one(given, 1)
     await store_game(database, "m", given, game)
     async with database.read() as session:
-        stored = await get_game(session, AccountKey(MATCH_SITE), "m-0002")
+        stored = await load_game(session, AccountKey(MATCH_SITE), "m-0002")
         assert stored is not None
         decisions = await list_decisions(session, stored.id)
         report = await game_report(session, stored)

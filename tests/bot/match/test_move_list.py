@@ -4,13 +4,13 @@ import pytest
 
 from bot.match.move_list import MoveList
 from engine.game import IllegalMove, positions
-from engine.games import get_game
+from engine.games import get_rules
 
 
 @pytest.mark.parametrize("name", ["othello", "chess"])
 def test_positions_are_those_of_the_whole_list(name: str) -> None:
     """Also when a list is shorter, or of another game."""
-    game, rng = get_game(name), random.Random(5)
+    game, rng = get_rules(name), random.Random(5)
     line, moves = MoveList(game), list[str]()
     position = game.initial()
     for _ in range(30):
@@ -25,7 +25,7 @@ def test_positions_are_those_of_the_whole_list(name: str) -> None:
 
 
 def test_an_illegal_move_changes_nothing() -> None:
-    game = get_game("othello")
+    game = get_rules("othello")
     line = MoveList(game)
     with pytest.raises(IllegalMove):
         line.positions(["f5", "a1"])

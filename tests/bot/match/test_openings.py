@@ -12,7 +12,7 @@ from bot.match.openings import (
     shuffled,
 )
 from bot.match.player_specs import MatchError
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.reference import exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -23,7 +23,7 @@ EN_PASSANT = "rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 2"
 @pytest.mark.parametrize("game_name", ["othello", "chess", "xiangqi", "connect4", "tictactoe"])
 def test_random_openings(game_name: str) -> None:
     """They differ, can be made again one by one, and leave a game that goes on."""
-    game = get_game(game_name)
+    game = get_rules(game_name)
     openings = [random_opening(game_name, 7, index) for index in range(4)]
     assert len(set(openings)) > 1
     assert random_opening(game_name, 7, 2) == openings[2]
@@ -34,7 +34,7 @@ def test_random_openings(game_name: str) -> None:
 
 
 def test_random_openings_of_othello_are_nearly_balanced() -> None:
-    game, judge = get_game("othello"), make_searcher("othello", 8)
+    game, judge = get_rules("othello"), make_searcher("othello", 8)
     for index in range(4):
         opening = random_opening("othello", 1, index)
         assert len(opening.moves) == 10

@@ -21,7 +21,7 @@ from bot.match.processor_use import game_in_process
 from engine.decision import Person
 from engine.errors import DamagedFile
 from engine.game import positions, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human import registry as people
 from engine.human.shallow import ShallowOptions
 from engine.protocols.settings import Allowance, ChosenMove
@@ -60,7 +60,7 @@ class Scripted:
         uses_s: float | None = None,
         nodes: int | None = None,
     ) -> None:
-        self._game: Any = get_game(game)
+        self._game: Any = get_rules(game)
         self._evaluation = evaluation_centi
         self._takes_s = takes_s
         self._says = says
@@ -107,7 +107,7 @@ def test_a_game_of_ours(number: int) -> None:
     """Both colours; A's decisions are whole, and all of them are there."""
     opening = Opening(None, ("f5", "d6", "c3"))
     found = game_of(terms("trappy", "standard"), number, opening)
-    game = get_game("othello")
+    game = get_rules("othello")
     end = replay(game, found.moves)
     assert found.moves[:3] == opening.moves
     assert not game.legal_moves(end)
@@ -415,7 +415,7 @@ def test_they_do_not_agree(thinks: tuple[int | None, int | None]) -> None:
 def test_passes_are_played_for_other_programs() -> None:
     """Of a position in which one side has to pass: the program is asked for moves alone."""
     position = "b......./w......./......../......../......../......../......../........ w"
-    game = get_game("othello")
+    game = get_rules("othello")
     start = game.parse_position(position)
     assert [game.move_text(move) for move in game.legal_moves(start)] == ["pass"]
     a, b = Scripted("othello"), Scripted("othello")
@@ -431,7 +431,7 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
     player.new_game()
     moves = ("f5", "d6", "c3", "d3")
     player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0, depth=3), StopFlag())
-    line = tuple(positions(get_game("othello"), moves))
+    line = tuple(positions(get_rules("othello"), moves))
     assert {ask.positions[:-1] for ask in model.asked} == {line[-2:]}
     assert {ask.person for ask in model.asked} == {Person(1700, 6.0)}
     ((_, decision),) = player.complete_decisions()
@@ -541,7 +541,7 @@ def test_people_are_drawn_by_their_odds(game: str) -> None:
 def test_people_may_see_a_few_plies_only() -> None:
     """Sure of what they see, and of nothing else: they take what one ply shows to be best."""
     spec = HumanSpec(text="human", shallow=ShallowOptions(plies=1, percent=0.001, share_percent=0))
-    game = get_game("othello")
+    game = get_rules("othello")
     player = HumanPlayer(spec, "othello", "seed")
     assert player.name == "people by shallow-1"
     player.new_game()
@@ -570,7 +570,7 @@ def test_people_know_the_game_so_far_and_whose_clock_runs(monkeypatch: pytest.Mo
     moves = ("f5", "d6", "c3")
     choice = player.choose(moves, Allowance(remaining_s=(5.0, 6.0), increment_s=0), StopFlag())
     [ask] = model.asked
-    line = tuple(positions(get_game("othello"), moves))
+    line = tuple(positions(get_rules("othello"), moves))
     assert (ask.positions, ask.person) == (line[-2:], Person(1700, 6.0))
     assert choice.variation == (choice.move,)
 

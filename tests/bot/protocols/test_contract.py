@@ -8,7 +8,7 @@ import chess.engine
 import pytest
 
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.engine_source import open_link
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.link import Patience, SearchRequest
@@ -41,7 +41,7 @@ def test_our_controllers_drive_our_engine(game: str, protocol: str, player: str)
         Allowance(move_s=0.1, depth=3),
         Allowance(remaining_s=(3.0, 2.0), increment_s=0.1, depth=3),
     )
-    rules = get_game(game)
+    rules = get_rules(game)
     try:
         engine.new_game()
         assert engine.name.startswith("Desdemona")
@@ -129,7 +129,7 @@ def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str
     """It shows every move's score at every depth, as `engine.protocols.uci_scores` asks for."""
     command = our_command(protocol, "--player", "standard")
     link = open_link(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
-    rules = get_game(game)
+    rules = get_rules(game)
     position = rules.initial()
     moves = tuple(map(rules.move_text, rules.legal_moves(position)))
     try:

@@ -6,7 +6,7 @@ import pytest
 
 from bot.protocols.nboard import NBoard
 from bot.protocols.search_driver import OVERHEAD_S, SearchDriver, SearchReport, Settings
-from engine.games import get_game
+from engine.games import get_rules
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
@@ -26,7 +26,7 @@ class MonitoredParts(SearchDriver):
 
     def __init__(self, **settings: Any) -> None:
         known: dict[str, Any] = {"strategy": STANDARD, "table_mb": 1, "full_depth": 3, "move_s": 0.125}
-        super().__init__(get_game("othello"), Settings(**(known | settings)))
+        super().__init__(get_rules("othello"), Settings(**(known | settings)))
         self.clocks: list[tuple[float, float, int, float]] = []
         """Time left, increment, depth and overhead of each move with a clock."""
         self.limits: list[Limits] = []

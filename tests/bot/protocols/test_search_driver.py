@@ -11,7 +11,7 @@ from bot.protocols.search_driver import SearchDriver, Settings
 from bot.protocols.uci import Uci
 from engine.decision import Person, Pick, SearchMode
 from engine.game import positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import Background
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
@@ -39,7 +39,7 @@ class OneMove:
     about = "a book"
 
     def __init__(self, game: str, score: int | None) -> None:
-        self._game = get_game(game)
+        self._game = get_rules(game)
         self._score = score
 
     def choose(self, position: Any, rng: random.Random) -> LookupMove | None:  # noqa: ARG002
@@ -69,13 +69,13 @@ def test_books_are_the_strong_players(score: int | None) -> None:
         lines = gui.hear_until("===")
         assert lines[-1].startswith("=== E6/+0.50/" if score else "=== E6//")
         assert ("book E6 +0.50 0 0" in lines) == (score is not None)
-    assert with_book("chess", "trappy", score).known(get_game("chess").initial()) is None
+    assert with_book("chess", "trappy", score).known(get_rules("chess").initial()) is None
 
 
 @pytest.mark.parametrize(("game", "kind"), KINDS)
 def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
     """Without a clock, that is; and the last report of a search ever deeper is the same."""
-    rules, mind = get_game(game), driver(game, kind=kind)
+    rules, mind = get_rules(game), driver(game, kind=kind)
     position = rules.initial()
     found = mind.decide(position, Limits(4), StopFlag())
     assert found.chosen.variation[0] == found.move
@@ -94,14 +94,14 @@ def test_it_decides_as_the_player_does(game: str, kind: str) -> None:
 @pytest.mark.parametrize("lines", [1, 3])
 def test_there_is_always_a_report(game: str, kind: str, lines: int) -> None:
     """However early it is stopped."""
-    rules, mind, stop = get_game(game), driver(game, kind=kind), StopFlag()
+    rules, mind, stop = get_rules(game), driver(game, kind=kind), StopFlag()
     stop.set()
     assert len(list(mind.deepen(rules.initial(), 30, stop, lines))) == 1
     assert mind.decide(rules.initial(), Limits(30, 10.0), stop).move
 
 
 def test_limits() -> None:
-    chess = get_game("chess")
+    chess = get_rules("chess")
     position = chess.initial()
     mind = SearchDriver(chess, Settings(STANDARD, full_depth=7, move_s=1.5))
     assert mind.usual_limits() == Limits(7, 1.5)
@@ -118,7 +118,7 @@ def test_limits() -> None:
 
 
 def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
-    othello, model = get_game("othello"), FakeModel("othello", plies_wanted=3)
+    othello, model = get_rules("othello"), FakeModel("othello", plies_wanted=3)
     line = list(positions(othello, ["f5", "d6", "c3", "d3"]))
     mind = SearchDriver(othello, Settings(OPPONENT_MODEL, table_mb=1, models=OneModel(model)))
     mind.background = Background(tuple(line[:-1]), Person(1800))
@@ -135,7 +135,7 @@ def test_players_that_reckon_with_a_person_know_what_they_were_told() -> None:
 
 
 def test_a_model_that_fails_leaves_the_lines_to_the_standard_player() -> None:
-    othello = get_game("othello")
+    othello = get_rules("othello")
     (standard, failed) = (
         list(SearchDriver(othello, settings).deepen(othello.initial(), 4, StopFlag(), lines=2))
         for settings in (

@@ -15,7 +15,7 @@ from bot.protocols.search_driver import Restricted, SearchDriver
 from bot.protocols.uci import Go, Uci, read_go
 from engine.decision import Person
 from engine.game import positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY
@@ -43,7 +43,7 @@ def test_a_model_of_people_is_told_the_game_and_the_opponent() -> None:
         )
         gui.tell(ITALIAN, "setoption name Threads value 1", "go depth 3 wtime 900000 btime 2500")
         gui.hear_until("bestmove")
-        rules = get_game("chess")
+        rules = get_rules("chess")
         line = list(positions(rules, ITALIAN.split()[3:]))
         assert {ask.positions[:-1] for ask in model.asked} == {tuple(line[-3:])}
         assert {ask.person for ask in model.asked} == {Person(1650, 2.5)}
@@ -175,7 +175,7 @@ def test_several_lines(mind: SearchDriver) -> None:
         scores = [int(line["score"].split()[1]) for line in told[-4:]]
         assert scores == sorted(scores, reverse=True)
     if mind.settings.strategy is STANDARD:
-        chess = get_game("chess")
+        chess = get_rules("chess")
         position = chess.parse_position(ITALIAN.removeprefix("position "))
         params = TrapParams()
         profiler = Profiler(chess, make_searcher("chess", 1), position, params, StopFlag())
@@ -330,7 +330,7 @@ def test_read_go() -> None:
 
 
 def test_a_restricted_game() -> None:
-    chess = get_game("chess")
+    chess = get_rules("chess")
     root: Any = chess.initial()
     two = chess.legal_moves(root)[3:5]
     game = Restricted(chess, root, two)

@@ -31,11 +31,11 @@ from bot.base.events import (
 from bot.base.reconnect import stay_connected
 from bot.servers.lichess import LichessServer
 from engine.game import replay
-from engine.games import get_game
+from engine.games import get_rules
 from storage.database import Database
 from tests.patience import PATIENCE_S
 
-OTHELLO = get_game("othello")
+OTHELLO = get_rules("othello")
 
 
 def random_move(moves: tuple[str, ...], side: int, rng: random.Random) -> str | None:

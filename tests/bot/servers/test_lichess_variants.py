@@ -9,7 +9,7 @@ from bot.base.config import ChallengesConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import FROM_POSITION, Challenge, ChallengeReceived, DeclineReason
 from bot.servers.lichess_wire import read_account_event
-from engine.games import ENGINE_GAMES, get_game
+from engine.games import ENGINE_GAMES, get_rules
 
 
 def asked(key: str, fen: str | None = None) -> Challenge:
@@ -40,7 +40,7 @@ def test_a_variant_is_played_when_the_operator_wants_it(key: str) -> None:
 
 @pytest.mark.parametrize("key", sorted(ENGINE_GAMES))
 def test_the_usual_start_is_known(key: str) -> None:
-    assert asked(key, get_game(key).board_text(get_game(key).initial())).kind == key
+    assert asked(key, get_rules(key).board_text(get_rules(key).initial())).kind == key
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from bot.servers.online_lookup import (
 )
 from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.lookup.polyglot import PolyglotBook
 from engine.strategies.move_context import StrongOptions
 from engine.verification import verify
@@ -50,7 +50,7 @@ from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
 from tests.bot.ledger_samples import check_books, stored_decisions
 from tests.patience import PATIENCE_S
 
-GAME: Any = get_game("chess")
+GAME: Any = get_rules("chess")
 START = GAME.initial()
 ENDING = GAME.parse_position("8/8/8/3k4/8/8/1Q6/K7 w - - 0 60")
 LOGGER = "bot.servers.online_lookup"
@@ -255,7 +255,7 @@ def test_nonsense_is_no_answer(answer: Any) -> None:
 @pytest.mark.parametrize(
     ("game", "position", "changes"),
     [
-        ("othello", get_game("othello").initial(), {}),
+        ("othello", get_rules("othello").initial(), {}),
         ("chess", START, {"explorer": ""}),
         ("chess", ENDING, {"tablebase": False}),
         ("chess", GAME.parse_position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 11"), {}),

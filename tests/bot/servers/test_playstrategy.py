@@ -16,7 +16,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
 from bot.servers.lichess import LichessServer
 from engine.game import Game, replay
-from engine.games import get_game
+from engine.games import get_rules
 from tests.patience import PATIENCE_S
 
 FLIPELLO, XIANGQI = "flipello", "xiangqi"
@@ -157,7 +157,7 @@ async def play(server: LichessServer, game: Game[Any], seed: int) -> list[GameSt
     ],
 )
 async def test_whole_games(variant: str, seed: int) -> None:
-    game = get_game(DIALECTS["playstrategy"].variants[variant].game)
+    game = get_rules(DIALECTS["playstrategy"].variants[variant].game)
     site = Site(variant, seed % 2, seed)
     runner = web.AppRunner(site.app(), shutdown_timeout=0.01)
     await runner.setup()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.decision import Decision
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, replay
-from engine.games import ENGINE_GAMES, get_game
+from engine.games import ENGINE_GAMES, get_rules
 from engine.games.chess_variants import CHESS_VARIANTS, ChessVariant
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -92,7 +92,7 @@ WON, LOST = 1, -1
     ],
 )
 def test_ends(name: str, fen: str, move: str, result: int, kind: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     end = replay(game, [move], game.parse_position(fen))
     assert game.legal_moves(end) == ()
     told = -game.result_centi(end)
@@ -102,18 +102,18 @@ def test_ends(name: str, fen: str, move: str, result: int, kind: str) -> None:
 
 
 def test_a_race_goes_on_while_the_other_may_draw() -> None:
-    game = get_game("racingKings")
+    game = get_rules("racingKings")
     position = replay(game, ["a7a8"], game.parse_position("8/K6k/8/8/8/8/8/8 w - - 0 1"))
     assert "h7h8" in {game.move_text(move) for move in game.legal_moves(position)}
 
 
 def test_a_third_occurrence_and_fifty_moves() -> None:
-    for game in (get_game("atomic"), get_game("crazyhouse"), get_game("threeCheck")):
+    for game in (get_rules("atomic"), get_rules("crazyhouse"), get_rules("threeCheck")):
         thrice = replay(game, ["g1f3", "g8f6", "f3g1", "f6g8"] * 2)
         assert game.legal_moves(thrice) == ()
         assert game.legal_moves(game.goes_on(thrice)) == game.legal_moves(game.initial())
     for name, is_over in (("atomic", True), ("crazyhouse", False)):
-        game = get_game(name)
+        game = get_rules(name)
         position = game.parse_position("4k2r/8/8/8/8/8/8/R3K3 w - - 99 90")
         after = replay(game, ["a1b1"], position)
         assert (game.legal_moves(after) == ()) == is_over
@@ -121,7 +121,7 @@ def test_a_third_occurrence_and_fifty_moves() -> None:
 
 def test_a_crazyhouse_position_may_come_back_after_captures() -> None:
     """So all moves since the castling rights last changed are kept."""
-    game = get_game("crazyhouse")
+    game = get_rules("crazyhouse")
     moves = ["e2e4", "d7d5", "e4d5", "d8d5", "b1c3"]
     position = replay(game, moves)
     assert game.position_text(position).endswith("moves " + " ".join(moves))
@@ -129,7 +129,7 @@ def test_a_crazyhouse_position_may_come_back_after_captures() -> None:
 
 
 def test_drops_and_promoted_pieces() -> None:
-    game = get_game("crazyhouse")
+    game = get_rules("crazyhouse")
     start = game.parse_position("4k3/P7/8/8/r7/8/8/4K3/Np w - - 0 1")  # as lichess.org writes it
     drop = game.parse_move(start, "N@b3")
     assert game.move_squares(drop) == ("b3",)
@@ -143,7 +143,7 @@ def test_drops_and_promoted_pieces() -> None:
     for text in ("P@b3", "N@a4", "n@b3", "N@b9", "NN@b3"):
         with pytest.raises(IllegalMove):
             game.parse_move(start, text)
-    king = get_game("antichess")
+    king = get_rules("antichess")
     crowned = replay(king, ["a7a8k"], king.parse_position("8/P7/8/8/8/8/8/6n1 w - - 0 1"))
     assert king.board_rows(crowned)[0] == "K......."
 
@@ -166,7 +166,7 @@ def test_drops_and_promoted_pieces() -> None:
 )
 def test_positions_that_no_engine_should_see(name: str, fen: str) -> None:
     with pytest.raises(BadPosition):
-        get_game(name).parse_position(fen)
+        get_rules(name).parse_position(fen)
 
 
 # --- Other engines -----------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_players(game: ChessVariant) -> None:
 
 @pytest.mark.parametrize("name", ["crazyhouse", "threeCheck"])
 def test_a_variant_on_another_engines_scores(name: str, sources: list[EngineSource]) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     sources.append(EngineSource(fake(name, "uci", depth=3, candidates=2)))
     position = game.initial()
     for _ in range(3):
@@ -212,7 +212,7 @@ def test_a_variant_on_another_engines_scores(name: str, sources: list[EngineSour
 def test_an_engine_that_ends_is_asked_again_for_the_same_move(
     sources: list[EngineSource], tmp_path: Any
 ) -> None:
-    game = get_game("atomic")
+    game = get_rules("atomic")
     sources.append(
         EngineSource(fake("atomic", "uci", "crash=1", f"once={tmp_path / 'x'}", depth=2, candidates=1))
     )
@@ -220,7 +220,7 @@ def test_an_engine_that_ends_is_asked_again_for_the_same_move(
 
 
 def test_without_its_engine_a_game_goes_on(sources: list[EngineSource]) -> None:
-    game = get_game("antichess")
+    game = get_rules("antichess")
     sources.append(EngineSource(EngineSettings(game="antichess", command=("/no/such",))))
     for source in (None, sources[0]):
         decision = decide(game, game.initial(), source)
@@ -248,7 +248,7 @@ RACE_WON = "8/1Q6/5KR1/8/5B2/7n/k7/5BR1 w - - 3 15"
     ("name", "start"), [*((name, None) for name in KNOWN_TO_FAIRY), ("racingKings", RACE_WON)]
 )
 def test_a_real_engine_plays(name: str, start: str | None, sources: list[EngineSource]) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     command = (installed("fairy-stockfish"),)
     sources.append(
         EngineSource(EngineSettings(game=name, command=command, depth=3, candidates=2, start_s=LONG_S))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, if_it_goes_on, replay
-from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_rules
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
@@ -16,7 +16,7 @@ def every_game_with(seeds: int) -> pytest.MarkDecorator:
     pairs = [(name, seed) for name in GAMES for seed in range(1 if name in ENGINE_GAMES else seeds)]
     return pytest.mark.parametrize(
         ("game", "seed"),
-        [pytest.param(get_game(name), seed, id=f"{seed}-{name}") for name, seed in pairs],
+        [pytest.param(get_rules(name), seed, id=f"{seed}-{name}") for name, seed in pairs],
     )
 
 
@@ -75,7 +75,7 @@ XIANGQI_SHUFFLE = ["a1a2", "a10a9", "a2a1", "a9a10"]
 @pytest.mark.parametrize(("name", "shuffle"), [("chess", CHESS_SHUFFLE), ("xiangqi", XIANGQI_SHUFFLE)])
 def test_servers_may_play_on(name: str, shuffle: list[str]) -> None:
     """A third occurrence ends a game here, elsewhere only when somebody claims it."""
-    game = get_game(name)
+    game = get_rules(name)
     thrice = replay(game, shuffle * 2)
     assert game.legal_moves(thrice) == ()
     later = if_it_goes_on(game, thrice)
@@ -89,7 +89,7 @@ def test_servers_may_play_on(name: str, shuffle: list[str]) -> None:
 
 @pytest.mark.parametrize(("name", "shuffle"), [("chess", CHESS_SHUFFLE), ("xiangqi", XIANGQI_SHUFFLE)])
 def test_a_game_knows_which_positions_it_has_seen(name: str, shuffle: list[str]) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     for plies in range(8):
         position = replay(game, (shuffle * 2)[:plies])
         assert game.stood_before(position) == (plies >= 4)
@@ -109,7 +109,7 @@ def test_without_a_repetition_no_position_stood_before(game: Game[Any], seed: in
 
 
 def test_no_game_goes_on_after_mate() -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     mated = replay(game, ["f2f3", "e7e5", "g2g4", "d8h4"])
     assert game.legal_moves(if_it_goes_on(game, mated)) == ()
     with pytest.raises(IllegalMove):
@@ -155,11 +155,11 @@ def test_garbled_positions_are_refused(game: Game[Any], text: str) -> None:
 
 @every_game
 def test_names(game: Game[Any]) -> None:
-    assert get_game(game.name) is game
+    assert get_rules(game.name) is game
     assert game.side_to_move(game.initial()) == 0
     assert game.sides[0] != game.sides[1]
 
 
 def test_unknown_game() -> None:
     with pytest.raises(KeyError, match="othello"):
-        get_game("go")
+        get_rules("go")

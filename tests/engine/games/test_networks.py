@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine import _native
-from engine.games import chess_evaluation, get_game, networks, xiangqi_evaluation
+from engine.games import chess_evaluation, get_rules, networks, xiangqi_evaluation
 from engine.games.network_arithmetic import Network, to_bytes
 from engine.games.networks import BUCKETS, INPUTS, WIDTH
 from engine.stop import StopFlag
@@ -81,7 +81,7 @@ def xiangqi_inputs(fen: str, view: int) -> list[int]:
 
 def inputs_of(game: str, position: Any) -> tuple[list[int], list[int]]:
     """The mover's inputs, then the other side's."""
-    rules = get_game(game)
+    rules = get_rules(game)
     if game == "chess":
         board = position.board
         return chess_inputs(board, board.turn), chess_inputs(board, not board.turn)
@@ -94,7 +94,7 @@ def inputs_of(game: str, position: Any) -> tuple[list[int], list[int]]:
 def test_the_core_adds_what_the_mirror_computes_however_the_position_was_reached(game: str) -> None:
     weights = random_weights(game, 1)
     network, core = Network(game, weights), searcher(game, weights)
-    rules: Any = get_game(game)
+    rules: Any = get_rules(game)
     moves_of = random.Random(2)
     corrections = set()
     for _ in range(12):
@@ -116,7 +116,7 @@ def test_the_core_adds_what_the_mirror_computes_however_the_position_was_reached
 
 def test_castling_en_passant_and_promotions_change_the_right_inputs() -> None:
     weights = random_weights("chess", 3)
-    core, rules = searcher("chess", weights), get_game("chess")
+    core, rules = searcher("chess", weights), get_rules("chess")
     for fen, text in (
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1g1"),
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1c1"),
@@ -135,7 +135,7 @@ def test_castling_en_passant_and_promotions_change_the_right_inputs() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_without_a_network_the_strong_search_has_the_evaluation(game: str) -> None:
-    rules: Any = get_game(game)
+    rules: Any = get_rules(game)
     text = rules.native_position(rules.initial())
     core = searcher(game, None)
     assert core.strong_evaluation(text, []) == core.evaluate(text)
@@ -143,7 +143,7 @@ def test_without_a_network_the_strong_search_has_the_evaluation(game: str) -> No
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_exact_search_knows_nothing_of_the_network(game: str) -> None:
-    rules: Any = get_game(game)
+    rules: Any = get_rules(game)
     text, never = rules.native_position(rules.initial()), StopFlag()
     limit = _native.INFINITY
     with_network, without = searcher(game, random_weights(game, 5)), searcher(game, None)
@@ -157,7 +157,7 @@ def test_the_rounding_is_the_cores_on_both_sides_of_zero() -> None:
     outputs = np.zeros((BUCKETS, 2, WIDTH), np.float32)
     for bias in (0.5003, -0.5003, 0.1, -0.1):
         weights = to_bytes(zeros, np.zeros(WIDTH, np.float32), outputs, np.full(BUCKETS, bias, np.float32))
-        rules: Any = get_game("chess")
+        rules: Any = get_rules("chess")
         text, core = rules.native_position(rules.initial()), searcher("chess", weights)
         found = core.strong_evaluation(text, []) - core.evaluate(text)
         assert found == Network("chess", weights).correction_centi(*inputs_of("chess", rules.initial()))

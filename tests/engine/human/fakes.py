@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.decision import Candidate, ModelInfo, Person
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry
@@ -32,7 +32,7 @@ class FakeModel:
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         self.asked += asks
-        return [self._answer(get_game(self.game), ask) for ask in asks]
+        return [self._answer(get_rules(self.game), ask) for ask in asks]
 
 
 class FakeOdds:

@@ -10,7 +10,7 @@ from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI, Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.value import floor_centi
@@ -29,7 +29,7 @@ from tests.engine.protocols.test_engine_source import MATE_IN_ONE, STALEMATE_IN_
 from tests.engine.protocols.test_uci_scores import LONG_S, MIDDLE_GAMES, REAL
 from tests.programs import installed
 
-chess = get_game("chess")
+chess = get_rules("chess")
 
 
 def decide(
@@ -44,7 +44,7 @@ def decide(
 ) -> Decision:
     odds = FakeOdds(game) if kind == "calibrated_uci" else None
     models = Models(FakeModel(game, answer), odds, value or ValueParams())
-    rules = get_game(game)
+    rules = get_rules(game)
     player = MoveChooser(
         strategy_named(kind), rules, TrapParams(), make_searcher(game, 1), source=engine, models=models
     )
@@ -200,7 +200,7 @@ def test_forged_records_are_noticed() -> None:
 @pytest.mark.parametrize(("game", "protocol", "name"), REAL)
 def test_whole_games_of_real_engines_verify(game: str, protocol: str, name: str) -> None:
     """Against itself: endings, mates and repetitions included."""
-    rules = get_game(game)
+    rules = get_rules(game)
     settings = EngineSettings(
         game=game, command=(installed(name),), protocol=protocol, depth=3, start_s=LONG_S, candidates=3
     )

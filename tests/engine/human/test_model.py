@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from engine.decision import ModelInfo
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery, predicted
 
-GAME = get_game("othello")
+GAME = get_rules("othello")
 
 
 class Says:

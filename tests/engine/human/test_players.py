@@ -14,7 +14,7 @@ from engine.completion import complete
 from engine.decision import Decision, OutcomeKind, Person
 from engine.expected import expected_score
 from engine.game import WIN_CENTI, Game
-from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
@@ -56,7 +56,7 @@ def decide(
 ) -> Decision:
     models = Models(FakeModel(game, answer), odds, value or ValueParams())
     searcher = native if game == "othello" else make_searcher(game, 1)
-    player = MoveChooser(strategy_named(kind), get_game(game), TrapParams(), searcher, models=models)
+    player = MoveChooser(strategy_named(kind), get_rules(game), TrapParams(), searcher, models=models)
     return player.choose(position, Limits(depth), StopFlag(), background=background)
 
 
@@ -134,7 +134,7 @@ def test_against_the_best_replies_it_is_the_standard_player(
 
 @pytest.mark.parametrize("kind", PERSON_KINDS)
 def test_a_forced_mate_is_played_and_nobody_is_asked(kind: str) -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     decision = decide(game.parse_position(MATE_IN_TWO), 5, kind, game="chess", odds=FakeOdds("chess"))
     verify(decision)
     assert game.score_text(decision.chosen.raw_centi, game.parse_position(MATE_IN_TWO)) == "#2"
@@ -202,7 +202,7 @@ def test_calibrated_odds_are_what_counts() -> None:
 
 
 def test_a_model_is_told_the_game_and_the_person() -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     moves = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5"]
     line = [game.initial()]
     for text in moves:
@@ -229,7 +229,7 @@ def test_a_model_is_told_the_game_and_the_person() -> None:
 
 def test_repeating_a_position_is_no_way_to_wait() -> None:
     """A move back to a position of the game counts what it guarantees, whatever errors may be hoped for."""
-    game = get_game("chess")
+    game = get_rules("chess")
     position = game.parse_position(
         f"{MATE_IN_TWO.replace('/R7/1R2K3', '/8/1R2K1n1')} moves b1b2 g1h3 b2b1 h3g1"
     )
@@ -315,7 +315,7 @@ def test_garbage_of_the_calibrated_model() -> None:
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
 def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
     """By the guess that short searches give."""
-    game, rng = get_game(name), random.Random(7)
+    game, rng = get_rules(name), random.Random(7)
     position, models = game.initial(), set()
     player = MoveChooser(
         strategy_named(kind),
@@ -338,7 +338,7 @@ def test_every_game_is_played_without_a_file(name: str, kind: str) -> None:
 @pytest.mark.parametrize(("kind", "at_most"), [("shallow", 1), ("network", 16)])
 def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> None:
     """Stopped while the model is asked for the first time, it chooses as the standard player does."""
-    stop, game = StopFlag(), get_game("chess")
+    stop, game = StopFlag(), get_rules("chess")
 
     def answer(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         stop.set()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel
 from engine.human.odds import ReplyOdds
 from engine.human.person_prior import card_path, read_card
@@ -127,7 +127,7 @@ def test_wrong_files_are_refused_at_the_start(tmp_path: Path) -> None:
 def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
     files = Files()
     made = people(files, tmp_path, "othello")
-    game, kinds = get_game("othello"), []
+    game, kinds = get_rules("othello"), []
     with made.lend("othello"):  # the one that has been opened is taken
         for files.broken in (True, False):
             with made.lend("othello") as models:

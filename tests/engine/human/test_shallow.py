@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.human.model import HumanModel, PredictionQuery, predicted
 from engine.human.shallow import ShallowModel, ShallowOptions
 from engine.search.reference import ReferenceSearcher
@@ -14,7 +14,7 @@ from tests.engine.positions import random_position
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
 def test_every_game_has_odds(name: str) -> None:
-    game, rng = get_game(name), random.Random(1)
+    game, rng = get_rules(name), random.Random(1)
     model: HumanModel = ShallowModel(name)
     position, asks = game.initial(), []
     for _ in range(6):
@@ -28,7 +28,7 @@ def test_every_game_has_odds(name: str) -> None:
 
 def test_what_looks_good_is_likely() -> None:
     """A queen that hangs is mostly taken."""
-    game = get_game("chess")
+    game = get_rules("chess")
     position = game.parse_position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
     (odds,) = predicted(ShallowModel("chess"), game, [PredictionQuery((position,))])
     texts = [game.move_text(move) for move in game.legal_moves(position)]
@@ -37,14 +37,14 @@ def test_what_looks_good_is_likely() -> None:
 
 
 def test_any_searcher_sees_the_same() -> None:
-    game = get_game("othello")
+    game = get_rules("othello")
     asks = [PredictionQuery((random_position(game, random.Random(seed), plies=20),)) for seed in range(3)]
     slow = ShallowModel("othello", searcher=ReferenceSearcher(game))
     assert predicted(ShallowModel("othello"), game, asks) == predicted(slow, game, asks)
 
 
 def test_nobody_looks() -> None:
-    game = get_game("othello")
+    game = get_rules("othello")
     model = ShallowModel("othello", ShallowOptions(plies=0))
     assert predicted(model, game, [PredictionQuery((game.initial(),))]) == [(0.25,) * 4]
     assert model.info.name == "uniform"

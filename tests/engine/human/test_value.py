@@ -17,8 +17,8 @@ from engine.human.value import (
     choose_by_value,
     expectation,
     floor_centi,
+    utility,
     value_of,
-    worth,
 )
 from engine.params import TrapParams, ValueParams, ValueScale
 from engine.search.reference import INFINITY
@@ -69,17 +69,17 @@ def test_the_papers_example() -> None:
 
 @given(candidates(), scales)
 def test_a_value_lies_between_the_worst_and_the_best(candidate: Candidate, params: ValueParams) -> None:
-    worths = [worth(reply.final_centi, params) for reply in candidate.replies]
+    worths = [utility(reply.final_centi, params) for reply in candidate.replies]
     value = value_of(candidate, params)
     assert min(worths) <= value <= max(worths)
-    assert value >= worth(candidate.raw_centi, params)
+    assert value >= utility(candidate.raw_centi, params)
 
 
 @given(candidates(), scales)
 def test_sure_of_the_best_reply_is_plain_minimax(candidate: Candidate, params: ValueParams) -> None:
     best = min(candidate.replies, key=lambda reply: reply.final_centi)
     sure = tuple(replace(reply, probability=float(reply is best)) for reply in candidate.replies)
-    assert value_of(replace(candidate, replies=sure), params) == worth(candidate.raw_centi, params)
+    assert value_of(replace(candidate, replies=sure), params) == utility(candidate.raw_centi, params)
 
 
 @given(candidates(), scales)
@@ -91,7 +91,7 @@ def test_unlikely_replies_count_as_the_best(candidate: Candidate, params: ValueP
         else ReplyProfile(reply.reply, (), NOBODY_LOOKED, probability=reply.probability)
         for reply in candidate.replies
     )
-    full = sum((r.probability or 0) * worth(r.final_centi, params) for r in candidate.replies)
+    full = sum((r.probability or 0) * utility(r.final_centi, params) for r in candidate.replies)
     value = value_of(replace(candidate, replies=unseen), params)
     assert value == value_of(candidate, params) <= full + 1e-5
 
@@ -150,16 +150,16 @@ def test_a_queen_down_a_move_may_not_throw_away_what_is_left() -> None:
 
 
 def test_scores_on_the_scale_of_pawns_end_at_a_mate() -> None:
-    assert [worth(score, PAWNS) for score in (-WIN_CENTI - 5, -4000, -30, 0, 999, 1001, WIN_CENTI)] == [
+    assert [utility(score, PAWNS) for score in (-WIN_CENTI - 5, -4000, -30, 0, 999, 1001, WIN_CENTI)] == [
         *(-1000, -1000, -30, 0, 999, 1000, 1000)
     ]
-    assert worth(WIN_CENTI, EXPECTED) == WHOLE
+    assert utility(WIN_CENTI, EXPECTED) == WHOLE
     assert NOBODY_LOOKED == INFINITY
 
 
 def test_the_expected_scale_needs_its_logistic_function() -> None:
     with pytest.raises(ValueError, match="logistic_centi is 0"):
-        worth(10, ValueParams())
+        utility(10, ValueParams())
     filled = ValueParams().for_position(120.0)
     assert filled.logistic_centi == 120.0
     assert filled.for_position(3.0) is filled

@@ -16,7 +16,7 @@ import pytest
 from engine.completion import complete
 from engine.decision import Decision, Pick
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.games.standard_chess import StandardChess
 from engine.lookup.polyglot import BookChoice, BookUse, PolyglotBook
 from engine.lookup.source import BadSource
@@ -78,7 +78,7 @@ def drawn(path: Path, use: BookUse, position: Any = START, times: int = 60) -> s
     """The moves that a book plays."""
     book, rng = PolyglotBook.open(path, use), random.Random(1)
     found = [book.choose(position, rng) for _ in range(times)]
-    return {get_game(use.game).move_text(each.move) for each in found if each is not None}
+    return {get_rules(use.game).move_text(each.move) for each in found if each is not None}
 
 
 def test_how_a_book_is_used(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_how_a_book_is_used(tmp_path: Path) -> None:
 
 
 def test_a_book_of_a_variant(tmp_path: Path) -> None:
-    atomic = get_game("atomic")
+    atomic = get_rules("atomic")
     fen = chess.STARTING_FEN
     path = written(tmp_path / "atomic.bin", row(fen, "g1", "f3", 1))
     assert drawn(path, BookUse(game="atomic"), atomic.initial()) == {"g1f3"}

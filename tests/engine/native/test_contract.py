@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from engine import _native
 from engine.expected import expected_table
-from engine.games import get_game
+from engine.games import get_rules
 from engine.games.othello import Othello
 from engine.games.othello_evaluation import weight_bytes
 from engine.search.reference import INFINITY
@@ -236,7 +236,7 @@ def test_whoever_looks_at_the_clock_of_a_thread_sees_that_threads_time() -> None
 @pytest.mark.parametrize("game_name", ["othello", "chess", "connect4"])
 def test_a_search_measures_by_the_clock_of_its_flag(game_name: str) -> None:
     """With two clocks mixed up, it would take its time for spent at once."""
-    searcher, game = make_searcher(game_name, 1), get_game(game_name)
+    searcher, game = make_searcher(game_name, 1), get_rules(game_name)
     assert isinstance(searcher, NativeSearcher)
     position = game.for_search(game.initial())
     assert searcher.think(position, 4, 30.0, StopFlag(processor_time=True)).depth == 4

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.completion import complete
 from engine.decision import Decision
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
 from engine.search.profiles import BatchSource, Profiler
@@ -61,7 +61,7 @@ def test_every_native_game_is_tested() -> None:
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
 def test_native_equals_reference(name: str, data: st.DataObject) -> None:
-    game, size = get_game(name), SIZES[name]
+    game, size = get_rules(name), SIZES[name]
     position = data.draw(positions(game, size.plies))
     depth = data.draw(st.integers(0, size.reference_depth))
     expected = exact_score(ReferenceSearcher(game), position, depth, StopFlag())
@@ -74,7 +74,7 @@ def test_native_equals_reference(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 @settings(max_examples=10, deadline=None)
 def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.DataObject) -> None:
-    game, size = get_game(name), SIZES[name]
+    game, size = get_rules(name), SIZES[name]
     repetitive = st.randoms(use_true_random=False).map(lambda rng: repetitive_position(game, rng, 12))
     position = game.for_search(data.draw(st.one_of(positions(game, size.plies), repetitive)))
     stop = StopFlag()
@@ -92,7 +92,7 @@ def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.Dat
 
 @every_native_game
 def test_many_scores_are_of_legal_moves_and_of_some_depth(name: str) -> None:
-    game, stop = get_game(name), StopFlag()
+    game, stop = get_rules(name), StopFlag()
     start, batch = game.for_search(game.initial()), used[name]
     assert isinstance(batch, BatchSource)
     for moves, least, most in (([12_345], 0, 1), (game.legal_moves(start), 2, 1), ((), -1, 1)):
@@ -108,7 +108,7 @@ def test_many_scores_are_of_legal_moves_and_of_some_depth(name: str) -> None:
 @settings(max_examples=10, deadline=None)
 def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) -> None:
     """A search may begin within a line: moves since the root are not the game's past, for either search."""
-    game, size = get_game(name), SIZES[name]
+    game, size = get_rules(name), SIZES[name]
     position = game.for_search(data.draw(positions(game, size.plies)))
     for _ in range(data.draw(st.integers(1, 6))):
         moves = game.legal_moves(position)
@@ -125,7 +125,7 @@ def test_searches_of_lines_know_the_same_past(name: str, data: st.DataObject) ->
 @settings(max_examples=10, deadline=None)
 def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
-    position = data.draw(positions(get_game(name), SIZES[name].plies))
+    position = data.draw(positions(get_rules(name), SIZES[name].plies))
     depth, beta = data.draw(st.integers(0, SIZES[name].depth - 1)), alpha + width
     true = exact_score(used[name], position, depth, StopFlag())
     for searcher in (used[name], make_searcher(name, 1)):
@@ -143,7 +143,7 @@ def test_windows_give_true_bounds(name: str, data: st.DataObject, alpha: int, wi
 @settings(max_examples=8, deadline=None)
 def test_the_table_never_shows(name: str, data: st.DataObject) -> None:
     """Two exact strategies agree: a small, used table and a fresh, large one, other depths first or not."""
-    position = data.draw(positions(get_game(name), SIZES[name].plies))
+    position = data.draw(positions(get_rules(name), SIZES[name].plies))
     depth = data.draw(st.integers(SIZES[name].depth - 2, SIZES[name].depth))
     fresh = make_searcher(name, 8)
     for shallow in range(depth):
@@ -156,7 +156,7 @@ def test_the_table_never_shows(name: str, data: st.DataObject) -> None:
 @every_native_game
 def test_the_past_never_shows_where_it_does_not_matter(name: str) -> None:
     """One searcher for two games that reach the same position, in one of which it has stood twice."""
-    game, searcher = get_game(name), make_searcher(name, 8)
+    game, searcher = get_rules(name), make_searcher(name, 8)
     for seed in range(6):
         position = repetitive_position(game, random.Random(seed), SIZES[name].plies)
         bare = game.parse_position(game.position_text(position).split(" moves ")[0])
@@ -167,7 +167,7 @@ def test_the_past_never_shows_where_it_does_not_matter(name: str) -> None:
 
 
 def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams) -> Decision:
-    game = get_game(name)
+    game = get_rules(name)
     decision = MoveChooser(strategy_named("trappy"), game, params, used[name]).choose(
         position, Limits(depth), StopFlag()
     )
@@ -188,7 +188,7 @@ def assert_same_choice(name: str, position: Any, depth: int, params: TrapParams)
 @pytest.mark.parametrize("assessment", Assessment)
 def test_lazy_equals_naive(name: str, assessment: Assessment) -> None:
     """The analysis that leaves out what cannot matter, against the whole table."""
-    game, bonuses = get_game(name), 0
+    game, bonuses = get_rules(name), 0
     for depth, count in SIZES[name].table_depths.items():
         for number in range(count // 3):
             rng = random.Random(f"{depth} {number} {assessment}")
@@ -204,7 +204,7 @@ def test_lazy_equals_naive(name: str, assessment: Assessment) -> None:
 @settings(max_examples=10, deadline=None)
 def test_a_profile_is_completed_from_the_record(name: str, data: st.DataObject) -> None:
     """Another process, with nothing but the record, finds the same scores."""
-    game = get_game(name)
+    game = get_rules(name)
     position = data.draw(positions(game, SIZES[name].plies))
     decision = MoveChooser(strategy_named("trappy"), game, TrapParams(), used[name]).choose(
         position, Limits(4), StopFlag()
@@ -220,7 +220,7 @@ def test_a_profile_is_completed_from_the_record(name: str, data: st.DataObject) 
 def test_scores_of_full_depth_are_reached(name: str) -> None:
     """A stop leaves the table sound."""
     searcher: Searcher = make_searcher(name, 2)
-    game = get_game(name)
+    game = get_rules(name)
     position = random_position(game, random.Random(3), 10)
     stop = StopFlag()
     stop.set_node_limit(20_000)
@@ -233,7 +233,7 @@ def test_scores_of_full_depth_are_reached(name: str) -> None:
 
 def test_nearly_over_by_counter() -> None:
     """So few plies are left that one might search to the end, and yet more than a search may be asked for."""
-    game = get_game("xiangqi")
+    game = get_rules("xiangqi")
     position = game.parse_position("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 40")
     assert game.most_plies_left(position) > game.deepest_search
     decision = MoveChooser(strategy_named("trappy"), game, TrapParams(), used["xiangqi"]).choose(
@@ -244,7 +244,7 @@ def test_nearly_over_by_counter() -> None:
 
 @every_native_game
 def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
-    game, searcher = get_game(name), make_searcher(name, 1)
+    game, searcher = get_rules(name), make_searcher(name, 1)
     assert isinstance(searcher, SelectiveSearcher)
     result = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
     assert game.parse_move(game.initial(), result.move) in game.legal_moves(game.initial())
@@ -253,7 +253,7 @@ def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
 @every_native_game
 def test_thinking_is_ended_by_its_flag(name: str) -> None:
     """Before there is a move it says so; later it answers with what it has."""
-    game, searcher = get_game(name), make_searcher(name, 1)
+    game, searcher = get_rules(name), make_searcher(name, 1)
     assert isinstance(searcher, SelectiveSearcher)
     stop = StopFlag()
     stop.set()

@@ -9,13 +9,13 @@ import pytest
 
 from engine.decision import Candidate
 from engine.game import WIN_CENTI, positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search.profiles import LazySource, Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.trappy import TRAPPY
-from engine.trappy import assess, worth
+from engine.trappy import assess, utility
 from tests.engine.positions import random_position
 
 PARAMS = {
@@ -51,12 +51,12 @@ WON, LOST = (7, 119, 177, 223), (76, 91, 161, 269, 280, 340)
 
 def decided(seed: int) -> Any:
     rng = random.Random(f"connect4 decided {seed}")
-    return random_position(get_game("connect4"), rng, rng.randint(16, 38))
+    return random_position(get_rules("connect4"), rng, rng.randint(16, 38))
 
 
 def cases(name: str) -> Iterator[tuple[Any, int]]:
     """Positions and depths: some of them are lost or won by force."""
-    game = get_game(name)
+    game = get_rules(name)
     if name == "connect4":
         for seed in WON + LOST:
             yield decided(seed), 6
@@ -80,14 +80,14 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TrapParams) -
             continue
         assert reply.bound_centi >= full.final_centi
         if reply.shallow_bound_centi is not None and len(full.scores_centi) > 1:
-            seen = assess([-worth(score, params) for score in full.scores_centi[:-1]], params.assessment)
+            seen = assess([-utility(score, params) for score in full.scores_centi[:-1]], params.assessment)
             assert reply.shallow_bound_centi <= -seen
 
 
 @pytest.mark.parametrize(("seeds", "result"), [(WON, 1), (LOST, -1)], ids=["won", "lost"])
 def test_a_decided_game_is_looked_into_only_where_it_might_help(seeds: Sequence[int], result: int) -> None:
     """A win needs no trap; where all is lost, the replies that let us off are looked into."""
-    game, let_off = get_game("connect4"), 0
+    game, let_off = get_rules("connect4"), 0
     for seed in seeds:
         position, source = decided(seed), make_searcher("connect4", 1)
         assert isinstance(source, LazySource)
@@ -110,7 +110,7 @@ def test_a_decided_game_is_looked_into_only_where_it_might_help(seeds: Sequence[
 @pytest.mark.parametrize("params", PARAMS.values(), ids=PARAMS)
 @pytest.mark.parametrize("name", DEPTHS)
 def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> None:
-    game, judge = get_game(name), make_searcher(name, 4)
+    game, judge = get_rules(name), make_searcher(name, 4)
     for position, depth in cases(name):
         source = make_searcher(name, 1)
         assert isinstance(source, LazySource)
@@ -124,7 +124,7 @@ def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> Non
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_a_move_that_ends_the_game_is_known_in_full(depth: int) -> None:
     """Even one that is no better than the best: here, for the third time, the same position."""
-    game, params = get_game("chess"), PARAMS["median, even positions too"]
+    game, params = get_rules("chess"), PARAMS["median, even positions too"]
     *_, position = positions(game, ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"])
     source = make_searcher("chess", 1)
     assert isinstance(source, LazySource)
@@ -141,7 +141,7 @@ def test_the_analysis_visits_as_many_positions_as_ever() -> None:
 
     More means that less is left out; a commit that means to change it says so.
     """
-    game, nodes = get_game("connect4"), {}
+    game, nodes = get_rules("connect4"), {}
     for name, params in PARAMS.items():
         source = make_searcher("connect4", 1)
         assert isinstance(source, LazySource)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.game import WIN_CENTI, Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.reference import exact_score
 from engine.search.result import SearchResult
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -32,15 +32,15 @@ def make(name: str, table_mb: int = 4) -> NativeSearcher:
 # One for all examples: what was searched before must not make a result wrong.
 searchers = {name: make(name) for name in GAMES}
 some_position = st.sampled_from(GAMES).flatmap(
-    lambda name: positions(get_game(name), 80).map(lambda position: (get_game(name), position))
+    lambda name: positions(get_rules(name), 80).map(lambda position: (get_rules(name), position))
 )
 
 
 def think(name: str, text: str, depth: int, contempt_centi: int = 0) -> SearchResult:
     """What a fresh search without a clock finds."""
-    position = get_game(name).parse_position(text)
+    position = get_rules(name).parse_position(text)
     result = make(name).think(position, depth, None, StopFlag(), contempt_centi=contempt_centi)
-    check_is_sane(get_game(name), position, result)
+    check_is_sane(get_rules(name), position, result)
     return result
 
 
@@ -82,7 +82,7 @@ MATES = (
 
 @pytest.mark.parametrize(("name", "moves", "text"), MATES)
 def test_mates_are_found_and_told_exactly(name: str, moves: int, text: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     position = game.parse_position(text)
     plies = 2 * moves - 1
     expected = exact_score(make(name), game.for_search(position), plies, StopFlag())
@@ -135,7 +135,9 @@ def test_sunfish_suite() -> None:
     for line in shared_path("suites/sunfish_mate2.fen").read_text().splitlines():
         if not line.strip():
             continue
-        result = searchers["chess"].think(get_game("chess").parse_position(line.strip()), 5, None, StopFlag())
+        result = searchers["chess"].think(
+            get_rules("chess").parse_position(line.strip()), 5, None, StopFlag()
+        )
         if not result.solved or result.score_centi < 0 or len(result.principal_variation) > 3:
             missed.append(line)
     assert not missed
@@ -220,7 +222,7 @@ def test_node_limits_hold(found: tuple[Game[Any], Any], nodes: int) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_one_thread_without_a_clock_is_deterministic(name: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     sample = [random_position(game, random.Random(seed), plies=5 + 8 * seed) for seed in range(5)]
     first, second = make(name), make(name)
     for position in sample:
@@ -229,7 +231,7 @@ def test_one_thread_without_a_clock_is_deterministic(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_exact_search_does_not_see_selective_results(name: str) -> None:
-    game, own = get_game(name), make(name)
+    game, own = get_rules(name), make(name)
     for seed in range(4):
         position = game.for_search(random_position(game, random.Random(seed), plies=20))
         expected = exact_score(make(name), position, 3, StopFlag())
@@ -242,14 +244,14 @@ def test_a_set_flag_allows_nothing(name: str) -> None:
     stop = StopFlag()
     stop.set()
     with pytest.raises(Stopped):
-        searchers[name].think(get_game(name).initial(), 8, None, stop)
-    assert searchers[name].think(get_game(name).initial(), 4, None, StopFlag()).depth == 4  # still sound
+        searchers[name].think(get_rules(name).initial(), 8, None, stop)
+    assert searchers[name].think(get_rules(name).initial(), 4, None, StopFlag()).depth == 4  # still sound
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_stopped_from_another_thread(name: str) -> None:
     """An endless search ends on the flag and answers with what it has."""
-    game, own, stop, found = get_game(name), make(name), StopFlag(), list[SearchResult]()
+    game, own, stop, found = get_rules(name), make(name), StopFlag(), list[SearchResult]()
     thread = threading.Thread(
         target=lambda: found.append(own.think(game.initial(), game.deepest_search, None, stop))
     )
@@ -264,7 +266,7 @@ def test_stopped_from_another_thread(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_clock_ends_the_search(name: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     result = searchers[name].think(game.initial(), game.deepest_search, 0.05, StopFlag())
     assert 0 < result.depth < game.deepest_search
     check_is_sane(game, game.initial(), result)
@@ -281,7 +283,7 @@ def test_two_threads_give_sane_results(found: tuple[Game[Any], Any], depth: int)
 
 @pytest.mark.parametrize("name", GAMES)
 def test_two_threads_share_a_node_limit(name: str) -> None:
-    game, own, stop = get_game(name), make(name), StopFlag()
+    game, own, stop = get_rules(name), make(name), StopFlag()
     stop.set_node_limit(60_000)
     check_is_sane(game, game.initial(), own.think(game.initial(), game.deepest_search, None, stop, threads=2))
     assert own.nodes < 70_000
@@ -296,7 +298,7 @@ def test_two_threads_share_a_node_limit(name: str) -> None:
 )
 def test_a_single_move_is_no_reason_to_think_long(name: str, text: str, move: str) -> None:
     """With a clock, that is; without, the score is what is asked for."""
-    game = get_game(name)
+    game = get_rules(name)
     position = game.parse_position(text)
     assert tuple(map(game.move_text, game.legal_moves(position))) == (move,)
     result = make(name).think(position, game.deepest_search, 20.0, StopFlag())
@@ -306,6 +308,6 @@ def test_a_single_move_is_no_reason_to_think_long(name: str, text: str, move: st
 
 
 def test_there_is_nothing_to_think_about_when_the_game_is_over() -> None:
-    over = get_game("chess").parse_position("k7/1Q6/1K6/8/8/8/8/8 b - - 0 1")
+    over = get_rules("chess").parse_position("k7/1Q6/1K6/8/8/8/8/8 b - - 0 1")
     with pytest.raises(ValueError, match="over"):
         searchers["chess"].think(over, 4, None, StopFlag())

@@ -84,8 +84,8 @@ def cases(
     rng: random.Random, params: TrapParams, score: int, raw: int, shallow: list[int]
 ) -> Iterator[tuple[str, float]]:
     """Questions, and the answers of `engine.trappy`."""
-    yield f"w {score}", trappy.worth(score, params)
-    assessed = -trappy.assess([-trappy.worth(each, params) for each in shallow], params.assessment)
+    yield f"w {score}", trappy.utility(score, params)
+    assessed = -trappy.assess([-trappy.utility(each, params) for each in shallow], params.assessment)
     yield f"a {len(shallow)} {' '.join(map(str, shallow))}", assessed
     quality = trappy.reply_quality([*shallow, score], raw, params)
     yield f"q {assessed} {score} {raw}", quality
@@ -96,8 +96,8 @@ def cases(
     for each in (quality, size * rng.choice((0.125, 0.25, 0.5, 1.9, 2, 2.5, 1e6)), 0.0, -1.0):
         yield f"b {each!r} {raw}", trappy.bonus(each, raw, params)
     # The one thing that only the core knows: what to try first, where no reply is a trap yet.
-    final = trappy.worth(score, params)
-    profit = final - trappy.worth(raw, params)
+    final = trappy.utility(score, params)
+    profit = final - trappy.utility(raw, params)
     scale = 4 * params.risk if params.scale is Scale.EXPECTED else max(abs(final), params.margin_centi)
     hope = profit * (final - assessed) / (scale + 1)
     yield f"i {assessed} {score} {raw}", quality if quality > 0 or profit <= 0 else hope

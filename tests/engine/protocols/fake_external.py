@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.game import if_it_goes_on
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.uci import shift_ranks
 
 NAME = "Made-up 1.0"
@@ -44,7 +44,7 @@ class Player:
     """What all protocols share."""
 
     def __init__(self, game: str, protocol: str, faults: dict[str, str]) -> None:
-        self.game: Any = get_game(game)
+        self.game: Any = get_rules(game)
         self.protocol = protocol
         self.faults = faults
         self.position: Any = self.game.initial()

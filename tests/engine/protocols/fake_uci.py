@@ -40,7 +40,7 @@ from typing import Any
 import chess
 from chess.variant import find_variant
 
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.scores import split_text
 from engine.protocols.uci import shift_ranks
 
@@ -67,7 +67,7 @@ def fake_moves(game: str, words: list[str]) -> tuple[str, list[str]]:
         for move in made:
             board.push_uci(move)
         return " ".join(board.fen().split()[:2]), [move.uci() for move in board.legal_moves]
-    xiangqi: Any = get_game(game)
+    xiangqi: Any = get_rules(game)
     position = xiangqi.parse_position(fen)
     for move in made:
         position = xiangqi.play(position, xiangqi.parse_move(position, move))

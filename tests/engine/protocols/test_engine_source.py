@@ -14,7 +14,7 @@ from engine.completion import complete
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -119,7 +119,7 @@ def decide(
     game: str = "chess",
     params: TrapParams | None = None,
 ) -> Decision:
-    rules = get_game(game)
+    rules = get_rules(game)
     searcher = make_searcher(game, 1)
     player = MoveChooser(
         strategy_named("trappy_uci"), rules, params or TrapParams(margin_centi=50), searcher, source=engine
@@ -137,7 +137,7 @@ def decide(
 def test_a_decision_is_what_the_engine_said(game: str, protocol: str) -> None:
     """Raw values, profiles and the choice, worked out anew from the made-up scores; with a real process."""
     engine = EngineSource(fake(game, protocol, depth=4, window_centi=60, candidates=3))
-    rules = get_game(game)
+    rules = get_rules(game)
     position = rules.parse_position(MIDDLE_GAMES[game])
     try:
         decision = decide(engine, MIDDLE_GAMES[game], game=game)
@@ -188,7 +188,7 @@ def test_a_hopeful_root_widens_the_window() -> None:
     def score(_board: str, move: str, _depth: int) -> int:
         return values.get(move, -500)
 
-    start = get_game("chess").position_text(get_game("chess").initial())
+    start = get_rules("chess").position_text(get_rules("chess").initial())
     decision = decide(source(Scripted(score=score), window_centi=20), start)
     # Every reply is bad for the opponent, so nothing disappoints: the best move alone is looked into.
     assert [c.move for c in decision.candidates if not c.raw_is_bound] == ["g1f3"]
@@ -235,7 +235,7 @@ def test_a_trap_tips_the_balance() -> None:
             return 300 if depth < 3 else -400  # it looks good to the opponent, and is not
         return -100
 
-    start = get_game("chess").position_text(get_game("chess").initial())
+    start = get_rules("chess").position_text(get_rules("chess").initial())
     decision = decide(source(Scripted(score=score)), start, params=TrapParams())
     assert (decision.move, decision.chosen.trap) == ("g1f3", "h7h6")
     assert judge_decision(decision).is_trap
@@ -331,8 +331,8 @@ def test_a_stopped_player_decides_without_the_engine() -> None:
 def test_without_an_engine_it_plays_as_trappy() -> None:
     decision = decide(None, MIDDLE_GAMES["chess"], Limits(3))
     other = MoveChooser(
-        strategy_named("trappy"), get_game("chess"), decision.params, make_searcher("chess", 1)
-    ).choose(get_game("chess").parse_position(MIDDLE_GAMES["chess"]), Limits(3), StopFlag())
+        strategy_named("trappy"), get_rules("chess"), decision.params, make_searcher("chess", 1)
+    ).choose(get_rules("chess").parse_position(MIDDLE_GAMES["chess"]), Limits(3), StopFlag())
     assert (decision.search_mode, decision.source) == ("exact", None)
     assert (decision.move, decision.candidates) == (other.move, other.candidates)
     full = complete(decision, make_searcher("chess", 1), StopFlag())
@@ -476,7 +476,7 @@ def test_closing_during_a_start() -> None:
         return link
 
     engine = EngineSource(EngineSettings(game="chess", command=("scripted",)), connect=connect)
-    rules = get_game("chess")
+    rules = get_rules("chess")
     stop = StopFlag()
     stop.set_deadline(0.05)
     assert engine.analyse(rules.initial(), TrapParams(), Limits(2), stop) is None
@@ -515,7 +515,7 @@ def test_real_engines_decide(game: str, protocol: str, name: str) -> None:
 @pytest.mark.parametrize(("game", "protocol", "name"), REAL)
 def test_whole_games_of_real_engines_verify(game: str, protocol: str, name: str) -> None:
     """Against itself, a few moves at a time from everywhere: endings, mates and repetitions included."""
-    rules = get_game(game)
+    rules = get_rules(game)
     engine = EngineSource(
         EngineSettings(
             game=game, command=(installed(name),), protocol=protocol, depth=2, start_s=LONG_S, candidates=2

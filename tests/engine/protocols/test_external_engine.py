@@ -15,7 +15,7 @@ import pytest
 
 from engine import process
 from engine.game import IllegalMove, replay
-from engine.games import get_game
+from engine.games import get_rules
 from engine.process import (
     _MOST_WAITING,
     EngineCrashed,
@@ -83,7 +83,7 @@ def play(engine: ExternalEngine, plies: int, allowance: Allowance = QUICK) -> li
 
 
 def first_moves(game: str, plies: int) -> list[str]:
-    rules = get_game(game)
+    rules = get_rules(game)
     moves: list[str] = []
     for _ in range(plies):
         moves.append(rules.move_text(rules.legal_moves(replay(rules, moves))[0]))
@@ -113,7 +113,7 @@ def test_it_plays(opened: Opener, game: str, protocol: str, faults: tuple[str, .
 def test_a_whole_game_with_passes(opened: Opener) -> None:
     """The first legal move of each position leads to passes, and to the end."""
     for protocol in ("nboard", "gtp"):
-        game, engine = get_game("othello"), opened("othello", protocol)
+        game, engine = get_rules("othello"), opened("othello", protocol)
         moves: list[str] = []
         engine.new_game()
         while game.legal_moves(replay(game, moves)):
@@ -173,7 +173,7 @@ def test_limits_by_uci(
     lines = log.read_text().splitlines()
     moved = "h2e2" if protocol == "ucci" else "h3e3"
     assert lines[-3:-1] == [
-        f"position fen {get_game('xiangqi').position_text(get_game('xiangqi').initial())} moves {moved}",
+        f"position fen {get_rules('xiangqi').position_text(get_rules('xiangqi').initial())} moves {moved}",
         "isready",
     ]
     assert lines[-1] == told
@@ -238,7 +238,7 @@ def test_what_a_move_cost(opened: Opener, game: str, protocol: str) -> None:
 
 
 def test_chess960_is_said(opened: Opener, tmp_path: Path) -> None:
-    log, chess = tmp_path / "log", get_game("chess")
+    log, chess = tmp_path / "log", get_rules("chess")
     engine = opened("chess", "uci", f"log={log}")
     for fen, value in (
         ("1rbqkb1r/pppppppp/8/8/8/8/PPPPPPPP/1RBQKB1R w HBhb - 0 1", "true"),
@@ -263,7 +263,7 @@ def test_options(opened: Opener, tmp_path: Path) -> None:
 
 
 def test_another_start(opened: Opener) -> None:
-    othello = get_game("othello")
+    othello = get_rules("othello")
     start = replay(othello, ["f5", "d6"])
     engine = opened("othello", "nboard")
     engine.new_game(start)
@@ -521,7 +521,7 @@ def test_unread_lines_take_up_a_few_megabytes() -> None:
 def test_the_talk_of_a_stranger() -> None:
     """A program that speaks something else altogether."""
     process = EngineProcess([sys.executable, "-c", "print('? hm\\n' * 3)"])
-    talk = GtpClient(process, fake("othello", "gtp"), get_game("othello"))
+    talk = GtpClient(process, fake("othello", "gtp"), get_rules("othello"))
     with pytest.raises(EngineError):
         talk.greet()
     process.close()

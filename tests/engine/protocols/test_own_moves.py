@@ -11,7 +11,7 @@ from engine.completion import complete
 from engine.decision import Decision, Pick, SearchMode
 from engine.errors import BadSettings, RecordError
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
@@ -58,7 +58,7 @@ def decide(
     game: str = "chess",
     strong: StrongOptions | None = None,
 ) -> Decision:
-    rules = get_game(game)
+    rules = get_rules(game)
     player = MoveChooser(
         strategy_named("standard_uci"), rules, TrapParams(), make_searcher(game, 1), strong, source=engine
     )
@@ -209,7 +209,7 @@ class Everywhere:
 
     def choose(self, position: Any, _rng: Any) -> LookupMove:
         return LookupMove(
-            get_game("chess").legal_moves(position)[3], SearchMode.BOOK, Pick(None, 0, 0, False)
+            get_rules("chess").legal_moves(position)[3], SearchMode.BOOK, Pick(None, 0, 0, False)
         )
 
 
@@ -280,7 +280,7 @@ def test_a_move_that_the_engine_fails_is_standards(
             game, protocol, "hang=1", "deaf", f"once={tmp_path / 'was-here'}", depth=3, silence_s=0.1
         )
     failed = decide(engine, MIDDLE_GAMES[game], Limits(3), game=game)
-    rules = get_game(game)
+    rules = get_rules(game)
     own = MoveChooser(strategy_named("standard"), rules, TrapParams(), make_searcher(game, 1))
     expected = own.choose(rules.parse_position(MIDDLE_GAMES[game]), Limits(3), StopFlag())
     assert (failed.search_mode, failed.source, failed.pick) == ("exact", None, None)
@@ -308,7 +308,7 @@ def test_a_move_that_is_not_legal_is_not_played() -> None:
 def test_a_variant_gets_a_second_try() -> None:
     link = Scripted("atomic")
     engine = source(link)
-    start = get_game("atomic").position_text(get_game("atomic").initial())
+    start = get_rules("atomic").position_text(get_rules("atomic").initial())
     link.names = "e1e8"
 
     class Recovering(Scripted):
@@ -375,7 +375,7 @@ def test_real_engines(game: str, program: str, changes: dict[str, Any], limits: 
     given: dict[str, Any] = {"start_s": 300.0, "silence_s": 300.0}
     settings = EngineSettings(game=game, command=(installed(program),), **(given | changes))
     engine = EngineSource(settings)
-    rules = get_game(game)
+    rules = get_rules(game)
     try:
         engine.open()
         decision = decide(engine, rules.position_text(rules.initial()), limits, game=game)

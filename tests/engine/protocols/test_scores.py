@@ -3,7 +3,7 @@
 import pytest
 
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.process import EngineError
 from engine.protocols.link import InfoLine
 from engine.protocols.score_settings import EngineSettings
@@ -40,7 +40,7 @@ def test_nonsense() -> None:
 @pytest.mark.parametrize(("mover_mates_in", "plies"), [(1, 1), (3, 5), (-1, 2), (-4, 8), (0, 0)])
 def test_mates_are_worth_what_the_rules_say(mover_mates_in: int, plies: int) -> None:
     """The mated side sees ``-(100,000 + 10,000 - ply)``: Fool's mate, with its last plies still to come."""
-    game = get_game("chess")
+    game = get_rules("chess")
     position = game.initial()
     for move in ("f2f3", "e7e5", "g2g4", "d8h4"):
         position = game.play(position, game.parse_move(position, move))

@@ -9,7 +9,7 @@ from typing import Any
 import chess
 import pytest
 
-from engine.games import get_game
+from engine.games import get_rules
 from engine.process import EngineError
 from engine.protocols.engine_source import open_link
 from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
@@ -38,13 +38,13 @@ def fake(game: str, protocol: str, *faults: str, **changes: Any) -> EngineSettin
 
 
 def legal(game: str) -> tuple[str, ...]:
-    rules = get_game(game)
+    rules = get_rules(game)
     position = rules.parse_position(MIDDLE_GAMES[game])
     return tuple(rules.move_text(move) for move in rules.legal_moves(position))
 
 
 def board(game: str) -> str:
-    rules = get_game(game)
+    rules = get_rules(game)
     return " ".join(rules.board_text(rules.parse_position(MIDDLE_GAMES[game])).split()[:2])
 
 
@@ -346,7 +346,7 @@ def test_a_mate_of_a_real_engine() -> None:
         fen = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
         moves = tuple(move.uci() for move in chess.Board(fen).legal_moves)
         answer = link.search(SearchRequest(fen, 4, len(moves)), PATIENT)
-        rules = get_game("chess")
+        rules = get_rules("chess")
         position = rules.parse_position(fen)
         mated = rules.play(position, rules.parse_move(position, "a1a8"))
         assert by_depth(answer.lines, moves, 4, 58)["a1a8"] == (-rules.result_centi(mated),) * 4

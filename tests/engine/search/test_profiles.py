@@ -19,7 +19,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
-from engine.trappy import with_trap, worth
+from engine.trappy import utility, with_trap
 from engine.verification import verify
 from tests.engine.positions import random_position
 from tests.shared_data import shared_path
@@ -72,7 +72,7 @@ def test_lazy_equals_naive_on_random_positions(batch: int) -> None:
             ):
                 decision = assert_same_choice(position, depth, trap)
                 chosen, params = decision.chosen, decision.params
-                bonuses[trap.scale] += chosen.adjusted_centi != worth(chosen.raw_centi, params)
+                bonuses[trap.scale] += chosen.adjusted_centi != utility(chosen.raw_centi, params)
                 flat = with_trap(chosen, replace(params, risk_share_percent=100))
                 limited += chosen.adjusted_centi < flat.adjusted_centi
     assert bonuses[Scale.PAPER] > 20  # traps were there to be found

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import _native
 from engine.game import WIN_CENTI, Game
-from engine.games import ENGINE_GAMES, GAMES, get_game
+from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition, moves_mask
 from engine.search.reference import (
     INFINITY,
@@ -25,7 +25,7 @@ from tests.engine.positions import positions, random_position
 from tests.patience import PATIENCE_S
 
 othello = Othello()
-tictactoe = get_game("tictactoe")
+tictactoe = get_rules("tictactoe")
 SEARCHED = [name for name in GAMES if name not in ENGINE_GAMES]
 # One table for all examples: whatever was searched before must not show in a score.
 native = NativeOthelloSearcher(table_mb=4)
@@ -37,7 +37,7 @@ def test_tictactoe_is_a_draw() -> None:
     assert searcher.nodes < 60_000  # of 549,946 that plain minimax visits
 
 
-@pytest.mark.parametrize("game", [get_game(name) for name in SEARCHED], ids=SEARCHED)
+@pytest.mark.parametrize("game", [get_rules(name) for name in SEARCHED], ids=SEARCHED)
 @given(data=st.data())
 @settings(max_examples=8, deadline=None)
 def test_alpha_beta_equals_minimax(game: Game[Any], data: st.DataObject) -> None:
@@ -115,7 +115,7 @@ def brute_force(position: OthelloPosition) -> int:
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_principal_variation_is_worth_the_score(name: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     searcher = make_searcher(name, 1)
     for seed in range(10):
         position = random_position(game, random.Random(seed), plies=5)
@@ -132,7 +132,7 @@ def test_principal_variation_is_worth_the_score(name: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_stopped_search_stops(name: str) -> None:
-    game, searcher = get_game(name), make_searcher(name, 1)
+    game, searcher = get_rules(name), make_searcher(name, 1)
     stop = StopFlag()
     stop.set()
     with pytest.raises(Stopped):

@@ -11,7 +11,7 @@ from engine.completion import complete
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI
 from engine.game import positions as game_positions
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Decided, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
@@ -54,7 +54,7 @@ LOST = (76, 91, 161, 269)
 
 
 def cases(name: str) -> Iterator[tuple[Any, int]]:
-    game = get_game(name)
+    game = get_rules(name)
     for depth in DEPTHS[name]:
         for number in range(EACH[name]):
             rng = random.Random(f"{name} {depth} {number}")
@@ -80,7 +80,7 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TemptingParam
     if not found.replies:
         return False
     for reply, full in zip(found.replies, whole.replies, strict=True):
-        assert (reply.reply, reply.scores_centi, reply.glance_centi) == (
+        assert (reply.reply, reply.scores_centi, reply.shallow_scores_centi) == (
             full.reply,
             (),
             full.scores_centi[:2],
@@ -97,7 +97,7 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TemptingParam
 def test_lazy_equals_the_whole_table_and_the_core_equals_python(
     name: str, settings: tuple[TemptingParams, Decided]
 ) -> None:
-    game, looked, lost = get_game(name), 0, 0
+    game, looked, lost = get_rules(name), 0, 0
     trap = TrapParams(decided=settings[1])
     for position, depth in cases(name):
         root = game.for_search(position)
@@ -119,7 +119,7 @@ def test_lazy_equals_the_whole_table_and_the_core_equals_python(
 
 def test_every_yardstick_gives_the_same_candidates() -> None:
     """Scores that are as good as won begin at another place with each; and nearly everything is allowed."""
-    game, settings, trap = get_game("connect4"), SETTINGS["any risk"][0], TrapParams(decided=Decided.PAPER)
+    game, settings, trap = get_rules("connect4"), SETTINGS["any risk"][0], TrapParams(decided=Decided.PAPER)
     core, judge = native("connect4"), native("connect4")
     for number in range(12):
         rng = random.Random(number)
@@ -133,7 +133,7 @@ def test_every_yardstick_gives_the_same_candidates() -> None:
 
 def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
     """Even if the bound is the score itself."""
-    game = get_game("connect4")
+    game = get_rules("connect4")
     position, uncertain = random_position(game, random.Random(5), 4), 0
     profiler = Profiler(game, native("connect4"), position, TrapParams(), StopFlag())
     params = TemptingParams(logistic_centi=300)
@@ -153,7 +153,7 @@ def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
 
 def test_a_move_that_ends_the_game_has_no_replies_to_weigh() -> None:
     """Here one that is no better than the best: for the third time the same position."""
-    game, trap = get_game("chess"), TrapParams()
+    game, trap = get_rules("chess"), TrapParams()
     *_, position = game_positions(game, ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"])
     params = SETTINGS["any risk"][0].for_position(game.expected_scale_centi(position))
     profiler = Profiler(game, native("chess"), position, trap, StopFlag())
@@ -171,7 +171,7 @@ def test_a_move_that_ends_the_game_has_no_replies_to_weigh() -> None:
 @pytest.mark.parametrize("name", ["tictactoe", "connect4", "othello"])
 def test_any_search_gives_the_same_candidates(name: str) -> None:
     """Bounds are those of windows, not what the search happened to return."""
-    game, trap = get_game(name), TrapParams()
+    game, trap = get_rules(name), TrapParams()
     for number in range(4):
         rng = random.Random(f"{name} {number}")
         position = random_position(game, rng, rng.randint(1, 4 if name == "tictactoe" else 40))
@@ -186,7 +186,7 @@ def test_any_search_gives_the_same_candidates(name: str) -> None:
 @pytest.mark.parametrize(("name", "changed"), [("connect4", False), ("othello", True)])
 def test_decisions_prove_themselves(name: str, changed: bool) -> None:
     """As they are made, stored, and completed; odd and even depths, won and lost games among them."""
-    game, searcher = get_game(name), native(name)
+    game, searcher = get_rules(name), native(name)
     differs = 0
     for position, depth in cases(name):
         decision = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
@@ -211,7 +211,7 @@ def test_decisions_prove_themselves(name: str, changed: bool) -> None:
 
 
 def test_without_a_core_the_player_is_the_same() -> None:
-    game = get_game("connect4")
+    game = get_rules("connect4")
     for number in range(6):
         rng = random.Random(number)
         position = random_position(game, rng, rng.randint(10, 30))
@@ -226,7 +226,7 @@ def test_without_a_core_the_player_is_the_same() -> None:
 
 
 def test_below_four_plies_it_is_the_standard_player() -> None:
-    game = get_game("othello")
+    game = get_rules("othello")
     for number in range(6):
         position = random_position(game, random.Random(number), 20)
         for depth in (2, 3):
@@ -242,7 +242,7 @@ def test_below_four_plies_it_is_the_standard_player() -> None:
 
 def test_where_all_is_lost_the_escape_is_played() -> None:
     """As the trappy player does, to whom the same replies count."""
-    game, seen = get_game("connect4"), 0
+    game, seen = get_rules("connect4"), 0
     for seed in LOST:
         rng = random.Random(f"connect4 decided {seed}")
         position = random_position(game, rng, rng.randint(16, 38))
@@ -265,7 +265,7 @@ def test_where_all_is_lost_the_escape_is_played() -> None:
 
 def test_candidates_from_exact_raw_values() -> None:
     """As a protocol's driver has them: below the floor they stay as they are."""
-    game, trap = get_game("othello"), TrapParams()
+    game, trap = get_rules("othello"), TrapParams()
     position = random_position(game, random.Random(3), 20)
     params = TemptingParams().for_position(game.expected_scale_centi(position))
     profiler = Profiler(game, native("othello"), position, trap, StopFlag())
@@ -285,7 +285,7 @@ NODES = {"default": 99_036, "any risk": 146_669, "decided games as any other": 1
 
 def test_the_search_visits_as_many_positions_as_ever() -> None:
     """Connect Four has no weights to learn: only another search, or leaving out other scores, alters them."""
-    game, nodes = get_game("connect4"), {}
+    game, nodes = get_rules("connect4"), {}
     for name, (settings, decided) in SETTINGS.items():
         core = native("connect4")
         for position, depth in cases("connect4"):
@@ -298,7 +298,7 @@ def test_the_search_visits_as_many_positions_as_ever() -> None:
 
 def test_a_move_of_its_own_is_allowed() -> None:
     """Over whole games against nobody in particular: what it plays gives up no more than it may."""
-    game, searcher = get_game("othello"), native("othello")
+    game, searcher = get_rules("othello"), native("othello")
     assert strategy_named("tempting").sets_traps
     for number in range(6):
         position = random_position(game, random.Random(number), 24)

@@ -10,7 +10,7 @@ from bot.base.config import AssignmentConfig
 from bot.match.player_specs import MatchError, OurSpec, parse_spec
 from engine.decision import Candidate, Decision
 from engine.errors import RecordError
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -50,7 +50,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Strategy:
 
 @pytest.mark.parametrize("name", ["othello", "tictactoe"])
 def test_it_plays_and_is_recorded_and_verified(toy: Strategy, name: str) -> None:
-    game = get_game(name)
+    game = get_rules(name)
     chooser = MoveChooser(toy, game, TrapParams(), ReferenceSearcher(game))
     decision = chooser.choose(game.initial(), Limits(3), StopFlag())
     assert decision.player == "toy"

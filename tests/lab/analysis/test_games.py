@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.formats.record import GameRecord
-from engine.games import get_game
+from engine.games import get_rules
 from lab.analysis.games import GivenGame, MoveFilter, choose, half_of, is_within, read_games, year_of
 from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
@@ -84,7 +84,7 @@ def test_what_somebody_answered(games: list[GivenGame]) -> None:
     check = found[4]
     assert (check.ply, check.move, check.reply, check.side) == (5, "d1h5", "g8f6", 1)
     assert (check.rating, check.clock_s) == (1700, 57.5)
-    game = get_game("chess")
+    game = get_rules("chess")
     root = game.parse_position(found[4].position)
     after = game.play(root, game.parse_move(root, found[4].move))
     assert game.parse_move(after, found[4].reply) in game.legal_moves(after)

@@ -7,14 +7,14 @@ import pytest
 from engine.decision import ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery
 from lab.analysis.own_games import with_predictions
 from storage.research.analysed_games import StoredPosition
 from tests.engine.human.fakes import FakeModel
 from tests.lab.analysis.samples import position
 
-GAME = get_game("othello")
+GAME = get_rules("othello")
 MOVES = ("f5", "d6", "c3", "d3", "c4", "f4")
 RECORD = GameRecord(game="othello", moves=MOVES)
 SCORES = ([0, 0, 0], [-300, -400, 400], [500, 500, 500])

@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.person_prior import (
     BULLET,
     CONSTANT,
@@ -43,7 +43,7 @@ OWN = RatingScale("the site's own", 1600.0, 400.0, 2.0, 0)
 def made_up(persons: int, replies: int, per_rating: float = 3.0, seed: int = 1) -> list[StoredPosition]:
     """Persons who see the more of the replies' cost the higher their rating, and less of it at bullet."""
     rng = np.random.default_rng(seed)
-    game, found = get_game("othello"), []
+    game, found = get_rules("othello"), []
     scale = game.expected_scale_centi(
         game.play(game.parse_position(ROOT), game.parse_move(game.initial(), MOVE))
     )
@@ -152,7 +152,7 @@ def test_cards_keep_what_others_learned(people: Population) -> None:
 
 def test_costs_are_those_of_the_position_after_our_move(people: Population) -> None:
     data = replies_of(people, people.models["net"], 4, None, None)
-    game = get_game("othello")
+    game = get_rules("othello")
     found = people.positions[7].found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))

@@ -13,7 +13,7 @@ import pytest
 
 from bot.workers.pools import WorkersError
 from engine.formats.record import GameRecord
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import BadModel
 from engine.params import TrapParams
 from engine.protocols.score_settings import EngineSettings
@@ -99,7 +99,7 @@ async def test_every_answer_with_its_profile(database: Database, wanted: list[An
     assert tally == Tally(known=0, new=7, failed=0)
     found = await kept(database, analysis_id)
     assert sorted(each.found.ply for each in found) == list(range(1, 8))
-    game = get_game("othello")
+    game = get_rules("othello")
     for each in found:
         position = game.parse_position(each.found.position)
         profiler = Profiler(game, ReferenceSearcher(game), position, TrapParams(), StopFlag())
@@ -160,7 +160,7 @@ async def test_a_model_is_asked_once_with_the_game_before(database: Database, wa
     assert await predict(analysis_id, model, database, lambda _: None, asyncio.Event()) == 7
     assert await predict(analysis_id, model, database, lambda _: None, asyncio.Event()) == 0
     assert [len(ask.positions) for ask in model.asked] == [2, 3, 3, 3, 3, 3, 3]
-    game = get_game("othello")
+    game = get_rules("othello")
     last = model.asked[-1]
     assert last.person.rating == 1700
     assert game.play(last.positions[-2], game.parse_move(last.positions[-2], "f6")) == last.positions[-1]
@@ -187,7 +187,7 @@ def worker() -> Iterator[ThreadPoolExecutor]:
 
 
 def test_profiles_of_another_engine(worker: ThreadPoolExecutor) -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     start = game.position_text(game.initial())
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci"), depth=4)
     found = worker.submit(profile, ProfileTask(5, "chess", start, "e2e4", 4, settings)).result()
@@ -200,7 +200,7 @@ def test_profiles_of_another_engine(worker: ThreadPoolExecutor) -> None:
 
 
 def test_an_engine_that_ends_is_told_of(tmp_path: Path, worker: ThreadPoolExecutor) -> None:
-    game = get_game("chess")
+    game = get_rules("chess")
     start = game.position_text(game.initial())
     once = f"once={tmp_path / 'once'}"
     settings = EngineSettings(game="chess", command=(*FAKE, "chess", "uci", "crash=1", once), depth=4)

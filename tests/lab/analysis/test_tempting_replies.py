@@ -10,7 +10,7 @@ import pytest
 
 from engine.decision import ModelInfo
 from engine.game import WIN_CENTI
-from engine.games import get_game
+from engine.games import get_rules
 from engine.human.model import OTHELLO
 from engine.stop import StopFlag, Stopped
 from lab.analysis.population import Population, population
@@ -20,7 +20,7 @@ from tests.engine.human.test_reply_probabilities import prior_over
 from tests.lab.analysis.samples import MOVE, REPLIES, ROOT, position
 from tests.lab.analysis.test_study import TRAP, calibrated
 
-GAME = get_game("othello")
+GAME = get_rules("othello")
 AFTER = GAME.play(GAME.parse_position(ROOT), GAME.parse_move(GAME.parse_position(ROOT), MOVE))
 CHILDREN = [GAME.play(AFTER, GAME.parse_move(AFTER, text)) for text in REPLIES]
 NET = ModelInfo(OTHELLO, "net", "e" * 64)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bot.match.player_specs import OurSpec, parse_spec
-from engine.games import get_game
+from engine.games import get_rules
 from engine.protocols.settings import Allowance
 from engine.stop import StopFlag
 from lab.experiments import blog_400
@@ -24,7 +24,7 @@ def mating(fen: str) -> tuple[MatingPlayer, str]:
     spec = parse_spec("standard:depth=2,table_mb=1")
     assert isinstance(spec, OurSpec)
     player = MatingPlayer(spec, "chess", "1")
-    player.new_game(get_game("chess").parse_position(fen))
+    player.new_game(get_rules("chess").parse_position(fen))
     return player, player.choose((), Allowance(depth=2), StopFlag()).move
 
 
@@ -41,7 +41,7 @@ def test_what_a_reply_cost_is_counted_from_the_best_one() -> None:
     spec = parse_spec("standard:depth=3,table_mb=1")
     assert isinstance(spec, OurSpec)
     player = MatingPlayer(spec, "chess", "1")
-    player.new_game(get_game("chess").parse_position("4k3/8/3q4/8/8/8/3P4/3RK3 w - - 0 1"))
+    player.new_game(get_rules("chess").parse_position("4k3/8/3q4/8/8/8/3P4/3RK3 w - - 0 1"))
     player.choose((), Allowance(depth=3), StopFlag())
     [(_, decision)] = player.complete_decisions()
     costs = {reply.reply: judged_reply(decision, reply.reply) for reply in decision.chosen.replies}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.match.openings import Opening, random_opening
-from engine.games import get_game
+from engine.games import get_rules
 from engine.search.reference import minimax
 from engine.search.searchers import make_searcher
 from lab.analysis.svg_files import NoPlots
@@ -134,7 +134,7 @@ def test_equal_searches_are_found_equal() -> None:
 
 
 def test_every_line_is_minimax() -> None:
-    game, core = get_game("tictactoe"), make_searcher("tictactoe", 1)
+    game, core = get_rules("tictactoe"), make_searcher("tictactoe", 1)
     position = game.for_search(game.play(game.initial(), game.legal_moves(game.initial())[1]))
     for depth in range(5):
         assert table_1.every_line(core, game, position, depth) == minimax(game, position, depth)

@@ -8,7 +8,7 @@ import chess
 import numpy as np
 import pytest
 
-from engine.games import get_game
+from engine.games import get_rules
 from lab.training import network_samples, self_play
 from lab.training.network_samples import Samples
 from lab.training.self_play import GAMES
@@ -43,7 +43,7 @@ def test_the_same_numbers_give_the_same_games_with_any_number_of_threads(game: s
 
 @pytest.mark.parametrize("game", sorted(GAMES))
 def test_games_are_legal_and_end_as_their_results_say(game: str) -> None:
-    rules: Any = get_game(game)
+    rules: Any = get_rules(game)
     ended = 0
     for random_plies, result, moves in parsed(records(game, games=30)):
         position = rules.initial()
@@ -69,7 +69,7 @@ def test_quiet_positions_are_learned_from_as_both_sides_see_them() -> None:
     it, content = GAMES["chess"], records("chess")
     inputs, scores, linear, results, games = it.samples(content, it.evaluation(it.weights()))
     expected: list[tuple[list[int], list[int], int, int, int]] = []
-    rules: Any = get_game("chess")
+    rules: Any = get_rules("chess")
     for number, (random_plies, result, moves) in enumerate(parsed(content)):
         position = rules.initial()
         for ply, (move, score) in enumerate(moves):

@@ -13,7 +13,7 @@ from storage.database import Database
 from storage.evidence.queries.opponent_report import get_opponent
 from storage.ledger.blocks import add_block, list_blocks
 from storage.ledger.events import OPPONENT_RENAMED, PROGRAM, list_events, record_event
-from storage.ledger.games import get_game
+from storage.ledger.games import load_game
 from storage.records import AccountKey
 from storage.tables.arena import ArenaChatLine, ArenaRating
 from storage.tables.training import TrainingPlayer, TrainingPosition, TrainingReview
@@ -75,13 +75,13 @@ async def test_a_new_name_keeps_everything(played: Database) -> None:
         assert account.ratings["othello"].games == 1
         assert await arena.find_token(session, "hash of Anna") == "zoe"
         for key, players in (("abcdefgh", ("zoe", "desdemona")), ("second", ("desdemona", "zoe"))):
-            found = await arena.get_game(session, key)
+            found = await arena.load_game(session, key)
             assert found is not None
             assert found.players == players
         assert await arena.count_games_by_account(session) == {"zoe": 2, "desdemona": 2}
         lines = await arena.list_chat(session, "abcdefgh", "player", 9)
         assert [line.name for line in lines] == ["Zoe", "Desdemona"]
-        ours = await get_game(session, ARENA, "first")
+        ours = await load_game(session, ARENA, "first")
         assert ours is not None
         assert (ours.opponent_id, ours.opponent_name) == ("zoe", "Zoe")
         assert await list_blocks(session, "arena") == ["zoe"]
@@ -125,7 +125,7 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         assert await anonymise_account(session, "ben", "arena") == "deleted-2"
     async with played.read() as session:
         assert await arena.get_account(session, "anna") is None
-        found = await arena.get_game(session, "abcdefgh")
+        found = await arena.load_game(session, "abcdefgh")
         assert found is not None
         assert found.players == ("deleted-1", "desdemona")
         assert await arena.find_token(session, "hash of Anna") is None
@@ -137,7 +137,7 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         (line,) = await session.scalars(select(ArenaChatLine))
         assert (line.account_id, line.text) == ("desdemona", "Hello deleted-1, not Annabel!")
         assert await list_blocks(session, "arena") == []
-        ours = await get_game(session, ARENA, "first")
+        ours = await load_game(session, ARENA, "first")
         assert ours is not None
         assert (ours.opponent_id, ours.opponent_name) == ("deleted-1", "deleted-1")
         events = await list_events(session)

@@ -115,8 +115,8 @@ async def test_games(database: Database) -> None:
         await arena.add_game(session, first)
         await arena.add_game(session, second)
     async with database.read() as session:
-        assert await arena.get_game(session, first.id) == first
-        assert await arena.get_game(session, "nothing1") is None
+        assert await arena.load_game(session, first.id) == first
+        assert await arena.load_game(session, "nothing1") is None
         assert await arena.list_open_ids(session) == [first.id, second.id]
         assert await arena.count_games(session, "anna") == await arena.count_games(session, "desdemona") == 2
     moved = replace(
@@ -132,8 +132,8 @@ async def test_games(database: Database) -> None:
         await arena.save_game(session, moved)
         await arena.save_game(session, ended)
     async with database.read() as session:
-        assert await arena.get_game(session, first.id) == moved
-        assert await arena.get_game(session, second.id) == ended
+        assert await arena.load_game(session, first.id) == moved
+        assert await arena.load_game(session, second.id) == ended
         assert await arena.list_open_ids(session) == [moved.id]
 
 

@@ -28,7 +28,7 @@ from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
 from storage.evidence.trap_report import GameReport, game_report
 from storage.ledger.decisions import commit_decision, get_decision, store_profile
-from storage.ledger.games import finish_game, get_game, set_moves
+from storage.ledger.games import finish_game, load_game, set_moves
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from tests.storage.samples import ARENA, FELL, decision, opened
@@ -36,7 +36,7 @@ from tests.storage.samples import ARENA, FELL, decision, opened
 
 async def reported(session: AsyncSession) -> GameReport:
     """The report of the sample game."""
-    game = await get_game(session, ARENA, "game0001")
+    game = await load_game(session, ARENA, "game0001")
     assert game is not None
     return await game_report(session, game)
 
@@ -66,7 +66,7 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
     best, bait, _ = told.replies
     assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
     # It looked best to the opponent after two plies, where our score was -300.
-    assert (bait.glance_text, bait.glance_plies) == ("+3.00", 2)
+    assert (bait.shallow_text, bait.shallow_plies) == ("+3.00", 2)
     assert (best.quality, best.is_fall, best.cost) == (0, False, 0)
     assert bait.quality == pytest.approx(744.3, abs=0.05)
     assert (bait.is_fall, bait.cost) == (True, 922)

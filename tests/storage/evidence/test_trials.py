@@ -22,7 +22,7 @@ from storage.evidence.trials import (
     start_trial,
     trial_for,
 )
-from storage.ledger.games import finish_game, get_game
+from storage.ledger.games import finish_game, load_game
 from storage.records import Endpoint, GameResult
 from storage.tables.games import TrialRow
 from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME, opened
@@ -218,7 +218,7 @@ async def test_its_games_are_counted(database: Database) -> None:
         await opened(session, "three")
         await finish_game(session, one.id, result=GameResult.WIN, end_reason="normal")
         assert one.trial_id == first.id
-        stored = await get_game(session, ARENA, "three")
+        stored = await load_game(session, ARENA, "three")
         assert stored is not None
         assert stored.trial_id is None
         ended = await end_trial(session)

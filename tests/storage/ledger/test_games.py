@@ -14,12 +14,12 @@ from storage.ledger.games import (
     count_bot_games,
     count_by_player,
     finish_game,
-    get_game,
-    get_game_by_id,
     list_games,
     list_games_by_site_id,
     list_open_games,
     list_unsettled_games,
+    load_game,
+    load_game_by_id,
     open_game,
     open_statement,
     reopen_game,
@@ -38,8 +38,8 @@ async def test_a_game_comes_back_as_it_went_in(database: Database) -> None:
     async with database.write() as session:
         stored = await open_game(session, new)
     async with database.read() as session:
-        again = await get_game(session, ARENA, "game0001")
-        assert again == await get_game_by_id(session, stored.id)
+        again = await load_game(session, ARENA, "game0001")
+        assert again == await load_game_by_id(session, stored.id)
     assert again == stored
     assert {f.name: getattr(stored, f.name) for f in fields(NewGame)} == {
         f.name: getattr(new, f.name) for f in fields(NewGame)
@@ -59,8 +59,8 @@ async def test_unknown_things_stay_unknown(database: Database) -> None:
     )
     async with database.write() as session:
         stored = await open_game(session, new)
-        assert await get_game(session, AccountKey("elsewhere", "desdemona"), "game0001") is None
-        assert await get_game_by_id(session, stored.id + 1) is None
+        assert await load_game(session, AccountKey("elsewhere", "desdemona"), "game0001") is None
+        assert await load_game_by_id(session, stored.id + 1) is None
     assert (stored.clock_initial_s, stored.our_rating, stored.opponent_rating) == (None, None, None)
     assert stored.selection == {}
 
@@ -91,8 +91,8 @@ async def test_one_opponent_and_one_config_serve_many_games(database: Database) 
         await opened(session, "two", opponent_name="ANNA", opponent_is_bot=True)
         await opened(session, "three", site="elsewhere")
     async with database.read() as session:
-        one = await get_game(session, ARENA, "one")
-        elsewhere = await get_game(session, AccountKey("elsewhere", "desdemona"), "three")
+        one = await load_game(session, ARENA, "one")
+        elsewhere = await load_game(session, AccountKey("elsewhere", "desdemona"), "three")
     assert one is not None
     assert elsewhere is not None
     # Same account on the site: its latest name; the same id on another site is somebody else.
@@ -109,7 +109,7 @@ async def test_a_game_ends_once(database: Database) -> None:
     async with database.write() as session:
         await set_rating_diff(session, ARENA, "game0001", 7)
         assert not await finish_game(session, game.id, result=GameResult.LOSS, end_reason="time")
-        stored = await get_game_by_id(session, game.id)
+        stored = await load_game_by_id(session, game.id)
     assert stored is not None
     assert (stored.state, stored.result, stored.end_reason) == (
         GameStatus.FINISHED,
@@ -126,7 +126,7 @@ async def test_an_aborted_game_has_no_result(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
         await finish_game(session, game.id, result=GameResult.WIN, end_reason="aborted", aborted=True)
-        stored = await get_game_by_id(session, game.id)
+        stored = await load_game_by_id(session, game.id)
     assert stored is not None
     assert (stored.state, stored.result) == (GameStatus.ABORTED, None)
 
@@ -136,7 +136,7 @@ async def test_open_games_of_one_site(database: Database) -> None:
         for key in ("a", "b", "c"):
             await opened(session, key)
         await opened(session, "d", site="elsewhere")
-        b = await get_game(session, ARENA, "b")
+        b = await load_game(session, ARENA, "b")
         assert b is not None
         await finish_game(session, b.id, result=GameResult.DRAW, end_reason="normal")
         assert [game.site_game_id for game in await list_open_games(session, ARENA)] == ["a", "c"]
@@ -152,11 +152,11 @@ async def test_a_game_is_settled_after_it_is_finished(database: Database) -> Non
         await finish_game(session, game.id, result=GameResult.WIN, end_reason="time", settled=False)
         assert await unsettled(session) == [("game0001", GameStatus.FINISHED)]
         assert await list_open_games(session, ARENA) == []
-        before = await get_game_by_id(session, game.id)
+        before = await load_game_by_id(session, game.id)
         assert before is not None
         await settle_game(session, game.id)
         assert await unsettled(session) == []
-        assert await get_game_by_id(session, game.id) == replace(before, is_settled=True)
+        assert await load_game_by_id(session, game.id) == replace(before, is_settled=True)
         await reopen_game(session, game.id)
         assert await unsettled(session) == [("game0001", GameStatus.OPEN)]
 
@@ -239,8 +239,8 @@ async def test_games_are_counted_for_the_balanced_selection(database: Database) 
         await opened(session, "b", player="standard", opponent_id="ben")
         await opened(session, "c", player="standard", game="tictactoe")
         await opened(session, "d", player="standard", site="elsewhere")
-        aborted = await get_game(session, ARENA, "a3")
-        finished = await get_game(session, ARENA, "a2")
+        aborted = await load_game(session, ARENA, "a3")
+        finished = await load_game(session, ARENA, "a2")
         assert aborted is not None
         assert finished is not None
         await finish_game(session, aborted.id, result=None, end_reason="aborted", aborted=True)
@@ -295,7 +295,7 @@ async def test_accounts_of_one_site_are_kept_apart(database: Database) -> None:
     async with database.write() as session:
         mine = await opened(session, "same")
         theirs = await opened(session, "same", account="iago", player="standard")
-        assert (await get_game(session, ARENA, "same"), await get_game(session, other, "same")) == (
+        assert (await load_game(session, ARENA, "same"), await load_game(session, other, "same")) == (
             mine,
             theirs,
         )

@@ -11,7 +11,7 @@ from storage.database import Database
 from storage.evidence.statistics import trial_rows
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import commit_decision, list_decisions, list_seeds
-from storage.ledger.games import get_game_by_id
+from storage.ledger.games import load_game_by_id
 from storage.maintenance import pruning
 from storage.maintenance.pruning import Pruned, count_old, prune
 from storage.packing.records import pack
@@ -139,7 +139,7 @@ async def test_statistics_and_summaries_stay(database: Database) -> None:
     async def seen() -> Any:
         async with database.read() as session:
             (made,) = await list_decisions(session, stored.id)
-            found = await get_game_by_id(session, stored.id)
+            found = await load_game_by_id(session, stored.id)
             assert found is not None
             report = await game_report(session, found)
             told = replace(report.decisions[0], candidates=())

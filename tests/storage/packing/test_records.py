@@ -14,7 +14,7 @@ from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Candidate, Decision, Pick, ReplyProfile, VarietyDraw
 from engine.errors import RecordError
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -37,7 +37,7 @@ def as_json(record: object) -> str:
 @pytest.mark.parametrize("player", ["trappy", "tempting", "strong", "standard"])
 @pytest.mark.parametrize(("game", "depth"), [("othello", 4), ("chess", 3), ("xiangqi", 3), ("tictactoe", 4)])
 def test_decisions_come_back_bit_for_bit(game: str, depth: int, player: str) -> None:
-    rules, searcher = get_game(game), make_searcher(game, 1)
+    rules, searcher = get_rules(game), make_searcher(game, 1)
     made = MoveChooser(strategy_named(player), rules, TrapParams(), searcher).choose(
         rules.initial(), Limits(depth), StopFlag()
     )

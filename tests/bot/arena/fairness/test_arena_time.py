@@ -47,7 +47,7 @@ class Memory:
         self.is_off = False
         self._record = record
         self._elapsed_ms = 0
-        for name in ("get_account", "get_game", "list_open_ids", "load_time", "save_game", "save_time"):
+        for name in ("get_account", "load_game", "list_open_ids", "load_time", "save_game", "save_time"):
             monkeypatch.setattr(f"storage.arena.accounts.{name}", getattr(self, name))
         monkeypatch.setattr("bot.arena.fairness.arena_time.record_event", self.nothing)
         for routes in ("routes_play.PlayRoutes", "routes_site.SiteRoutes"):
@@ -64,7 +64,7 @@ class Memory:
     async def get_account(self, _session: object, name: str) -> AccountRecord:
         return AccountRecord(name, name, False, AT)
 
-    async def get_game(self, _session: object, _id: str) -> ArenaGameRecord:
+    async def load_game(self, _session: object, _id: str) -> ArenaGameRecord:
         return self._record
 
     async def list_open_ids(self, _session: object) -> list[str]:

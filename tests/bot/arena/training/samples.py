@@ -9,7 +9,7 @@ from engine.bait_rule import ReplyForecast, forecast
 from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -71,7 +71,7 @@ TRAPS = {
 @cache
 def analysed(game: str) -> tuple[Decision, ReplyForecast]:
     """The decision of the game's trap, and its forecast with the bait confirmed."""
-    trap, rules, searcher = TRAPS[game], get_game(game), make_searcher(game, 1)
+    trap, rules, searcher = TRAPS[game], get_rules(game), make_searcher(game, 1)
     player = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher)
     made = player.choose(rules.parse_position(trap.position), Limits(_DEPTH), StopFlag())
     made = complete(made, searcher, StopFlag())

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from engine.games import get_game
+from engine.games import get_rules
 from tests.bot.dashboard.numbers.exported import Exported, Row
 from tests.bot.dashboard.numbers.recount import DASH, MINUS, rounded
 
@@ -34,7 +34,7 @@ class Moment:
         self._moves = data.game[self.row["game_id"]]["moves"].split()
         self.record = json.loads(self.row["record"])
         self.forecast = None if self.row["forecast"] is None else json.loads(self.row["forecast"])
-        self.rules: Any = get_game(self.record["game"])
+        self.rules: Any = get_rules(self.record["game"])
         self.before = self.rules.for_search(self.rules.parse_position(self.record["position"]))
         self.after = self.rules.play(self.before, self.rules.parse_move(self.before, self.record["move"]))
 

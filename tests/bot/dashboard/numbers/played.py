@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.storage.sample_decisions import DRAWN_AT, Sample, drawn_samples, sample
 from engine.completion import complete
-from engine.games import get_game
+from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -58,7 +58,7 @@ def drawn_game() -> PlayedGame:
 
 
 def _play(name: str, initial: str | None, our_side: int, rng: random.Random) -> PlayedGame:
-    rules = get_game(name)
+    rules = get_rules(name)
     searcher: Any = make_searcher(name, 1)
     player = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher)
     position = rules.initial() if initial is None else rules.parse_position(initial)

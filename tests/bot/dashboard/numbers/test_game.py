@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from engine.games import get_game
+from engine.games import get_rules
 from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
@@ -332,7 +332,7 @@ def _marks(data: Exported, game: int) -> list[Row]:
 
 def _names(game: Row) -> list[str]:
     """The moves as people write them."""
-    rules: Any = get_game(game["game"])
+    rules: Any = get_rules(game["game"])
     start = game["initial_position"]
     position = rules.initial() if start is None else rules.parse_position(start)
     found = []
@@ -358,7 +358,7 @@ def _moves(names: list[str], marks: list[Row]) -> list[str]:
 
 
 def _head(data: Exported, game: Row) -> list[str]:
-    rules: Any = get_game(game["game"])
+    rules: Any = get_rules(game["game"])
     found = counts(data, [game])
     rating = "" if game["opponent_rating"] is None else f" {game['opponent_rating']}"
     ours = "" if game["our_rating"] is None else f", {game['our_rating']}"

@@ -9,7 +9,7 @@ from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
-from storage.ledger.games import finish_game, get_game, get_game_by_id
+from storage.ledger.games import finish_game, load_game, load_game_by_id
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.pages.conftest import Visitor
@@ -22,7 +22,7 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
     async with database.write() as session:
         game = await met_bait(session, "one", "d7d5", opponent="Anna")
     async with database.read() as session:
-        stored = await get_game_by_id(session, game.id)
+        stored = await load_game_by_id(session, game.id)
         assert stored is not None
         whole = json.loads(json.dumps((await game_report(session, stored)).to_json(), default=str))
     told = await visitor.json(f"/dash/api/game/{game.id}")
@@ -185,7 +185,7 @@ async def test_downloads_are_what_export_writes(database: Database, visitor: Vis
     ending = {"transcript": "txt"}.get(form, form)
     assert headers["Content-Disposition"] == f'attachment; filename="game-{key}.{ending}"'
     async with database.read() as session:
-        stored = await get_game(session, ARENA, "game0001")
+        stored = await load_game(session, ARENA, "game0001")
     assert stored is not None
     if form == "pgn":
         assert stored.opponent_name in written

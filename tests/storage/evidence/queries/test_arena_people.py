@@ -149,7 +149,7 @@ async def test_damaged_rows_are_left_out_and_named(
             assert str(told.value) == row.text
         else:
             with pytest.raises(RecordError) as told:
-                await arena.get_game(session, "game0004")
+                await arena.load_game(session, "game0004")
             assert str(told.value) == row.text
     assert [record.message for record in caplog.records] == [
         f"a record is damaged ({row.text}); what shows it leaves it out"

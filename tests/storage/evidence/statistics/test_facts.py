@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.completion import complete
 from engine.decision import Person
 from engine.forecasts import forecast_replies
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import classify_reply
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -54,7 +54,7 @@ async def play(database: Database) -> None:
     """Games of a person who takes the best reply at a glance or any, at random; the second game is open."""
     rng = random.Random(7)
     for number, (name, kind, depth) in enumerate(GAMES):
-        game, searcher, stop = get_game(name), make_searcher(name, 1), StopFlag()
+        game, searcher, stop = get_rules(name), make_searcher(name, 1), StopFlag()
         player = MoveChooser(strategy_named(kind), game, TrapParams(), searcher)
         position: Any = game.initial()
         moves: list[str] = []
@@ -117,7 +117,7 @@ def trappiness(scores: list[int]) -> float:
 def recomputed(row: Any) -> dict[str, float]:
     """What one judged reply adds to its group."""
     record, foreseen = (unpack(each) for each in row[3:5])
-    game = get_game(record["game"])
+    game = get_rules(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     chosen = next(each for each in record["candidates"] if each["move"] == record["move"])
     if abs(chosen["raw_centi"]) >= WIN:
@@ -269,7 +269,7 @@ ORDER BY decisions.id
 
 async def play_by_lot(database: Database) -> StoredTrial:
     """Games of two persons from positions in which a lot decides, with random replies."""
-    rng, game, searcher = random.Random(5), get_game("othello"), make_searcher("othello", 1)
+    rng, game, searcher = random.Random(5), get_rules("othello"), make_searcher("othello", 1)
     player = MoveChooser(strategy_named("randomised"), game, TrapParams(threshold_percent=2.0), searcher)
     async with database.write() as session:
         plan = NewTrial(
@@ -298,7 +298,7 @@ async def play_by_lot(database: Database) -> StoredTrial:
 def lot_recomputed(row: Any) -> dict[str, Any]:
     """What a decision by lot says, from its record's JSON."""
     record, foreseen = (unpack(each) for each in row[2:4])
-    draw, game = record["draw"], get_game(record["game"])
+    draw, game = record["draw"], get_rules(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "sound"]

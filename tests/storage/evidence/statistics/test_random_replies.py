@@ -12,7 +12,7 @@ import pytest
 
 from engine.decision import Decision
 from engine.expected import WHOLE, expected_score
-from engine.games import get_game
+from engine.games import get_rules
 from engine.judgement import expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
@@ -33,7 +33,7 @@ MINUTE = timedelta(minutes=1)
 @cache
 def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
     """Decisions by lot at random positions of Othello, each drawn for the trap and against it."""
-    rng, rules, found = random.Random(5), get_game("othello"), []
+    rng, rules, found = random.Random(5), get_rules("othello"), []
     trap, params = TrapParams(threshold_percent=1), RandomisedParams(budget_percent=5)
     player = MoveChooser(
         strategy_named("randomised"), rules, trap, make_searcher("othello", 1), randomised=params
