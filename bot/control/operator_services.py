@@ -1,4 +1,4 @@
-"""Services of the running program for the operator's page: actions, health and metrics."""
+"""What the operator's page needs of the running program: actions, health and metrics."""
 
 import asyncio
 from dataclasses import dataclass

@@ -305,7 +305,7 @@ def _elo(found: EloDifference) -> str:
 def _sensitivity(found: EndpointReport) -> list[str]:
     lines = _flagged(found, _difference(found.without_flagged))
     if (largest := found.largest) is not None:
-        share = f"{100 * largest.share:.0f} % of the variance"
+        share = f"{percent(largest.share)} of the variance"
         lines.append(f"  without the largest person ({share}) {_difference(largest.without)}")
     lines.append(
         f"  first games of each person {_difference(found.first_games)}, "
