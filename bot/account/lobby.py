@@ -298,7 +298,7 @@ class Lobby:
                 await self._background.attempt(f"{self._server.site} account: catching up", self._catch_up)
 
     async def _catch_up(self) -> None:
-        """Query what was missed while the link was down or dropped from the server's queue."""
+        """Query events that were missed while the link was down or were dropped from the server's queue."""
         await self.refresh_blocks()  # another program may have changed them
         unreported = self._games.unreported()
         await self._games.resume_games()

@@ -55,7 +55,7 @@ class Tournaments:
         return found
 
     def _obstacle(self, tournament: Tournament, closed: str) -> str:
-        """Why we do not ask to join a tournament; empty: nothing speaks against it."""
+        """Why we do not request to join a tournament; empty: no objection."""
         if closed:
             return f"no game may begin: {closed}"
         if tournament.is_over:

@@ -20,11 +20,11 @@ _RIGHT = {
     AlarmState.RECOVERING: "nothing is wrong now",
     AlarmState.OK: f"nothing has been wrong for {RECOVER_S / 60:.0f} minutes",
 }
-"""Why an alarm ends: its own text says what was wrong before."""
+"""Text of an alarm that clears; the alarm's own text describes the earlier problem."""
 
 
 class AlarmError(DesdemonaError):
-    """There is no such alarm, or it does not fire; the message says which there are."""
+    """There is no such alarm, or it does not fire; the message lists the alarms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class AlarmChange:
     before: AlarmState
     state: AlarmState
     text: str
-    """Why: what is wrong, or that nothing is any more."""
+    """The reason: the problem, or that it is over."""
 
     @property
     def is_notable(self) -> bool:
@@ -84,7 +84,7 @@ class AlarmNotice:
 
 
 class _Alarm:
-    """An alarm with what the operator did about it."""
+    """An alarm with the operator's acknowledgement and snooze."""
 
     def __init__(self, rule: AlarmRule, at_s: float, at: datetime) -> None:
         self.life = AlarmLifecycle(rule, at_s)

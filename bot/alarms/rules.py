@@ -1,4 +1,4 @@
-"""The alarm rules as a table: the condition, how long it must last, and what to do about it.  No I/O."""
+"""The alarm rules as a table: condition, duration, and remedy.  No I/O."""
 
 import math
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """A game's report for people who must not learn which player they met (docs/trials.md).
 
 It shows the traps that stood in the game, regardless of which player set them.  It omits everything that
-follows from the player rather than from the position: its name and settings, the draw, how it searched
-(depth, time, sources, models), and
-what it thought of the other moves.  Lists are sorted, since their order in the record follows the search.
+follows from the player rather than from the position: its name and settings, the draw, its search (depth,
+time, sources, models), and its scores of the other moves.  Lists are sorted, since their order in the record
+follows the search.
 
 The value of a reply is shown at three depths, whatever the depth of the search: shallow (two plies), a little
 deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.

@@ -63,7 +63,7 @@ def _http_logger() -> logging.Logger:
 class ClientErrorFilter(logging.Filter):
     """Limits log lines caused by clients to a few a minute.
 
-    Of a request that is not HTTP one bounded line is left, of a client that hung up halfway nothing.
+    A malformed request leaves one bounded line, an aborted one leaves none.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

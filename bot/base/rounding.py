@@ -17,7 +17,7 @@ def half_up(value: float, digits: int = 0) -> float:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A number with what it counts: ``1 game``, ``1,200 games``.
+    """A number with its noun: ``1 game``, ``1,200 games``.
 
     Args:
         count: The number.

@@ -89,7 +89,7 @@ _BALLS = {
     "yellow": ((0, "#fff3b0"), (0.45, "#f3c62f"), (1, "#c9970f")),
     "wood": ((0, "#fffaf0"), (0.55, "#f6e8cb"), (1, "#dfc494")),
 }
-"""Shading of discs by colour: how far from the light, and what there."""
+"""Shading of discs by colour: distance from the light, and colour there."""
 
 
 def ball(colour: str) -> Markup:

@@ -1,4 +1,4 @@
-"""Thins a series to what a drawing can show, without losing an extreme, and parts it at its gaps."""
+"""Thins a series to the drawing's resolution without losing extremes, and splits it at its gaps."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise

@@ -21,7 +21,7 @@ class LazyCommand(NamedTuple):
     first: tuple[str, ...] = ()
     """Arguments that come before those of the caller."""
     old_options: tuple[tuple[str, str], ...] = ()
-    """Options of earlier releases, each with the group's command that does today what it asked for."""
+    """Options of earlier releases, each with the group's command that replaces it."""
 
 
 def lazy_group(

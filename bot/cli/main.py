@@ -213,7 +213,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the accounts of the arena."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
-"""Commands of commands, with what each group is for."""
+"""Groups of commands, with their purposes."""
 DEFAULTS = {"page": "questions"}
 """The default commands of groups; other groups print their help."""
 PANELS = {

@@ -225,7 +225,7 @@ def _search(decision: DecisionReport) -> str:
 
 
 def _story(decision: DecisionReport, header: StoredGame) -> str:
-    """The verdict on the move, and what the paper's arithmetic says of it."""
+    """The verdict on the move, and its values by the paper's arithmetic."""
     if decision.state == "dropped":
         return "Never played: the game ended before the server took the move."
     name, unit = printable_name(header.opponent_name), get_rules(header.game).score_unit

@@ -87,7 +87,7 @@ class OperatorActions:
     ``socket``, or ``dashboard`` with the user's name.
 
     Args:
-        program: What they work on.
+        program: The running program.
         now: The time, aware.
     """
 
@@ -478,7 +478,7 @@ def word(value: object, what: str = "name") -> str:
 
     Args:
         value: What was given.
-        what: What it should be, for the message.
+        what: The expected kind of value, for the message.
 
     Raises:
         ControlError: It cannot be one.

@@ -59,7 +59,7 @@ class ArenaActions:
             return await owner.list()
 
     async def change(self, action: str, name: str, new_name: str = "", *, by: str) -> str:
-        """Change an account; returns one line that says what has happened.
+        """Change an account; returns one line that describes the change.
 
         Args:
             action: One of `ArenaAction`.

@@ -24,7 +24,7 @@ class OperatorCommands:
     """Carries out commands.
 
     Args:
-        actions: What the commands do.
+        actions: The actions behind the commands.
         arena: The same for the arena's accounts.
     """
 

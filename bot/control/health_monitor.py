@@ -82,7 +82,7 @@ class HealthMonitor:
     """Takes samples, passes them to the alarms, and records and reports changes.
 
     Args:
-        watched: What it looks at.
+        watched: The observed objects.
         board: The alarms.
         hooks: Receive the notices.
         clock: Seconds of a monotonic clock.
@@ -280,7 +280,7 @@ def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dic
     """Which part of the program is ready, as plain JSON values: for each whether, and why not.
 
     Args:
-        status: What the program does.
+        status: The current status.
         failures: As `engine.human.registry.ModelRegistry.failures`.
     """
     troubles = {f"account {each.name}": link_trouble(each) for each in status.accounts}

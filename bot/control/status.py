@@ -43,7 +43,7 @@ class AdmissionStatus:
     since: datetime | None = None
     """None: as it started."""
     until: datetime | None = None
-    """When a pause ends by itself; None: never, or it is none."""
+    """When a pause ends by itself; None: never, or not a pause."""
     by: str = ""
     """The caller: ``socket``, ``signal``, or a user of the dashboard."""
 
@@ -108,7 +108,7 @@ class DatabaseStatus:
     url: str
     """Without a password."""
     answer_ms: float | None
-    """How long it took to answer; None: it did not."""
+    """Its response time; None: no answer."""
     trouble: str
     """Why it did not answer; empty: it did."""
 

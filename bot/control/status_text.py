@@ -52,7 +52,7 @@ def status_lines(status: Status) -> list[str]:
 
 
 def _health(status: Status) -> str:
-    """Whether all is well; what is wrong otherwise."""
+    """Whether all is well; otherwise the problems."""
     wrong = [alarm.headline for alarm in status.firing]
     if status.database.trouble:
         wrong.append("The database does not answer.")

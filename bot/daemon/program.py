@@ -297,7 +297,7 @@ class ArenaHost:
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; once it has been open, wait for what it lacks.
+        """Run the arena until cancelled; once it has been open, wait for missing resources.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.

@@ -44,7 +44,7 @@ def environment() -> Environment:
 
 
 def with_code(text: str) -> Markup:
-    """A text in which what stands between backticks is code."""
+    """A text with code between backticks."""
     parts = enumerate(text.split("`"))
     return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
 

@@ -267,7 +267,7 @@ class Dashboard:
 
     @web.middleware
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: every failure is a page, or a line of JSON, that says what to do."""
+        """Middleware: answers every failure with a page, or a line of JSON, that suggests a remedy."""
         self._busy.add(request.protocol)
         try:
             return await handler(request)

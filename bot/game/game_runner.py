@@ -380,7 +380,7 @@ class GameRunner:
         )
 
     async def _record(self, moves: tuple[str, ...], since_ply: int, end: GameEnd | None = None) -> None:
-        """Record what the server shows, and complete what is lacking."""
+        """Record the server's state, and complete missing outcomes."""
         lacking = await self._ledger.record(moves, since_ply, end, self._timer.times)
         self._timer.times.clear()
         for stored in lacking:

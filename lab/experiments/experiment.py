@@ -19,7 +19,7 @@ class Size(StrEnum):
     """How much of an experiment to run."""
 
     SMALL = "small"
-    """A minute or less: shows that it runs, and little else."""
+    """A minute or less: only a smoke test."""
     FULL = "full"
     """The size reported in docs/research/papers.md."""
 

@@ -17,7 +17,7 @@ BURST_S = 10.0
 KEPT_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
-"""Share of the common bucket that an address must leave once it has lately spent what its own holds."""
+"""Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
 RECENT_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 

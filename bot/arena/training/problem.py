@@ -111,7 +111,7 @@ class Problem:
 
 
 def _looks(report: DecisionReport, bait: str, best: str) -> Json | None:
-    """How the bait looks beside the best reply; None: it is not known, or it looks worse at each depth."""
+    """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]

@@ -41,7 +41,8 @@ def _print_report(found: CopyReport) -> None:
 
 @contextmanager
 def _shown() -> Iterator[OnStep]:
-    """Show what is being done on standard error: on a terminal always, otherwise at each step's beginning."""
+    """Show progress on standard error: on a terminal continuously, otherwise at the beginning of each
+    step."""
     console = Console(stderr=True, markup=False, highlight=False)
     if console.is_terminal:
         with console.status("") as status:

@@ -1,1 +1,1 @@
-"""`desdemona stats`: what the games add up to."""
+"""`desdemona stats`: statistics of the games."""

@@ -59,7 +59,7 @@ def stats(
 ) -> None:
     """Show results, errors and traps of groups of games.
 
-    Beside them stands what chance and a model of people expect.
+    The expectations for random moves and of a model of people are shown beside them.
 
     Intervals are right however often one looks, and allow for people who play several games.
     """

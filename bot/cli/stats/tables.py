@@ -249,7 +249,7 @@ def _guard(guard: RandomisationCheck) -> str:
 
 
 def _warning(guard: RandomisationCheck, lacks: str, command: str = "DO NOT USE") -> list[str]:
-    """A line that says what is broken, or none; `lacks`: that one arm's outcomes are missing more often."""
+    """A warning about a failed randomisation check, or no line; `lacks`: the text for missing outcomes."""
     broken = {"draw": "the draws do not follow the recorded chances", "missing": lacks}
     reasons = " and ".join(broken[name] for name in guard.broken)
     return [f"{command}: {reasons}. {_missing(guard)}"] if reasons else []
@@ -305,7 +305,7 @@ def _elo(found: EloDifference) -> str:
 def _sensitivity(found: EndpointReport) -> list[str]:
     lines = _flagged(found, _difference(found.without_flagged))
     if (largest := found.largest) is not None:
-        share = f"{100 * largest.share:.0f} % of the variance"
+        share = f"{percent(largest.share)} of the variance"
         lines.append(f"  without the largest person ({share}) {_difference(largest.without)}")
     lines.append(
         f"  first games of each person {_difference(found.first_games)}, "

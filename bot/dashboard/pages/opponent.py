@@ -269,7 +269,7 @@ class OpponentView:
 
     @property
     def challenged(self) -> str:
-        """The name under which it is challenged: as it writes it, where that is its key but for the case."""
+        """The name for challenges: its own spelling, if that equals its key except for case."""
         name = self.report.account.name
         return name if name.lower() == self.address else self.address
 

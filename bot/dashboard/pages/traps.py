@@ -94,7 +94,7 @@ class TrapCard:
 
     @property
     def told(self) -> str:
-        """How tempting the bait is, how it looks, and what it costs."""
+        """The bait's probability, appearance and cost."""
         said = (
             []
             if self.moment is None

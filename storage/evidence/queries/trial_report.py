@@ -154,7 +154,7 @@ async def trial_report(
 
     Args:
         database: Where the trial is.
-        name: As `read_trial` wants it, like the next two; it raises what that does.
+        name: As for `read_trial`, like the next two; errors as there.
         arms: See there.
         filters: See there.
         at: Now, aware.

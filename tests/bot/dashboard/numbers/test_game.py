@@ -95,10 +95,10 @@ class Story:
         return [*self._drawn(), *traps, *self._outcome(kind), *self._for_what(), *self._facts(kind)]
 
     def _drawn(self) -> list[str]:
-        moment, draw = self.moment, self.moment.record.get("draw")
+        moment, draw = self.moment, self.moment.record.get("trial_draw")
         if draw is None:
             return []
-        other = next(each for each in (draw["trap"], draw["sound"]) if each != moment.record["move"])
+        other = next(each for each in (draw["trap"], draw["control"]) if each != moment.record["move"])
         return [
             f"A lot decided between this move and {moment.name(other)}: one of them sets a trap, the other "
             "does not."
@@ -282,11 +282,11 @@ class Story:
         return [odds_text(self.error_odds), baits, forecast["model"]["name"]]
 
     def lot(self) -> list[str]:
-        draw = self.moment.record.get("draw")
+        draw = self.moment.record.get("trial_draw")
         if draw is None:
             return []
-        trap, sound = (self.moment.name(draw[name]) for name in ("trap", "sound"))
-        worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "sound_value")]
+        trap, sound = (self.moment.name(draw[name]) for name in ("trap", "control"))
+        worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "control_value")]
         return [
             f"A lot decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, which "
             f"sets none and is worth {worths[1]}. The trap had a chance of "
