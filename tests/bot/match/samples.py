@@ -12,7 +12,7 @@ from bot.match.player_specs import game_of, parse_spec
 from bot.match.runner import Match
 from bot.match.sprt import Sprt
 
-FAKE = Path(__file__).parents[2] / "engine" / "external" / "fake_external.py"
+FAKE = Path(__file__).parents[2] / "engine" / "protocols" / "fake_external.py"
 
 
 def fake(protocol: str, game: str, *faults: str, more: str = "") -> str:

@@ -155,7 +155,7 @@ def test_the_strong_player_solves_what_is_little_deeper(
     kind: str, empties: int, depth: int, clocks: str, is_solved: bool
 ) -> None:
     """And more of it with a clock, which would break it off."""
-    watched = MonitoredParts(kind=strategy_named(kind))
+    watched = MonitoredParts(strategy=strategy_named(kind))
     go(watched, game_text(board=ending(empties), clocks=clocks), f"set depth {depth}")
     [limits] = watched.limits
     game = watched.game

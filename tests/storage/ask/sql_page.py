@@ -17,7 +17,7 @@ def _views() -> str:
 def example_questions() -> dict[str, str]:
     """The page's example questions, each with its SQL."""
     part = PAGE.read_text().partition("<!-- questions:")[2]
-    return dict(re.findall(r"^\d+\. (.+)\n\n```sql\n(.+?)\n```$", part, re.MULTILINE | re.DOTALL))
+    return dict(re.findall(r"^\d+\. ([^\n]+)\n\n```sql\n(.+?)\n```$", part, re.MULTILINE | re.DOTALL))
 
 
 def _columns(name: str, view: AskView) -> str:
