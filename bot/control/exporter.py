@@ -13,7 +13,7 @@ from engine import ENGINE_VERSION
 def exposition(
     metrics: Metrics,
     status: Status,
-    form: RecentResults | None,
+    recent: RecentResults | None,
     failures: dict[str, tuple[int, int]],
     firing: dict[str, bool],
 ) -> bytes:
@@ -46,7 +46,7 @@ def exposition(
     for site, is_up in links.items():
         metrics.link_up.labels(site).set(int(is_up))
     metrics.rating.clear()
-    curves = () if form is None else form.curves
+    curves = () if recent is None else recent.curves
     for curve in sorted(curves, key=lambda each: each.points[-1].at):
         metrics.rating.labels(curve.site, curve.game, curve.speed).set(curve.now)
     metrics.alarm_firing.clear()

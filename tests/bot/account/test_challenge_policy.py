@@ -206,7 +206,7 @@ def test_places(offer: Challenge, games: tuple[GameSlot, ...], has_place: bool) 
     assert isinstance(told, Accept if has_place else WaitForSlot)
     if isinstance(told, WaitForSlot):
         assert told.why
-        told = respond(offer, Load(games), config.model_copy(update={"waiting": 0}))
+        told = respond(offer, Load(games), config.model_copy(update={"max_waiting": 0}))
         assert isinstance(told, Decline)
         assert told.reason is DeclineReason.LATER
 

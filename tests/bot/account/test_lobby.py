@@ -244,7 +244,7 @@ async def test_our_own_challenges_are_left_alone(database: Database) -> None:
 
 async def test_who_finds_no_place_waits_for_one(database: Database) -> None:
     server = FakeServer()
-    async with open_lobby(server, database, max_games=1, waiting=2):
+    async with open_lobby(server, database, max_games=1, max_waiting=2):
         await tell(server, *offers("one", "two", "three"))
         (event, _) = await noted(database, "challenge_queued", 2)
         assert event.detail == {
@@ -410,7 +410,7 @@ async def test_a_person_is_not_accepted_after_they_may_have_gone(database: Datab
 
 async def test_games_count_against_their_opponent(database: Database) -> None:
     server = FakeServer()
-    async with open_lobby(server, database, max_games_per_opponent=1, waiting=0):
+    async with open_lobby(server, database, max_games_per_opponent=1, max_waiting=0):
         server.news.put_nowait(STARTED)
         await server.until(lambda: len(server.moves) == 1)
         await tell(server, *offers("two", challenger=OPPONENT), *offers("three", challenger=BEN))
@@ -419,7 +419,7 @@ async def test_games_count_against_their_opponent(database: Database) -> None:
 
 async def test_games_without_a_clock_are_counted_apart(database: Database) -> None:
     server = FakeServer()
-    limits: dict[str, Any] = {"max_games": 1, "max_slow_games": 1, "waiting": 0, "unlimited": True}
+    limits: dict[str, Any] = {"max_games": 1, "max_slow_games": 1, "max_waiting": 0, "unlimited": True}
     async with open_lobby(server, database, **limits):
         await tell(server, *offers("one"), *offers("slow", "slow2", clock=None), *offers("two"))
         assert sorted(await answers(server, 4)) == [
@@ -1071,7 +1071,7 @@ class Slow(FakeServer):
 
 async def test_who_has_gone_is_not_answered(database: Database) -> None:
     server = Slow()
-    async with open_lobby(server, database, max_games=2, waiting=0) as lobby:
+    async with open_lobby(server, database, max_games=2, max_waiting=0) as lobby:
         flood = [f"c{number}" for number in range(50)]
         await tell(server, *offers("first", *flood, "last", game=None), *offers("one", "two"))
         await called(server, "decline first variant")

@@ -388,7 +388,7 @@ async def test_the_last_place_is_left_to_who_asks_for_it(database: Database) -> 
 
 async def test_our_challenge_holds_a_place(database: Database) -> None:
     server, time = bots_server(), FakeTime()
-    async with idle_lobby(server, database, time, challenges={"max_games": 1, "waiting": 0}):
+    async with idle_lobby(server, database, time, challenges={"max_games": 1, "max_waiting": 0}):
         await reaches(server, time, ASKED)
         server.news.put_nowait(ChallengeReceived(OFFER))
         await server.until(lambda: "decline offer later" in server.calls)

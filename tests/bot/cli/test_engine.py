@@ -134,6 +134,6 @@ def test_what_the_settings_say() -> None:
     assert settings(config, "standard", 4).strategy is STANDARD
     assert settings(config, "standard", 4).depth == 4
     other = AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci")
-    assert settings(config.model_copy(update={"selection": other}), None, None).strategy is TRAPPY, (
+    assert settings(config.model_copy(update={"assignment": other}), None, None).strategy is TRAPPY, (
         "ours alone"
     )

@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import pytest
 from sqlalchemy import text
 
-from bot import daemon
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
 from bot.base.game_server import Account
 from bot.cli import check as checking
 from bot.cli import common as cli_parts
+from bot.daemon import program
 from storage import migrate
 from storage.database import Database
 from storage.ledger.games import finish_game
@@ -147,12 +147,13 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     assert "1. f5 d6 2. c3 d3 3. c4" in out
     assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
     words = " ".join(out.split())
-    assert (
-        "Whether people are tempted is not known. The paper's trap: d6, quality 7.4 %. "
-        "Reply d6: not quite the best (the paper's Figure 9: fell for the best trap), "
-        "which cost 9.2 % of the game (3.00 discs)." in words
-    )
-    assert "The paper's trap: d6, quality 7.4 %. Unanswered." in words
+    answered, unanswered = words.partition("Move 2,")[0], words.partition("Move 3,")[2]
+    assert "Not quite the best reply. d6 cost 9 % of the game (3.00 discs); f6 was better." in answered
+    assert "There was no bait here" not in words  # whether people are tempted is not known
+    assert "The paper's trap: d6, quality 7.4 %. Figure 9: fell for the best trap." in answered
+    assert "The last move. The game ended before desdemona's move was answered." in unanswered
+    assert "The paper's trap: d6, quality 7.4 %." in unanswered
+    assert "Figure 9" not in unanswered
     assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
     assert "paper's traps 2 set, 1 fallen into" in words
     assert "standard's choice" in out
@@ -247,7 +248,7 @@ def test_run_hands_over_the_settings_and_the_status(
         seen.append((config.engine.max_depth, path, list(only), is_standby))
         return 3
 
-    monkeypatch.setattr(daemon, "run", run)
+    monkeypatch.setattr(program, "run", run)
     (tmp_path / "mine.toml").write_text("[engine]\nmax_depth = 4\n")
     assert desdemona("--config", "mine.toml", "run")[0] == 3
     assert desdemona("run", "--only", "a", "--only", "b", "--standby")[0] == 3
@@ -258,7 +259,7 @@ def test_an_error_of_run_is_told_in_one_line(desdemona: Command, monkeypatch: py
     def run(_config: Config, _path: Path | None, **_options: object) -> int:
         raise AuthError("the server does not accept the token")
 
-    monkeypatch.setattr(daemon, "run", run)
+    monkeypatch.setattr(program, "run", run)
     assert desdemona("run") == (2, "", "desdemona: the server does not accept the token\n")
 
 
@@ -268,7 +269,7 @@ def test_arena_serves_alone(desdemona: Command, monkeypatch: pytest.MonkeyPatch)
     async def serve(config: Config) -> None:
         seen.append(config)
 
-    monkeypatch.setattr(daemon, "serve_arena", serve)
+    monkeypatch.setattr(program, "serve_arena", serve)
     monkeypatch.setattr("bot.base.log.set_up", lambda _config: None)
     assert desdemona("arena")[0] == 0
     assert len(seen) == 1

@@ -16,8 +16,14 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
 
 
 def shown(metrics: Metrics, **changes: Any) -> bytes:
-    given: dict[str, Any] = {"status": sample_status(), "form": None, "failures": {}, "firing": {}, **changes}
-    return exposition(metrics, given["status"], given["form"], given["failures"], given["firing"])
+    given: dict[str, Any] = {
+        "status": sample_status(),
+        "recent": None,
+        "failures": {},
+        "firing": {},
+        **changes,
+    }
+    return exposition(metrics, given["status"], given["recent"], given["failures"], given["firing"])
 
 
 def test_gauges_are_those_of_this_moment() -> None:
