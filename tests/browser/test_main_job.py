@@ -29,8 +29,8 @@ async def test_a_person_plays_and_the_operator_reads(
     tab: Page, tmp_path: Path, variant: str, player: str, depth: int, resigns_after: int | None
 ) -> None:
     settings: dict[str, Any] = {
-        "selection__method": "fixed",
-        "selection__player": player,
+        "assignment__method": "fixed",
+        "assignment__player": player,
         "engine__max_depth": depth,
     }
     if player == "trappy_uci":

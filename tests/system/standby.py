@@ -33,7 +33,7 @@ def standby(folder: Path, url: str, address: str, token: str) -> Daemon:
         server__token=token,
         engine__max_depth=4,
         engine__workers=1,
-        selection__seed=7,
+        assignment__seed=7,
     )
 
 

@@ -16,7 +16,7 @@ PEOPLE = 3
 async def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Games go on through restarts; in the end every move of the bot has one decision."""
     rng = random.Random(9)
-    async with Daemon(tmp_path, engine__max_depth=6, selection__seed=2006) as daemon:
+    async with Daemon(tmp_path, engine__max_depth=6, assignment__seed=2006) as daemon:
         ids: list[str] = []
         enough = asyncio.Event()
 

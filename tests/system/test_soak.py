@@ -14,7 +14,7 @@ PEOPLE = 4
 
 async def test_many_games(tmp_path: Path) -> None:
     """Both engines by randomised selection against weak people; every outcome recomputed independently."""
-    async with Daemon(tmp_path, engine__max_depth=4, selection__seed=2006) as daemon:
+    async with Daemon(tmp_path, engine__max_depth=4, assignment__seed=2006) as daemon:
         queue = list(range(GAMES))
         ids: list[str] = []
 

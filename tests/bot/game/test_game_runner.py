@@ -946,7 +946,7 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
     async with database.read() as session:
         records = (await session.scalars(select(DecisionRow.record).order_by(DecisionRow.id))).all()
         rows, _ = await trial_decisions(session, trial)
-    first, second = (record["draw"]["seed"] for record in records)
+    first, second = (record["trial_draw"]["seed"] for record in records)
     assert first == second
     assert [row.excluded for row in rows] == [Exclusion.NONE, Exclusion.REPEATED_LOT]
 

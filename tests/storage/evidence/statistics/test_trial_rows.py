@@ -231,7 +231,7 @@ async def test_games_without_a_decision_by_lot_are_numbered_too(database: Databa
 
 
 DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
-    "no draw": ({"draw": None}, "the record of f7 has no draw"),
+    "no draw": ({"trial_draw": None}, "the record of f7 has no draw"),
     "a field": ({"depth": "six"}, "not the record of a decision: "),
     "position": ({"position": "zzz"}, "BadPosition: row 1 of 'zzz'"),
     "game": ({"game": "go"}, "KeyError: \"no game named 'go'"),
@@ -256,7 +256,7 @@ async def test_a_damaged_record_is_named_and_hides_no_other(
 
 def redrawn(**changes: Any) -> dict[str, Any]:
     record = drawn_decision(trap=True).to_record()
-    return {"draw": record["draw"] | changes}
+    return {"trial_draw": record["trial_draw"] | changes}
 
 
 @pytest.mark.parametrize(
