@@ -101,17 +101,19 @@ async def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:
 
 def test_what_is_sorted_stays_in_memory(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In files, which nothing limits, it would fill the disk."""
-    made: list[sqlite3.Connection] = []
+
+    class Unclosed(sqlite3.Connection):
+        def close(self) -> None:
+            made.append(self)
+
+    made: list[Unclosed] = []
     connect = sqlite3.connect
-
-    def noted(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        made.append(connect(*arguments, **options))
-        return made[-1]
-
-    monkeypatch.setattr(sqlite3, "connect", noted)
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: connect(*given, factory=Unclosed, **options)
+    )
     request = {"url": filled_sqlite, "sql": "select 1", "limit_s": 30, "most_rows": 1}
     assert reader.answer(request) == {"columns": ["1"], "rows": [[1]], "is_cut": False}
     [connection] = made
     connection.set_authorizer(None)
     assert connection.execute("PRAGMA temp_store").fetchone() == (2,)
-    connection.close()
+    sqlite3.Connection.close(connection)
