@@ -8,6 +8,7 @@ without a decision.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import ColumnElement, select, tuple_
@@ -143,7 +144,7 @@ def require_forecast(row: Any) -> None:
 
 
 def _check_trial(row: Any) -> None:
-    stored_trial(row, {})
+    stored_trial(SimpleNamespace(**row._asdict(), planned_n=row.opt), {})  # the column keeps its name
 
 
 def _check_outcome(row: Any) -> None:

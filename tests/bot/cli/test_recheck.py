@@ -68,6 +68,7 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "completed": 0,
         "wrong": [],
         "summaries": 0,
+        "restored": 0,
         "damaged": [],
         "left": {},
     }

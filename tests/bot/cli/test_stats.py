@@ -307,7 +307,10 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
         "41 games drawn: trappy 21, standard 20; 40 counted, 4 persons (P 4). "
         "Lot: too early to test. Missing 1 / 0." in told
     )
-    assert "score (planned endpoint): too early: 40 of 100 games, P 4 of 30" in told
+    assert (
+        "score (planned endpoint): too early to say. 40 games with 4 people so far. "
+        "The interval appears at 100 games with 30 people." in told
+    )
     assert "Elo +" not in told, "no Elo before its interval"
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
     report = json.loads(text)
@@ -357,12 +360,16 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
         "8 decisions drawn: trap 4, no trap 4; 8 counted, 4 persons (P 4). "
         "Lot: too early to test. Missing 0 / 0." in told
     )
+    said = (
+        "too early to say. 8 decisions with 4 people so far. "
+        "The interval appears at 100 decisions with 30 people."
+    )
     for name in ("cost (planned endpoint)", "beyond difficulty (exploratory)", "earned (exploratory)"):
-        assert told.count(f" {name}: too early: 8 of 100 decisions, P 4 of 30") == 1
+        assert told.count(f" {name}: {said}") == 1
     assert "at one look planned beforehand" not in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
-    assert set(report) == {"trial", "arms", "endpoint", "decisions"}
+    assert set(report) == {"trial", "arms", "endpoint", "decisions", "verdict", "verdicts"}
     assert report["arms"] == ["randomised"]
     assert report["decisions"]["counted"] == 8
     assert report["decisions"]["planned_n"] == report["decisions"]["opt"] == 1000
@@ -435,8 +442,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         ("storage.evidence.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
         ("storage.evidence.statistics.suspect_rows.suspects", ("--without-suspects",)),
-        ("storage.evidence.statistics.group_rows.grouped_sums", ()),
-        ("storage.evidence.statistics.calibrations.game_table", ("--calibration",)),
+        ("storage.evidence.statistics.group_rows.cells_of", ()),
+        ("storage.evidence.statistics.calibrations._count", ("--calibration",)),
     ],
 )
 def test_a_bug_of_ours_is_no_damaged_record(

@@ -298,23 +298,23 @@ async def play_by_lot(database: Database) -> StoredTrial:
 def lot_recomputed(row: Any) -> dict[str, Any]:
     """What a decision by lot says, from its record's JSON."""
     record, foreseen = (unpack(each) for each in row[2:4])
-    draw, game = record["draw"], get_rules(record["game"])
+    draw, game = record["trial_draw"], get_rules(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
-    assert record["move"] == draw["trap" if is_trap else "sound"]
+    assert record["move"] == draw["trap" if is_trap else "control"]
     found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
-    for name in ("trap", "sound"):
-        move = next(each for each in record["candidates"] if each["move"] == draw[name])
+    for name, drawn in (("trap", draw["trap"]), ("sound", draw["control"])):
+        move = next(each for each in record["candidates"] if each["move"] == drawn)
         least = worth(move["raw_centi"], scale)
         costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in move["replies"]}
         qualities = [costs[each["reply"]] * trappiness(each["scores_centi"]) for each in move["replies"]]
         assert (max(qualities) >= 200) is (name == "trap")
-        made = foreseen if record["move"] == draw[name] else foreseen["other"]
+        made = foreseen if record["move"] == drawn else foreseen["other"]
         odds = dict(zip(made["replies"], made["odds"], strict=True))
         found[f"value_{name}"] = least / 10_000
         found[f"mean_{name}"] = sum(costs.values()) / len(costs) / 10_000
         found[f"expected_{name}"] = sum(odds[each] * cost for each, cost in costs.items()) / 10_000
-        if record["move"] == draw[name]:
+        if record["move"] == drawn:
             found["cost"] = costs[row[1]] / 10_000
     gap = found["value_sound"] - found["value_trap"]
     assert abs(gap) <= 0.02 + 1e-9
