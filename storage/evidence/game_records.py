@@ -24,6 +24,7 @@ from engine.expected import WHOLE
 from engine.judgement import RULE
 from engine.strategies.registry import STRATEGIES
 from storage.damage import require_number
+from storage.errors import UnreadableRow
 from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.replies import (
@@ -58,7 +59,7 @@ _BATCH = 200
 """Games in one statement."""
 _RAW = Text().with_variant(LargeBinary(), "sqlite")
 """Stored JSON."""
-_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
+_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError, UnreadableRow)
 """Exceptions for a row that this program did not write."""
 
 
