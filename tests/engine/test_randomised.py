@@ -391,7 +391,7 @@ def bounded(record: dict[str, Any]) -> None:
         ),
         (lambda r: r["trial_draw"]["params"].update(most_profiles=2), "g3 is number 3 by value"),
         (lambda r: r["params"].update(threshold_percent=90.0), "b3 took part in the draw, but sets no trap"),
-        (lambda r: r.update(player="trappy"), "trappy players draw no decisions"),
+        (lambda r: r.update(player="trappy"), "there was a draw, but g3 was chosen by 'trial'"),
         (lambda r: r.update(search_mode="exact"), "g3 was chosen by 'exact'"),
         (lambda r: r.update(move="a3"), "a3 was played, but seed f+ draws g3"),
         (worse("a3"), "but no move is the best"),

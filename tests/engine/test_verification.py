@@ -175,7 +175,7 @@ def test_the_floor_parts_what_was_looked_into() -> None:
     refuses(by_engine(whole("b", 400), bound("c", 200, complete=True)), "but has a profile")
     known = (ReplyProfile("x", (200, 200)),)
     refuses(by_engine(whole("b", 400), bound("c", 200, replies=known)), "but has a profile")
-    refuses(replace(by_engine(whole("b", 400)), source=None), "do not choose by 'engine'")
+    refuses(replace(by_engine(whole("b", 400)), source=None), "the engine is not in the record")
     refuses(replace(by_engine(whole("b", 400)), player="trappy"), "do not choose by 'engine'")
 
 
