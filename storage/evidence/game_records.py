@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import ColumnElement, LargeBinary, Select, Text, case, cast, select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
@@ -24,7 +25,6 @@ from engine.expected import WHOLE
 from engine.judgement import RULE
 from engine.strategies.registry import STRATEGIES
 from storage.damage import require_number
-from storage.errors import UnreadableRow
 from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.replies import (
@@ -59,7 +59,7 @@ _BATCH = 200
 """Games in one statement."""
 _RAW = Text().with_variant(LargeBinary(), "sqlite")
 """Stored JSON."""
-_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError, UnreadableRow)
+_UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 """Exceptions for a row that this program did not write."""
 
 
@@ -125,7 +125,9 @@ async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, Gam
         decisions = await session.execute(_DECISIONS.where(DecisionRow.game_id.in_(games)))
         by_game = {key: [*its] for key, its in groupby(decisions, lambda row: row.game_id)}
         return {row.id: record_of(row, by_game.get(row.id, ())) for row in rows}
-    except _UNREADABLE as error:
+    except (*_UNREADABLE, OperationalError) as error:
+        if isinstance(error, OperationalError) and "Could not decode" not in str(error):
+            raise  # the database fails, not a row
         if len(games) == 1:
             logger.warning("game %d counts in no statistic: %s", games[0], error)
             return {}
