@@ -1,6 +1,7 @@
 """Two programs at one account and one PostgreSQL database: one plays, the other waits."""
 
 import asyncio
+import signal
 import time
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -77,7 +78,8 @@ async def play_through_kills(
             enough.set()
         for program in programs:
             status, said = await program.stop()
-            assert status == 0, said
+            # The one that was started last may not yet have got as far as its handler of signals.
+            assert status in (0, -signal.SIGTERM), (status, said)
     return game_ids, took_s
 
 
