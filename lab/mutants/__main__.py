@@ -31,7 +31,7 @@ ENOUGH = 0.95
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.mutants", description=__doc__)
     parser.add_argument("modules", nargs="*", help="paths or parts of them; all modules of the table if none")
-    parser.add_argument("--sample", type=int, help="so many mutants of each module; -1: every one")
+    parser.add_argument("--sample", type=int, help="mutants of each module; -1: every one")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     parser.add_argument("--output", action="store_true", help="show the output of tests that killed")

@@ -11,7 +11,7 @@ class Guarded:
     tests: tuple[str, ...]
     """Arguments for pytest, the quickest files first: it stops at the first failure."""
     sample: int = 16
-    """So many mutants are chosen beside the fixed ones."""
+    """Number of mutants drawn in addition to the fixed ones."""
     fixed: tuple[tuple[str, str], ...] = ()
     """Changes that are always tried: a piece of the source that occurs exactly once, and what stands there
     instead."""

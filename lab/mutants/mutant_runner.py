@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 LEAST_LIMIT_S = 60.0
 """Each mutant has this long, and some times what the tests take without it."""
 LIMIT_FACTOR = 10
-"""So many times; what takes longer goes on for ever."""
+"""A mutant that takes this many times as long is taken for an endless loop."""
 MEMORY = 8 << 30
 """A mutant that needs more, in bytes, collects something without end."""
 

@@ -1,7 +1,7 @@
 """Small changes of Python and C++ sources, each of which a test should notice.
 
 Which mutants are tried is drawn by the hash of what each one changes: the same ones every time, and an edit
-of a module draws anew only where it edits.
+of a module changes the draw only where it edits.
 """
 
 import ast
@@ -49,7 +49,7 @@ def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[M
     Args:
         guarded: The module.
         source: Its text.
-        sample: So many instead of the table's; below 0: all that there are.
+        sample: Number of mutants, instead of the table's; below 0: all of them.
 
     Raises:
         BadTable: A fixed one's piece of source does not occur exactly once.

@@ -11,8 +11,8 @@ from pathlib import Path
 import nanobind
 
 NATIVE = Path("engine/native")
-# The smallest game is compiled anew with each mutant; the others, which run the same templates, only make the
-# module whole.
+# Only the smallest game is recompiled for each mutant; the others run the same templates and merely complete
+# the module.
 MUTATED_UNIT = Path("connect4/connect4_unit.cpp")
 
 

@@ -8,7 +8,7 @@ const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
 /**
  * Why a game may have no trap, for those who expect one in each.
  * `isShort`: the game was short, or may be.
- * `plainShare`: the share of the bot's games that a player without traps plays, drawn by lot; 0 or none: no lot is drawn.
+ * `plainShare`: the share of the bot's games that a player without traps plays, chosen at random; 0 or none: nothing is drawn.
  */
 export function whyNone(name, plainShare, isShort = true) {
   const lot = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
