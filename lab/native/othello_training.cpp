@@ -124,8 +124,7 @@ double final_margin(Core& core, const Game& game) {
 std::vector<Seen> positions_of_game(const Unit& unit, Core& core, Random random, const PlaySettings& settings,
                                     int last_stage) {
     constexpr int kAlways = 14;  // plies whose positions always count
-    constexpr int kSolved = 12;  // a well played game's margin is that of best play from this many empty
-    squares on
+    constexpr int kSolved = 12;  // with this many empty squares, a well played game's margin is that of best play
     const bool is_well_played = random.fraction() < settings.well_played;
     const double skew = random.fraction();
     const int random_plies = is_well_played ? 8 + random.below(7) : 6 + static_cast<int>(41 * skew * skew);
