@@ -1054,7 +1054,7 @@ class SelectiveSearch {
         try {
             while (!helpers_stop_->is_set() && race_.depth() < last) {
                 // Every other helper searches one ply deeper: the threads behind it find its results in the
-                table.
+                // table.
                 const int depth = race_.depth() + 1 + (index & 1);
                 guess = run(worker, depth < last ? depth : last, guess).score;
             }
