@@ -194,8 +194,10 @@ class Story:
         moment, is_complete = self.moment, self.row["is_complete"]
         forecast = None
         if moment.forecast is not None and is_complete:
-            baits = [{name: bait["odds" if name == "probability" else name] for name in _OF_BAIT} for bait
-            in moment.baits]
+            baits = [
+                {name: bait["odds" if name == "probability" else name] for name in _OF_BAIT}
+                for bait in moment.baits
+            ]
             forecast = {"error_probability": self.error_probability, "baits": baits}
         quality = self.row["trap_quality"]
         is_judged = moment.outcome is not None and moment.outcome["reply"] is not None
