@@ -44,10 +44,9 @@ from sqlalchemy.ext.asyncio import (
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from storage import migrate
-from storage.damage import decode_json
 from storage.drivers.postgresql import watch_pool
 from storage.drivers.sqlite import SqliteDriver
-from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, is_undecodable
+from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, decoding, is_undecodable
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -431,7 +430,7 @@ def create_engine(url: URL, **options: Any) -> AsyncEngine:
 def _made(url: URL, **options: Any) -> AsyncEngine:
     try:
         return create_async_engine(
-            url, json_serializer=_compact_json, json_deserializer=decode_json, **options
+            url, json_serializer=_compact_json, json_deserializer=_from_json, **options
         )
     except (TypeError, ValueError) as error:
         raise _odd_option(error) from error
@@ -439,6 +438,11 @@ def _made(url: URL, **options: Any) -> AsyncEngine:
 
 def _compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
+
+
+def _from_json(text: str) -> object:
+    with decoding():
+        return json.loads(text)
 
 
 def _odd_option(error: Exception) -> StorageError:

@@ -1,6 +1,16 @@
-"""The exceptions that storage raises on purpose."""
+"""The exceptions that storage raises on purpose, and those that a row with an invalid value raises."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.errors import EngineFault, RecordError
+
+VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
+"""Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
+decoding, where they become RecordError."""
+
+_LONGEST_REASON = 200
 
 
 class StorageError(Exception):
@@ -41,3 +51,39 @@ def is_undecodable(error: BaseException) -> bool:
     # SQLAlchemy's errors have the driver's as `orig`; importing SQLAlchemy to check their type is slow.
     cause = getattr(error, "orig", error)
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong with a record, in one line; it may contain unprintable characters of the value."""
+    cause = getattr(error, "orig", error)
+    is_plain = cause is not error or isinstance(error, EngineFault)
+    reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"
+    return " ".join(reason.split())[:_LONGEST_REASON]
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that a row has an invalid value, and not that the database failed."""
+    return isinstance(error, RecordError) or is_undecodable(error)
+
+
+def damage_text(error: Exception) -> str:
+    """The message to the operator about a record with an invalid value."""
+    return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
+
+
+@contextmanager
+def decoding(what: str = "") -> Iterator[None]:
+    """Raise `RecordError` if the block cannot decode a record.
+
+    The block only decodes: what it computes with the values comes after it, so that a bug there stays one.
+
+    Args:
+        what: The record that a message names, for instance ``game 12``.
+
+    Raises:
+        RecordError: It is damaged: any of `VALUE_ERRORS`.
+    """
+    try:
+        yield
+    except VALUE_ERRORS as error:
+        raise RecordError(f"{what}: {reason_of(error)}" if what else reason_of(error)) from error

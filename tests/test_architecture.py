@@ -79,25 +79,24 @@ STORAGE = {
     "storage": set[str](),
     "storage.drivers": set[str](),
     "storage.errors": set[str](),
+    "storage.packing": set[str](),
     "storage.records": set[str](),
     "storage.ask": {"errors"},
-    "storage.damage": {"errors"},
-    "storage.packing": {"damage"},
-    "storage.tables": {"damage", "packing", "records"},
+    "storage.quarantine": {"records"},
+    "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
-    "storage.quarantine": {"records"},
     "storage.migrate": {"packing", "quarantine", "tables"},
-    "storage.database": {"damage", "drivers", "errors", "migrate"},
+    "storage.database": {"drivers", "errors", "migrate"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
     "storage.research": {"inserts", "tables"},
     "storage.evidence": {
-        "damage", "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",
+        "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",
     },
     "storage.arena": {"evidence", "filters", "inserts", "ledger", "records", "tables"},
     "storage.maintenance": {
-        "damage", "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine",
-        "records", "tables",
+        "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine", "records",
+        "tables",
     },
 }  # fmt: skip
 BOT = {
@@ -142,7 +141,7 @@ MOST_FILES = 20
 WITHOUT_ROOMS = Path("migrations/versions")  # a row of numbered scripts, which only grows
 MOST_FLOORS = 7
 
-MOST_STORAGE_FLOORS = 8
+MOST_STORAGE_FLOORS = 6
 # Modules outside the evidence that still import the rules of judging; none may be added.
 STILL_JUDGE = {
     "storage.arena.puzzles.positions",

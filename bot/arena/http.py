@@ -26,8 +26,7 @@ from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from engine.errors import RecordError
 from storage.arena.accounts import AccountRecord, ArenaAccess
-from storage.damage import damage_text
-from storage.errors import StorageError, UnreadableRow
+from storage.errors import StorageError, UnreadableRow, damage_text
 
 logger = logging.getLogger(__name__)
 

@@ -119,7 +119,7 @@ def damage_told() -> Iterator[None]:
     try:
         yield
     except (RecordError, UnreadableRow) as error:
-        from storage.damage import damage_text
+        from storage.errors import damage_text
 
         raise DesdemonaError(damage_text(error)) from error
 

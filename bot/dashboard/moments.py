@@ -15,7 +15,7 @@ from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.games import GAMES, get_rules
 from engine.judgement import expected_scale_centi
-from storage.damage import reason_of
+from storage.errors import reason_of
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast

@@ -30,9 +30,8 @@ from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
 from engine.errors import RecordError
-from storage.damage import damage_text
 from storage.database import Database
-from storage.errors import FilterError, StorageError, UnreadableRow
+from storage.errors import FilterError, StorageError, UnreadableRow, damage_text
 
 logger = logging.getLogger(__name__)
 

@@ -31,7 +31,7 @@ from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
 from engine.strategies.registry import STRATEGIES
-from storage.damage import decoding, reason_of
+from storage.errors import decoding, reason_of
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
 from storage.records import StoredDecision, StoredGame

@@ -4,8 +4,6 @@ At most one trial is open at a time.  The games drawn while it is open, blind an
 to it (`trial_for`); everything else about it stays as it was written.
 """
 
-import json
-import logging
 import math
 import re
 from collections.abc import Mapping
@@ -14,22 +12,19 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, cast, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
-from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
-from storage.errors import TrialError
+from storage.errors import VALUE_ERRORS, TrialError, reason_of
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
 from storage.records import Endpoint, NewGame
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
-
-logger = logging.getLogger(__name__)
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
 """The usual strata: games alike in these four are compared with each other first.  A rating band is this many
@@ -187,31 +182,15 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
     A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
     trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
-    A trial whose record is damaged has no new games.
-
     Games from a position that a challenger set belong to none.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
     if is_own_position(new.variant, new.initial_position):
         return None
-    # As text: a damaged trial must not keep a game from being played.
-    statement = select(TrialRow.id, cast(TrialRow.arms, Text).label("arms")).where(
-        TrialRow.open_slot == _OPEN
-    )
-    try:
-        found = (await session.execute(statement)).one_or_none()
-        if found is None:
-            return None
-        with decoding():
-            arms = _names(json.loads(found.arms))
-        return found.id if arms == new.arms else None
-    except Exception as error:
-        require_damage(error)
-        logger.warning(
-            "the open trial's record is damaged, so this game belongs to none: %s", reason_of(error)
-        )
-        return None
+    statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
+    found = (await session.execute(statement)).one_or_none()
+    return None if found is None or tuple(found.arms) != new.arms else found.id
 
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game

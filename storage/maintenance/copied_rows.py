@@ -33,11 +33,9 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.damage import VALUE_ERRORS, reason_of, require_damage
-from storage.errors import StorageError
+from storage.errors import StorageError, is_damage, reason_of
 from storage.packing.records import keep
 from storage.tables.types import EnumText, PackedRecord, as_stored
 
@@ -83,7 +81,7 @@ class CopiedTable:
         """All rows by key, some at a time.
 
         Raises:
-            StorageError: One of them is damaged: which and why.
+            StorageError: One of them has an invalid value.
         """
         dialect = connection.dialect.name
         statement = self._in_order(self._read(), dialect)
@@ -92,9 +90,13 @@ class CopiedTable:
                 async for some in found.partitions():
                     for row in some:
                         yield self._copied(row, dialect)
-        except (DBAPIError, *VALUE_ERRORS) as error:
-            require_damage(error)
-            raise StorageError(await self._first_damaged(connection, error)) from error
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            raise StorageError(
+                f"a row of {self.name} cannot be copied ({reason_of(error)}); `desdemona db recheck` moves "
+                "such rows to the quarantine"
+            ) from error
 
     def _copied(self, row: Any, dialect: str) -> Row:
         values = list(row)
@@ -105,24 +107,6 @@ class CopiedTable:
             elif isinstance(column.type, JSON) and dialect == "postgresql" and value is not None:
                 values[index] = json.dumps(json.loads(value), separators=(",", ":"))  # JSONB adds spaces
         return tuple(values)
-
-    async def _first_damaged(self, connection: AsyncConnection, error: Exception) -> str:
-        """The row that the error concerns."""
-        keys = [self._columns[index] for index in self._key]
-        try:
-            found = (await connection.execute(self._in_order(keys, connection.dialect.name))).all()
-        except (DBAPIError, *VALUE_ERRORS) as damaged:
-            require_damage(damaged)
-            return f"a key of {self.name} cannot be read: {reason_of(damaged)}"
-        for key in found:
-            one = and_(*(column == value for column, value in zip(keys, key, strict=True)))
-            try:
-                row = (await connection.execute(select(*self._read()).where(one))).one()
-                self._copied(row, connection.dialect.name)
-            except (DBAPIError, *VALUE_ERRORS) as damaged:
-                require_damage(damaged)
-                return f"{self.told(tuple(key))} cannot be copied: {reason_of(damaged)}"
-        return f"a row of {self.name} cannot be copied: {reason_of(error)}"
 
     async def keys(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
         """The keys of all rows, in order."""

@@ -22,9 +22,8 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from storage import migrate
-from storage.damage import VALUE_ERRORS, reason_of
 from storage.database import Database
-from storage.errors import StorageError
+from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"

@@ -14,9 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ReplyForecast
 from engine.errors import RecordError
-from storage.damage import VALUE_ERRORS, reason_of
 from storage.database import Database
-from storage.errors import is_undecodable
+from storage.errors import VALUE_ERRORS, is_undecodable, reason_of
 from storage.inserts import core_table
 from storage.migrate import all_tables
 from storage.quarantine import move_to_quarantine

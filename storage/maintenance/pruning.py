@@ -11,8 +11,8 @@ from sqlalchemy.types import LargeBinary
 
 from engine.decision import Decision
 from engine.pruning import pruned
-from storage.damage import VALUE_ERRORS
 from storage.database import Database
+from storage.errors import VALUE_ERRORS
 from storage.packing.records import pack, unpack
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, GameRow

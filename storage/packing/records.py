@@ -21,7 +21,6 @@ import zlib
 from typing import Any
 
 from engine.errors import RecordError
-from storage.damage import read_json
 from storage.packing.columns import ColumnReader, from_json, to_json, write_column, write_count, write_text
 from storage.packing.dictionary import DICTIONARY
 
@@ -73,11 +72,11 @@ def unpack(stored: object) -> dict[str, Any]:
         RecordError: It is damaged, or in a format that this version does not know.
     """
     if isinstance(stored, str):
-        return read_json(stored)
+        return _json(stored)
     if not isinstance(stored, bytes) or not stored:
         raise RecordError(f"no packed record, but {stored!r:.60}")
     if stored[0] == PLAIN:
-        return read_json(_text(stored[1:]))
+        return _json(stored[1:])
     if stored[0] != COLUMNS:
         raise RecordError(f"packed in format {stored[0]}, which this version does not know")
     try:
@@ -89,11 +88,14 @@ def unpack(stored: object) -> dict[str, Any]:
         raise RecordError(f"no packed record: {error}") from error
 
 
-def _text(found: bytes) -> str:
+def _json(text: str | bytes) -> dict[str, Any]:
     try:
-        return found.decode()
-    except UnicodeDecodeError as error:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise RecordError(f"no JSON object, but {type(found).__name__}")
+    return found
 
 
 def _contents(record: dict[str, Any]) -> bytes:

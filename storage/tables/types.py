@@ -12,7 +12,7 @@ from sqlalchemy.orm import mapped_column
 from sqlalchemy.types import JSON, TypeDecorator
 
 from engine.errors import RecordError
-from storage.damage import VALUE_ERRORS, reason_of
+from storage.errors import VALUE_ERRORS, reason_of
 from storage.packing.records import pack, unpack
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PARSING = {
     "storage/evidence/game_records.py": {"probabilities_part", "probability_of"},  # JSON
     "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_moment"},
-    "storage/packing/records.py": {"pack", "unpack"},
+    "storage/packing/records.py": {"_json", "pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
     "storage/maintenance/copied_rows.py": {"_canonical_json"},
     "storage/evidence/exports/games.py": {"_chance"},
@@ -47,7 +47,6 @@ PARSING = {
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
-    "storage/damage.py": {"decode_json", "read_json"},
     "storage/maintenance/recheck.py": {"_read"},  # JSON
 }
 

@@ -22,7 +22,7 @@ from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from storage.arena.puzzles.positions import TOLERANCE, FallSource
-from storage.damage import VALUE_ERRORS, reason_of
+from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.trap_report import DecisionReport, decision_report
 from storage.records import StoredDecision, StoredGame
 

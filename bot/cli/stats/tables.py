@@ -10,7 +10,6 @@ from bot.base.log import printable
 from bot.base.rounding import counted, half_up, percent
 from bot.cli.rich_tables import NONE, performance_text
 from bot.views.verdict_text import evidence, label, lower_first
-from storage.damage import Unreadable
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.fixed import FixedInterval
@@ -26,6 +25,7 @@ from storage.evidence.inference.verdict import (
 )
 from storage.evidence.queries.trial_report import terms_of
 from storage.evidence.statistics.groups import Expected, GroupStatistics, flat_row
+from storage.evidence.statistics.trial_rows import Unreadable
 from storage.evidence.trials import StoredTrial
 from storage.records import Endpoint
 

@@ -26,8 +26,8 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import if_it_goes_on
 from engine.games import GAMES
-from storage.damage import VALUE_ERRORS, reason_of
 from storage.database import Database
+from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.evidence.trap_report import CandidateReport, ReplyReport
 from storage.ledger.decisions import list_decisions

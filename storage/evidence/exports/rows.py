@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.damage import decoding
+from storage.errors import decoding
 from storage.evidence.exports.columns import Export, Value
 from storage.evidence.exports.decisions import BAITS, DECISIONS, OUTCOMES, RECORDS, REPLIES
 from storage.evidence.exports.events import EVENTS

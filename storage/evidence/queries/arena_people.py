@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, or_, select, true, union_all
+from sqlalchemy import Row, Select, and_, or_, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from storage.damage import Where, leave_out_damaged, require_types
 from storage.evidence.statistics.reply_progress import (
     PlayedReplies,
     ProgressBlock,
@@ -74,7 +73,7 @@ class TrapHistory:
 async def list_arena_games(
     session: AsyncSession, account_id: str, limit: int, before: str = ""
 ) -> list[ArenaGameLine]:
-    """The games of an account, running ones too, the latest first; damaged ones are left out and logged.
+    """The games of an account, running ones too, the latest first.
 
     Args:
         session: The transaction.
@@ -99,35 +98,15 @@ async def list_arena_games(
     first, second = aliased(ArenaAccount), aliased(ArenaAccount)
     columns = (*_LISTED, first.name.label("first_name"), second.name.label("second_name"))
 
-    def listed(*wanted: Any) -> Select[Any]:
-        return (
-            select(*wanted)
-            .join(both, both.c.id == row.id)
-            .join(first, first.id == row.first_id)
-            .join(second, second.id == row.second_id)
-            .order_by(row.created_at.desc(), row.id.desc())
-            .limit(limit)
-        )
-
-    async def read(only: str | None) -> list[ArenaGameLine]:
-        found = (await session.execute(listed(*columns).where(_only(row.id, only)))).all()
-        for each in found:
-            require_types(each, columns)
-        return [_line(each) for each in found]
-
-    async def keys() -> Sequence[str]:
-        return (await session.scalars(listed(row.id))).all()
-
-    def rows_of(key: str) -> list[Where]:
-        players = select(row.first_id).where(row.id == key).union(select(row.second_id).where(row.id == key))
-        return [(ArenaGame, row.id == key), (ArenaAccount, ArenaAccount.id.in_(players))]
-
-    return await leave_out_damaged(session, read, keys, rows_of)
-
-
-def _only(column: Any, key: object) -> ColumnElement[bool]:
-    """Whether a column has this key; None: true."""
-    return true() if key is None else column == key
+    listed = (
+        select(*columns)
+        .join(both, both.c.id == row.id)
+        .join(first, first.id == row.first_id)
+        .join(second, second.id == row.second_id)
+        .order_by(row.created_at.desc(), row.id.desc())
+        .limit(limit)
+    )
+    return [_line(each) for each in await session.execute(listed)]
 
 
 _LISTED = (
@@ -159,7 +138,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
     """An account's rating after each rated game, by variant: when the game began, and the rating.
 
-    Of the latest games only, the oldest of them first; damaged ones are left out and logged.
+    Of the latest games only, the oldest of them first.
     """
     row = ArenaGame
     sides = (
@@ -168,29 +147,13 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
     )
     points: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
     for player, rating, diff in sides:
-        columns = (row.variant, row.created_at, rating, diff)
-
-        def latest(
-            *wanted: Any, side: Any = player, changed: Any = diff, only: str | None = None
-        ) -> Select[Any]:
-            counted = select(*wanted).where(side == account_id, changed.is_not(None), _only(row.id, only))
-            return counted.order_by(row.created_at.desc()).limit(MOST_POINTS)
-
-        async def read(
-            only: str | None, columns: Sequence[Any] = columns, latest: Any = latest
-        ) -> list[tuple[str, datetime, int]]:
-            found = (await session.execute(latest(*columns, only=only))).all()
-            for each in found:
-                require_types(each, columns)
-            return [(variant, at, before + change) for variant, at, before, change in found]
-
-        async def keys(latest: Any = latest) -> Sequence[str]:
-            return (await session.scalars(latest(row.id))).all()
-
-        for variant, at, after in await leave_out_damaged(
-            session, read, keys, lambda key: [(ArenaGame, row.id == key)]
+        rated = select(row.variant, row.created_at, rating, diff).where(
+            player == account_id, diff.is_not(None)
+        )
+        for variant, at, before, change in await session.execute(
+            rated.order_by(row.created_at.desc()).limit(MOST_POINTS)
         ):
-            points[variant].append((at, after))
+            points[variant].append((at, before + change))
     return {variant: sorted(found) for variant, found in points.items()}
 
 
@@ -198,8 +161,6 @@ async def best_rated(
     session: AsyncSession, variant: str, limit: int, deviations: tuple[float, float]
 ) -> list[RatedPlayer]:
     """The best ratings in a variant, the highest first; no banned accounts.
-
-    Damaged ones are left out and logged.
 
     Args:
         session: The transaction.
@@ -209,36 +170,19 @@ async def best_rated(
     """
     row = ArenaRating
     player = (ArenaAccount.id, ArenaAccount.name, ArenaAccount.is_bot)
-    columns = (*player, row.rating, row.deviation, row.games)
-
-    def best(*wanted: Any) -> Select[Any]:
-        return (
-            select(*wanted)
-            .join(ArenaAccount, ArenaAccount.id == row.account_id)
-            .where(
-                row.variant == variant,
-                row.deviation > deviations[0],
-                row.deviation <= deviations[1],
-                ArenaAccount.access.not_in(_HIDDEN),
-            )
-            .order_by(row.rating.desc(), ArenaAccount.id)
-            .limit(limit)
+    best = (
+        select(*player, row.rating, row.deviation, row.games)
+        .join(ArenaAccount, ArenaAccount.id == row.account_id)
+        .where(
+            row.variant == variant,
+            row.deviation > deviations[0],
+            row.deviation <= deviations[1],
+            ArenaAccount.access.not_in(_HIDDEN),
         )
-
-    async def read(only: str | None) -> list[RatedPlayer]:
-        found = (await session.execute(best(*columns).where(_only(row.account_id, only)))).all()
-        for each in found:
-            require_types(each, columns)
-        return [RatedPlayer(*each) for each in found]
-
-    async def keys() -> Sequence[str]:
-        return (await session.scalars(best(row.account_id))).all()
-
-    def rows_of(key: str) -> list[Where]:
-        rating = (row.account_id == key) & (row.variant == variant)
-        return [(ArenaRating, rating), (ArenaAccount, ArenaAccount.id == key)]
-
-    return await leave_out_damaged(session, read, keys, rows_of)
+        .order_by(row.rating.desc(), ArenaAccount.id)
+        .limit(limit)
+    )
+    return [RatedPlayer(*each) for each in await session.execute(best)]
 
 
 async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:

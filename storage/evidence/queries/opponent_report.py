@@ -6,11 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Row, String, func, or_, select, type_coerce
+from sqlalchemy import Row, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import reason_of, require_damage
-from storage.evidence.inference.suspects import Flags, SuspectFlag
+from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.queries.opponents import OpponentLine, OpponentOrder, list_opponents
 from storage.evidence.statistics.reply_progress import (
     PlayedReplies,
@@ -145,8 +144,6 @@ class OpponentReport:
     """The first one first."""
     suspects: tuple[SuspectGame, ...]
     """The latest first; programs have none."""
-    damage: str = ""
-    """Why suspect games are unknown (a record is damaged); empty: they are known."""
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
@@ -197,7 +194,7 @@ class OpponentReport:
                 {**asdict(each), "at": each.at.isoformat(), "flags": [flag.value for flag in each.flags]}
                 for each in self.suspects
             ],
-            "damage": self.damage,
+            "damage": "",  # up to 0.2.0, why suspect games were unknown
         }
 
 
@@ -260,7 +257,7 @@ async def opponent_report(
     rows = await _games(session, account, chosen)
     lines = await list_opponents(session, chosen, OpponentOrder.LATEST)
     replies = await replies_by_game(session, [row.id for row in rows])
-    flags, damage = await _flags(session, account.opponent_id)
+    flags = await suspect_games_of(session, account.opponent_id)
     played = defaultdict(list)
     for row in rows:
         played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
@@ -280,17 +277,7 @@ async def opponent_report(
             for row in reversed(rows)
             if row.id in flags
         ),
-        damage=damage,
     )
-
-
-async def _flags(session: AsyncSession, opponent: int) -> tuple[Flags, str]:
-    """The flags of suspect games, or why they are unknown: one damaged row must not hide the others."""
-    try:
-        return await suspect_games_of(session, opponent), ""
-    except Exception as error:
-        require_damage(error)
-        return {}, reason_of(error)
 
 
 async def _games(
@@ -304,8 +291,7 @@ async def _games(
                 GameRow.game,
                 GameRow.player,
                 GameRow.our_side,
-                # As text: one damaged row must not hide the others.
-                type_coerce(GameRow.result, String).label("result"),
+                GameRow.result,
                 GameRow.started_at,
                 GameRow.speed,
                 GameRow.opponent_rating,
@@ -343,15 +329,14 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
             draws=counts[GameResult.DRAW],
             losses=counts[GameResult.LOSS],
         )
-        # As texts: a damaged row has values of any kind.
-        for key, counts in sorted(results.items(), key=lambda item: tuple(map(str, item[0])))
+        for key, counts in sorted(results.items())
     )
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
     found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
-        if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
+        if row.opponent_rating is not None:
             found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)

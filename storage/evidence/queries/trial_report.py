@@ -9,7 +9,6 @@ from typing import NamedTuple
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.strategies.registry import STRATEGIES
-from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.inference.any_time import Looks, PlannedN
@@ -20,7 +19,7 @@ from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
 from storage.evidence.replies import GameRows
 from storage.evidence.statistics.suspect_rows import suspect_games
-from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
+from storage.evidence.statistics.trial_rows import Unreadable, trial_decisions, trial_games
 from storage.evidence.trials import StoredTrial, list_trials
 from storage.filters import Filters
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sqlalchemy import Select, case, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import read_rows
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
@@ -365,7 +364,4 @@ async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
             row.threshold_percent,
         )
     )
-    texts = read_rows(
-        "engine configuration", rows, lambda each: (each[0], each[1], TrapSettings(*each[2:]).text)
-    )
-    return {key: (version, settings) for key, version, settings in texts}
+    return {key: (version, TrapSettings(*settings).text) for key, version, *settings in rows}

@@ -14,7 +14,7 @@ from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
 from engine.judgement import RULE
-from storage.damage import VALUE_ERRORS
+from storage.errors import VALUE_ERRORS
 from storage.evidence.reading import played
 from storage.evidence.replies import SCORES
 from storage.evidence.statistics.group_rows import read_groups

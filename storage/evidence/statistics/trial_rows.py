@@ -1,19 +1,18 @@
 """The games and single decisions of a trial, as `storage.evidence.inference` counts them.
 
-Where a stored record is damaged, the others still count: each damaged one is named.
+Where a record contradicts itself, the others still count: each such record is named.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import partial
 from math import nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import NullType
 
 from engine.bait_rule import ReplyForecast, expected_by_looks
 from engine.decision import Candidate, Decision
@@ -22,7 +21,7 @@ from engine.expected import WHOLE
 from engine.games import get_rules
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_trial_draw
-from storage.damage import Unreadable, decoding, read_batch, require_number
+from storage.errors import decoding, reason_of
 from storage.evidence.game_records import probability_of
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
@@ -34,15 +33,33 @@ from storage.evidence.statistics.suspect_rows import are_programs
 from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
-from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.summaries import GameSummaryRow
-from storage.tables.types import as_stored
 
 _BATCH = 100
 """Records of decisions in memory at a time: about 10 KB each."""
 _GAMES = 5_000
 """Games in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A decision or a game that a trial's report leaves out: its record contradicts itself."""
+
+    what: Literal["decision", "game"]
+    id: int
+    """Our key of it."""
+    reason: str
+    """One line; it may contain unprintable characters of a value."""
+
+    @classmethod
+    def because(cls, what: Literal["decision", "game"], key: int, error: Exception) -> "Unreadable":
+        """With an exception's message as the reason."""
+        return cls(what, key, reason_of(error))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
 
 
 async def trial_games(
@@ -148,10 +165,9 @@ async def trial_decisions(
     found, unreadable = [], []
     lots: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
-        for row in await _rows(session, keys[start : start + _BATCH]):
-            if isinstance(row, Unreadable):
-                unreadable.append(row)
-                continue
+        some = keys[start : start + _BATCH]
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        for row in (rows[key] for key in some):
             try:
                 found.append(_read(row, games_before[row.game_id], lots))
             except (RecordError, IncompleteProfile) as error:
@@ -164,11 +180,10 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
     statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
     may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
     games = list(await session.scalars(statement.where(may_have, *which)))
-    found: list[tuple[str, int]] = []
+    found: list[tuple[datetime, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(
-            # The moment as it is: a damaged one must not hide the others.
-            select(DecisionRow.id, type_coerce(DecisionRow.created_at, NullType()).label("at"))
+            select(DecisionRow.id, DecisionRow.created_at)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
             # By the games' keys, so that no database reads all decisions.
             .where(
@@ -176,7 +191,7 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
                 is_by_lot(),
             )
         )
-        found += [(str(row.at), row.id) for row in rows]
+        found += [(row.created_at, row.id) for row in rows]
     return [key for _, key in sorted(found)]
 
 
@@ -196,16 +211,6 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
     return found
 
 
-async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
-    """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
-
-    async def read(some: Sequence[int]) -> list[Any]:
-        rows = {row.id: row for row in await session.execute(_statement(some))}
-        return [rows[key] for key in some]
-
-    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
-
-
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
     return (
         select(
@@ -214,8 +219,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            # As they are: one damaged record must not hide the others.
-            as_stored(DecisionRow.record).label("record"),
+            DecisionRow.record,
             GameRow.opponent_id,
             GameRow.is_settled,
             GameRow.ended_at,
@@ -224,7 +228,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            as_stored(ForecastRow.record).label("forecast"),
+            ForecastRow.record.label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -246,8 +250,8 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
         IncompleteProfile: A profile that should be whole is not.
     """
-    made = Decision.from_record(unpack(row.record))
-    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
+    made = Decision.from_record(row.record)
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(row.forecast)
     with decoding():
         rules = get_rules(made.game)
         rules.parse_position(made.position)
@@ -255,7 +259,8 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
         raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
     verify_trial_draw(made)
     for name in ("trap_value", "control_value"):
-        require_number(f"the draw's {name}", getattr(made.trial_draw, name), 0, WHOLE)
+        if not 0 <= (value := getattr(made.trial_draw, name)) <= WHOLE:
+            raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
     excluded = Exclusion.NONE
     if row.is_bot:
         excluded = Exclusion.PROGRAM

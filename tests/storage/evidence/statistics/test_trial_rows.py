@@ -14,14 +14,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import ExpectedReplies, ReplyForecast, expectations, forecast
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
-from storage.damage import Unreadable
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.games import games_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.evidence.reading import SHOWN, read_games
-from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
+from storage.evidence.statistics.trial_rows import Unreadable, trial_decisions, trial_games
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
 from storage.filters import Filters
