@@ -21,13 +21,12 @@ two plies deeper *confirms* it (`confirm_depth`).
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
 
 from engine.decision import Candidate, ModelInfo, ReplyProfile
-from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.judgement import ERROR, Judgement, require_whole
+from engine.reply_forecast import Expectations, ReplyForecast, TemptingReply
 
 RULE = 1
 """The version of these rules; changes with the meaning of anything here."""
@@ -68,149 +67,6 @@ def shallow_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: fl
     ]
     total = math.fsum(weights)
     return tuple(weight / total for weight in weights)
-
-
-@dataclass(frozen=True, slots=True)
-class TemptingReply:
-    """A tempting reply, in hundredths of a per cent of expected score."""
-
-    reply: str
-    p_reply: float
-    """Its probability."""
-    cost: int
-    """Its cost by the decision's own search."""
-    deceives_at: tuple[int, ...]
-    """Depths in plies at which it looks at least as good as every best reply, ascending."""
-    confirmed_cost: int | None = None
-    """Its cost by the confirming search; None: no such search."""
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether the confirming search finds an error, too."""
-        return self.confirmed_cost is not None and self.confirmed_cost >= ERROR
-
-    @property
-    def expected_loss(self) -> float:
-        """Probability times cost."""
-        return self.p_reply * self.cost
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyForecast:
-    """The forecast of people's replies to our move, made before the reply was known.
-
-    It depends on the move's profile, on the person as far as known and on the models, not on the reply.
-    """
-
-    rule: int
-    """The version of the rules (`RULE`)."""
-    model: ModelInfo
-    """The model behind it; kind `LOOKS`: `shallow_probabilities`."""
-    prior: str
-    """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
-    it was not."""
-    replies: tuple[str, ...]
-    """Every legal reply, in the order of the profile."""
-    probabilities: tuple[float, ...]
-    """Each reply's probability, to six digits."""
-    base: tuple[float, ...]
-    """The same by the model, before the tilt; empty: there was none."""
-    tempting: tuple[TemptingReply, ...]
-    """Tempting replies by the decision's own search, in the order of the profile."""
-    confirm_depth: int
-    """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
-    confirm_source: str = ""
-    """The engine whose search confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
-    other: "ReplyForecast | None" = None
-    """The same of the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
-
-    @property
-    def confirmed(self) -> tuple[TemptingReply, ...]:
-        """The tempting replies that count."""
-        return tuple(each for each in self.tempting if each.is_confirmed)
-
-    @property
-    def bait(self) -> TemptingReply | None:
-        """The confirmed bait of the greatest probability times cost; None: our move sets no bait."""
-        return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
-
-    def probability_of(self, reply: str) -> float:
-        """A reply's probability.
-
-        Raises:
-            RecordError: It is not among the replies.
-        """
-        try:
-            return self.probabilities[self.replies.index(reply)]
-        except ValueError:
-            raise RecordError(f"{reply} is not among the replies of the forecast") from None
-
-    def is_bait(self, reply: str) -> bool:
-        """Whether a reply takes a bait: any confirmed one."""
-        return any(each.reply == reply for each in self.confirmed)
-
-    def to_record(self) -> dict[str, Any]:
-        """A dictionary of plain JSON values; `from_record` turns it back into an equal forecast."""
-        record = _with_stored_names(asdict(self))
-        if self.other is None:
-            del record["other"]
-        else:
-            record["other"] = _with_stored_names(record["other"])
-            del record["other"]["other"]
-        return record
-
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Self:
-        """The forecast that `to_record` wrote.
-
-        Raises:
-            RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
-        """
-        try:
-            tempting = tuple(
-                TemptingReply(
-                    p_reply=each["odds"],
-                    **{
-                        **{name: value for name, value in each.items() if name != "odds"},
-                        "deceives_at": tuple(each["deceives_at"]),
-                    },
-                )
-                for each in record["tempting"]
-            )
-            probabilities, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            read = {
-                "replies": tuple(map(str, record["replies"])),
-                "probabilities": probabilities,
-                "base": base,
-            }
-            other = record.get("other")
-            found = cls(
-                **{
-                    **{name: value for name, value in record.items() if name != "odds"},
-                    **read,
-                    "model": ModelInfo(**record["model"]),
-                    "tempting": tempting,
-                    "other": None if other is None else cls.from_record(other),
-                }
-            )
-            if len(found.replies) != len(probabilities):
-                raise ValueError("there are not as many probabilities as replies")
-            if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
-                raise TypeError("rule or confirm_depth is not a whole number")
-            if not isinstance(found.confirm_source, str):
-                raise TypeError("confirm_source is not text")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RecordError(f"not the record of a forecast: {error}") from error
-        return found
-
-
-def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
-    """A forecast as plain values, with the names of records, where probabilities are ``odds``."""
-    record["tempting"] = tuple(
-        {"odds" if name == "p_reply" else name: value for name, value in each.items()}
-        for each in record["tempting"]
-    )
-    return {"odds" if name == "probabilities" else name: value for name, value in record.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,32 +116,6 @@ def forecast(
     tempting = _tempting(candidate, scale_centi, probabilities)
     replies = tuple(reply.reply for reply in candidate.replies)
     return ReplyForecast(RULE, expected.model, expected.prior, replies, probabilities, base, tempting, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Expectations:
-    """A forecast's expectations for a reply, with those for a person who moves at random."""
-
-    error_uniform: float
-    """Share of the replies that are errors."""
-    error_expected: float
-    """Probability of an error."""
-    cost_uniform: float
-    """Mean cost of the replies, in hundredths of a per cent of expected score."""
-    cost_expected: float
-    """Expected cost."""
-    fall_uniform: float
-    """Share of the replies that fall into a trap in the paper's sense (`engine.judgement`)."""
-    fall_expected: float
-    """Probability of such a fall."""
-    bait_uniform: float
-    """Share of the replies that take a bait."""
-    bait_expected: float
-    """Probability that a bait is taken."""
-    optimal_uniform: float
-    """Share of the replies that are among the best."""
-    optimal_expected: float
-    """Probability of one of these."""
 
 
 def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:

@@ -515,6 +515,22 @@ class OutcomeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileJudgement:
+    """What the rules say of a chosen move with a complete profile, whatever the reply."""
+
+    rule: int
+    """The version of the rules (`engine.judgement.RULE`)."""
+    is_trap: bool
+    """The move sets a trap in the paper's sense."""
+    trap_quality: float
+    """Quality of its best trap, in hundredths of a per cent of expected score; 0: it has none."""
+    reply_count: int
+    """Number of legal replies."""
+    is_decided: bool
+    """The move wins or loses by force."""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The opponent's answer to our move."""
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, ReplyForecast, confirmed_by, forecast
+from engine.bait_rule import CONFIRM_PLIES, ExpectedReplies, confirmed_by, expectations, forecast
 from engine.decision import Candidate, Decision, Person
 from engine.expected import expected_score
 from engine.games import ENGINE_GAMES, get_rules
@@ -16,9 +16,10 @@ from engine.human.opponent_model_search import Models
 from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
-from engine.judgement import expected_scale_centi
+from engine.judgement import expected_scale_centi, judge_decision
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.randomised import other_move
+from engine.reply_forecast import Expectations, ReplyForecast
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
@@ -65,6 +66,30 @@ def forecast_replies(
     if is_own(decision, searcher):
         return confirm(decision, made, searcher, stop)
     return made if engine is None else confirm_by_engine(decision, made, engine, stop)
+
+
+def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
+    """`engine.bait_rule.expectations` of a decision's forecast.
+
+    Args:
+        decision: With the chosen move's whole profile.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+        ValueError: The forecast is of a move with other replies, or lacks that of a draw's other move.
+    """
+    judgement = judge_decision(decision)
+    if tuple(each.reply for each in judgement.replies) != made.replies:
+        raise ValueError(f"the forecast is not of the replies to {decision.move}")
+    if (made.other is None) is not (decision.trial_draw is None):
+        raise ValueError(
+            f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
+        )
+    if made.other is not None:
+        other = other_move(decision)
+        if tuple(each.reply for each in other.replies) != made.other.replies:
+            raise ValueError(f"the other forecast is not of the replies to {other.move}")
+    return expectations(made, judgement)
 
 
 def _unconfirmed(

@@ -15,7 +15,7 @@ force only a reply that gives the win away does.  Both are *decided* and counted
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.decision import Candidate, Decision, Outcome, OutcomeKind
+from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ProfileJudgement
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
@@ -128,6 +128,22 @@ def judge_decision(decision: Decision) -> Judgement:
         IncompleteProfile: The profile is incomplete.
     """
     return judge(decision.chosen, decision.params, expected_scale_centi(decision))
+
+
+def judge_profile(decision: Decision) -> ProfileJudgement:
+    """`judge_decision` in short.
+
+    Raises:
+        IncompleteProfile: The profile is incomplete.
+    """
+    judgement = judge_decision(decision)
+    return ProfileJudgement(
+        rule=RULE,
+        is_trap=judgement.is_trap,
+        trap_quality=0.0 if judgement.trap is None else judgement.trap.quality,
+        reply_count=len(judgement.replies),
+        is_decided=judgement.is_decided,
+    )
 
 
 def require_whole(candidate: Candidate) -> None:

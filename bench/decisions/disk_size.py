@@ -29,13 +29,15 @@ import asyncpg  # type: ignore[import-untyped]
 
 from bench.decisions.exactness import TABLE_MB, random_position
 from bench.suites import native_searcher
-from engine.bait_rule import ReplyForecast, forecast
+from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
+from engine.forecasts import expectations_of
 from engine.games import get_rules
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.judgement import classify_reply, expected_scale_centi, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
@@ -93,15 +95,19 @@ async def store(
             async with database.write() as session:
                 game = await open_game(session, _new_game(sample.whole.game, number))
         async with database.write() as session:
-            key = await commit_decision(session, game.id, 2 * (number % GAME_LENGTH), sample.chosen)
+            judged = judge_profile(sample.chosen) if sample.chosen.is_complete else None
+            ply = 2 * (number % GAME_LENGTH)
+            key = (await commit_decision(session, game.id, ply, sample.chosen, judged)).id
         async with database.write() as session:
             await mark_sent(session, key)
         async with database.write() as session:
             await mark_confirmed(session, key)
         async with database.write() as session:
-            await store_profile(session, key, sample.whole)
+            await store_profile(session, key, sample.whole, judge_profile(sample.whole))
         async with database.write() as session:
-            await store_forecast(session, key, sample.whole, sample.foreseen)
+            await store_forecast(
+                session, key, sample.foreseen, expectations_of(sample.whole, sample.foreseen)
+            )
         replies = sample.whole.chosen.replies
         reply = replies[number % len(replies)].reply if replies else None
         async with database.write() as session:

@@ -32,7 +32,6 @@ from bench.suites import native_searcher
 from bot.base.events import Clock, EndReason, GameEnd, GameSnapshot, GameState, Opponent, Speed
 from bot.game.assignment import Assignment
 from bot.game.ledger import GameLedger
-from engine.bait_rule import ReplyForecast
 from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, Outcome
 from engine.forecasts import forecast_replies
@@ -41,6 +40,7 @@ from engine.human.registry import ModelRegistry, ModelSettings
 from engine.judgement import classify_reply
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import NATIVE_GAMES
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

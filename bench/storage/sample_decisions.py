@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.decisions.exactness import random_position
 from bench.suites import native_searcher
-from engine.bait_rule import LIKELY, TemptingReply, expectations
+from engine.bait_rule import LIKELY, expectations
 from engine.completion import complete
 from engine.decision import Decision, ModelInfo, Outcome, Person
 from engine.expected import expected_score
@@ -16,6 +16,7 @@ from engine.games import get_rules
 from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
+from engine.reply_forecast import TemptingReply
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

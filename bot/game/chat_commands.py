@@ -12,10 +12,10 @@ from enum import StrEnum
 from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
 from engine import ENGINE_VERSION
-from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
+from engine.reply_forecast import ReplyForecast
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 

@@ -29,11 +29,13 @@ from bot.game.chat_texts import ResultForUs
 from bot.game.offer_policy import score_centi
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
-from engine.bait_rule import ReplyForecast
+from engine.bait_rule import RULE as FORECAST
 from engine.decision import Decision
+from engine.forecasts import expectations_of
 from engine.games import get_rules
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_reply, judge_decision, judge_profile
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
@@ -41,7 +43,7 @@ from storage.evidence.summaries import summarise
 from storage.evidence.trials import trial_for
 from storage.filters import Filters
 from storage.ledger.decisions import (
-    commit_new,
+    commit_decision,
     get_decision,
     list_decisions,
     mark_confirmed,
@@ -240,12 +242,12 @@ class GameLedger:
 
         If a decision stands already, return that one: its move may have been sent.
         """
-        ply = len(moves)
+        ply, judged = len(moves), judge_profile(decision) if decision.is_complete else None
         try:
             async with self._transaction() as session:
                 if self._moves != moves or self._end is not None:
                     return None
-                stored = await commit_new(session, self.game.id, ply, decision)
+                stored = await commit_decision(session, self.game.id, ply, decision, judged)
                 self._draft.add(stored)
         except DuplicateDecision:
             logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
@@ -294,7 +296,9 @@ class GameLedger:
         async with self._transaction() as session:
             await set_moves(session, self.game.id, moves)
             is_first_or_last = since_ply == 0 or end is not None
-            unforeseen = await lacking_forecasts(session, self.game.id) if is_first_or_last else set()
+            unforeseen = (
+                await lacking_forecasts(session, self.game.id, FORECAST) if is_first_or_last else set()
+            )
             # If the first new move is a reply, the one before it is ours.
             for ply in range(max(0, since_ply - 1), len(moves)):
                 if not self._is_ours(ply):
@@ -322,16 +326,18 @@ class GameLedger:
 
     async def complete(self, stored: StoredDecision, decision: Decision) -> None:
         """Store the chosen move's complete profile, and judge the reply if there is one."""
+        judged = judge_profile(decision)
         async with self._transaction() as session:
-            is_trap = await store_profile(session, stored.id, decision)
+            await store_profile(session, stored.id, decision, judged)
             known = self._draft.current(stored)
-            self._draft.update(replace(known, decision=decision, is_complete=True, is_trap=is_trap))
+            self._draft.update(replace(known, decision=decision, is_complete=True, is_trap=judged.is_trap))
             await self._judge(session, stored, decision)
 
     async def forecast(self, stored: StoredDecision, decision: Decision, made: ReplyForecast) -> None:
         """Store the forecast of people's replies to a move with a complete profile."""
+        expected = expectations_of(decision, made)
         async with self._transaction() as session:
-            if await store_forecast(session, stored.id, decision, made):
+            if await store_forecast(session, stored.id, made, expected):
                 self._draft.add_forecast(stored, made)
             if sets_bait(decision, made):
                 self._to_count.append(partial(self._baits.add_forecast, stored.id, made))

@@ -22,16 +22,16 @@ from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
 from engine.bait_rule import RULE as FORECAST
-from engine.bait_rule import ReplyForecast
 from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
-from engine.forecasts import forecast_job
+from engine.forecasts import expectations_of, forecast_job
 from engine.game import if_it_goes_on
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.judgement import RULE as JUDGED
-from engine.judgement import classify_reply
+from engine.judgement import classify_reply, judge_profile
+from engine.reply_forecast import ReplyForecast
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
@@ -48,12 +48,12 @@ from storage.maintenance.malformed import (
 from storage.maintenance.recheck import (
     NextDecision,
     RecordedDecision,
-    columns_from,
     count_decisions,
     decisions_between,
     next_decision,
     restore_columns,
     settle_later,
+    wrong_columns,
 )
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
@@ -241,9 +241,10 @@ class _Recheck:
 
     async def _restore(self, decision: Decision) -> None:
         """Recompute the derived columns of a row that differ from its record."""
-        if columns_from(decision, self._found.rule) != self._found.derived:
+        judged = judge_profile(decision) if decision.is_complete else None
+        if right := wrong_columns(self._found, decision, judged):
             async with self._database.write() as session:
-                self._findings.restored += await restore_columns(session, self._found, decision) > 0
+                self._findings.restored += await restore_columns(session, self._found, right)
 
     async def _check_reply(self, decision: Decision) -> None:
         """Compare the reply that was judged with the game's moves.
@@ -294,12 +295,14 @@ class _Recheck:
             reply = await self._reply(decision) if is_first else found.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_reply(full, reply)
-        if full.is_complete and found.forecast_rule != FORECAST:
-            made = await self._forecast(full)
-        is_old = full.is_complete and found.rule != JUDGED
+        judged = judge_profile(full) if full.is_complete else None
+        if judged is not None and found.forecast_rule != FORECAST:
+            forecast = await self._forecast(full)
+            made = forecast, expectations_of(full, forecast)
+        is_old = judged is not None and found.rule != JUDGED
         if outcome is not None or made is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await settle_later(session, found, full, outcome, made)
+                is_judged = await settle_later(session, found, full, judged, outcome, made)
             if is_judged is None:
                 raise _Left("it was changed meanwhile")
             self._findings.judged += is_judged

@@ -6,12 +6,13 @@ that was put into another row, or belongs to another game.
 
 from dataclasses import asdict
 
-from engine.bait_rule import RULE, ReplyForecast
+from engine.bait_rule import RULE
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_rules
 from engine.judgement import judge_decision
+from engine.reply_forecast import ReplyForecast
 from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus

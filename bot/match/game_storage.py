@@ -14,7 +14,8 @@ from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
 from engine.bait_rule import forecast
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.forecasts import expectations_of
+from engine.judgement import classify_reply, expected_scale_centi, judge_profile
 from engine.params import TrapParams
 from storage.database import Database
 from storage.evidence.summaries import summarise
@@ -71,7 +72,8 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
 async def _store_decisions(session: AsyncSession, game_id: int, played: Played) -> None:
     moves = played.moves
     for ply, decision in played.decisions:
-        decision_id = await commit_decision(session, game_id, ply, decision)
+        judged = judge_profile(decision) if decision.is_complete else None
+        decision_id = (await commit_decision(session, game_id, ply, decision, judged)).id
         if ply >= len(moves) or moves[ply] != decision.move:
             await mark_dropped(session, decision_id)
             continue
@@ -81,7 +83,7 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: Played) 
             await record_outcome(session, decision_id, classify_reply(decision, reply))
         if decision.is_complete:  # programs take no baits, so none is confirmed
             made = forecast(decision.chosen, expected_scale_centi(decision))
-            await store_forecast(session, decision_id, decision, made)
+            await store_forecast(session, decision_id, made, expectations_of(decision, made))
 
 
 def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:

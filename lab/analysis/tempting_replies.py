@@ -17,13 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bait_rule import (
-    ExpectedReplies,
-    ReplyForecast,
-    TemptingReply,
-    confirmed_by,
-    forecast,
-)
+from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
 from engine.decision import ModelInfo
 from engine.forecasts import confirm
 from engine.game import WIN_CENTI
@@ -33,6 +27,7 @@ from engine.human.opponent_model_search import Models
 from engine.human.person_prior import PersonPrior
 from engine.human.reply_probabilities import predict_replies
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share

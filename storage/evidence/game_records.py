@@ -392,6 +392,11 @@ def _set_baits(game: Any, replies: Iterable[_Reply]) -> Iterable[SetBait]:
         )
 
 
+def is_judged() -> ColumnElement[bool]:
+    """Condition on `OutcomeRow`: today's rules judged the reply."""
+    return OutcomeRow.rule == RULE
+
+
 def named_bait() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow` and `ForecastRow`: the move stands, and set a confirmed bait."""
     return (

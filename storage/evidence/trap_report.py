@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast, expectations
+from engine.bait_rule import expectations
 from engine.decision import (
     Candidate,
     Decision,
@@ -30,6 +30,7 @@ from engine.games import get_rules
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, TrapParams, ValueScale
+from engine.reply_forecast import ReplyForecast
 from engine.strategies.registry import STRATEGIES
 from storage.errors import decoding, reason_of
 from storage.ledger.decisions import list_decisions

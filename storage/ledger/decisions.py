@@ -1,5 +1,6 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -7,8 +8,7 @@ from sqlalchemy import BindParameter, Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
-from engine.decision import Candidate, Decision, Outcome
-from engine.judgement import RULE, judge_decision
+from engine.decision import Candidate, Decision, Outcome, ProfileJudgement
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
 from storage.records import DecisionState, StoredDecision
@@ -36,21 +36,22 @@ _STORE_PROFILE = (
 )
 
 
-async def commit_decision(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> int:
-    """Store a decision and return its key.  The move may be sent once the transaction is committed.
+async def commit_decision(
+    session: AsyncSession, game_id: int, ply: int, decision: Decision, judged: ProfileJudgement | None
+) -> StoredDecision:
+    """Store a decision.  The move may be sent once the transaction is committed.
 
     Args:
         ply: Moves made in the game before it, passes included.
+        judged: What its profile says; None: that is incomplete.
+
+    Returns:
+        The decision as `get_decision` would read it.
 
     Raises:
         DuplicateDecision: There is a standing decision already.
     """
-    return (await commit_new(session, game_id, ply, decision)).id
-
-
-async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: Decision) -> StoredDecision:
-    """`commit_decision`, and return the decision as `get_decision` would read it."""
-    moment, judged = now_utc(), judgement_columns(decision)
+    moment = now_utc()
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -65,7 +66,7 @@ async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: De
         created_at=moment,
         search_mode=decision.search_mode.value,
         record=decision.to_record(),
-        **judged,
+        **profile_columns(decision, judged),
     )
     if decision_id is None:
         raise DuplicateDecision(game_id, ply)
@@ -76,7 +77,7 @@ async def commit_new(session: AsyncSession, game_id: int, ply: int, decision: De
         state=DecisionState.COMMITTED,
         decision=decision,
         is_complete=decision.is_complete,
-        is_trap=judged.get("is_trap"),
+        is_trap=None if judged is None else judged.is_trap,
         outcome=None,
         created_at=moment,
         sent_at=None,
@@ -149,23 +150,19 @@ async def mark_dropped(session: AsyncSession, decision_id: int) -> None:
     )
 
 
-async def store_profile(session: AsyncSession, decision_id: int, decision: Decision) -> bool:
+async def store_profile(
+    session: AsyncSession, decision_id: int, decision: Decision, judged: ProfileJudgement
+) -> None:
     """Replace a decision's record with one that has the chosen move's complete profile.
 
-    Returns:
-        Whether the move sets a trap.
-
     Raises:
-        ValueError: The profile is incomplete, or belongs to another decision.
+        ValueError: The profile belongs to another decision.
     """
-    if not decision.is_complete:
-        raise ValueError(f"the profile of {decision.move} is not complete")
-    judged = judgement_columns(decision)
-    values = {"decision": decision_id, "chosen": decision.move, "record": decision.to_record(), **judged}
+    columns = profile_columns(decision, judged)
+    values = {"decision": decision_id, "chosen": decision.move, "record": decision.to_record(), **columns}
     stored = await session.execute(_STORE_PROFILE, values)
     if stored.scalar_one_or_none() is None:
         raise ValueError(f"decision {decision_id} did not choose {decision.move}")
-    return bool(judged["is_trap"])
 
 
 async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
@@ -210,20 +207,11 @@ def _standing(game_id: int) -> Select[DecisionRow]:
     )
 
 
-def judgement_columns(decision: Decision) -> dict[str, Any]:
+def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
     """The columns of a decision that follow from its profile; only `is_complete` if that is incomplete."""
-    if not decision.is_complete:
+    if judged is None:
         return {"is_complete": False}
-    judgement = judge_decision(decision)
-    return {
-        "is_complete": True,
-        "is_trap": judgement.is_trap,
-        "trap_quality": 0.0 if judgement.trap is None else judgement.trap.quality,
-        "reply_count": len(judgement.replies),
-        "is_decided": judgement.is_decided,
-        "rule": RULE,
-        "replies": reply_scores(decision.chosen),
-    }
+    return {"is_complete": True, "replies": reply_scores(decision.chosen), **asdict(judged)}
 
 
 def _stored(row: DecisionRow) -> StoredDecision:

@@ -5,10 +5,7 @@ from dataclasses import asdict
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE, ReplyForecast, expectations
-from engine.decision import Decision
-from engine.judgement import judge_decision
-from engine.randomised import other_move
+from engine.reply_forecast import Expectations, ReplyForecast
 from storage.filters import standing
 from storage.inserts import core_table, insert_newer
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
@@ -26,28 +23,13 @@ _NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision
 
 
 async def store_forecast(
-    session: AsyncSession, decision_id: int, decision: Decision, made: ReplyForecast
+    session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
     """Store a decision's forecast, in place of one by earlier rules; False: another one is kept.
 
     Args:
-        decision: With the chosen move's whole profile, to which the forecast belongs.
-
-    Raises:
-        IncompleteProfile: The profile is incomplete.
-        ValueError: The forecast is of a move with other replies, or lacks that of a draw's other move.
+        expected: The forecast's sums over the replies.
     """
-    judgement = judge_decision(decision)
-    if tuple(each.reply for each in judgement.replies) != made.replies:
-        raise ValueError(f"the forecast is not of the replies to {decision.move}")
-    if (made.other is None) is not (decision.trial_draw is None):
-        raise ValueError(
-            f"{decision.move}: a forecast of the other move belongs to a draw, and to nothing else"
-        )
-    if made.other is not None:
-        other = other_move(decision)
-        if tuple(each.reply for each in other.replies) != made.other.replies:
-            raise ValueError(f"the other forecast is not of the replies to {other.move}")
     bait = made.bait
     inserted = await insert_newer(
         session,
@@ -58,7 +40,7 @@ async def store_forecast(
         model_name=made.model.name,
         model_sha256=made.model.sha256,
         prior=made.prior,
-        **asdict(expectations(made, judgement)),
+        **asdict(expected),
         bait=None if bait is None else bait.reply,
         bait_odds=None if bait is None else bait.p_reply,
         bait_cost=None if bait is None else bait.cost,
@@ -101,8 +83,8 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
     return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
 
 
-async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
-    """Keys of a game's standing decisions with a whole profile and no forecast by today's rules."""
+async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> set[int]:
+    """Keys of a game's standing decisions with a whole profile and no forecast by these rules."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
@@ -110,7 +92,7 @@ async def lacking_forecasts(session: AsyncSession, game_id: int) -> set[int]:
             DecisionRow.game_id == game_id,
             *standing(),
             DecisionRow.is_complete.is_(True),
-            (ForecastRow.rule.is_(None)) | (ForecastRow.rule < RULE),
+            (ForecastRow.rule.is_(None)) | (ForecastRow.rule < rule),
         )
     )
     return set(rows)

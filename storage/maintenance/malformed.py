@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, Float, Integer, String, Table, literal_col
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast
 from engine.errors import RecordError
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, is_undecodable, reason_of
 from storage.inserts import core_table

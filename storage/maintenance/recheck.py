@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import LargeBinary, Select, delete, func, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast
-from engine.decision import Decision, Outcome
-from engine.judgement import RULE
+from engine.decision import Decision, Outcome, ProfileJudgement
+from engine.reply_forecast import Expectations, ReplyForecast
 from storage.evidence.summaries import summarise
-from storage.ledger.decisions import judgement_columns, reply_scores, store_profile
+from storage.ledger.decisions import reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
@@ -25,7 +24,7 @@ _Statement = Select[*tuple[Any, ...]]
 _COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
 """Columns that are attributes of the decision."""
 _JUDGED = ("is_trap", "trap_quality", "reply_count", "is_decided")
-"""Columns that `judgement_columns` computes."""
+"""Columns that are attributes of the judged profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,46 +63,42 @@ class RecordedDecision:
     clock_initial_s: int | None
     clock_increment_s: int | None
     derived: Mapping[str, object]
-    """The columns that follow from the record, by name (`columns_from`)."""
+    """The columns that follow from the record, by name (`wrong_columns`)."""
     record: object
     """Input of `unpack`."""
     created_at: datetime
 
 
-def columns_from(decision: Decision, rule: int | None) -> dict[str, object]:
-    """The columns of a decision's row that follow from its record.
+def wrong_columns(
+    found: RecordedDecision, decision: Decision, judged: ProfileJudgement | None
+) -> dict[str, object]:
+    """The columns of a decision's row that do not follow from its record, with the values that do.
 
     Args:
-        decision: From the record.
-        rule: The version of the rules in the row; columns judged by another one than today's are left out.
+        found: The row; columns judged by other rules than these are left out.
+        decision: From its record.
+        judged: What its profile says; None: that is incomplete.
     """
-    derived: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
-    derived["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
-    if rule == RULE:
-        judged = judgement_columns(decision)
-        derived |= {name: judged.get(name) for name in _JUDGED}
-    return derived
+    expected: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
+    expected["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
+    if found.rule is not None and (judged is None or judged.rule == found.rule):
+        expected |= {name: getattr(judged, name, None) for name in _JUDGED}
+    return {name: value for name, value in expected.items() if found.derived[name] != value}
 
 
-async def restore_columns(session: AsyncSession, found: RecordedDecision, decision: Decision) -> int:
-    """Compute the columns again that follow from a decision's record, where the row has other values.
+async def restore_columns(
+    session: AsyncSession, found: RecordedDecision, right: Mapping[str, object]
+) -> bool:
+    """Set columns that follow from a decision's record; False: the record has changed meanwhile.
 
     Args:
         session: Of the transaction.
         found: The decision as it was read before.
-        decision: From the same record.
-
-    Returns:
-        How many columns had other values; 0, and no change, if the record has changed meanwhile.
+        right: The result of `wrong_columns`, not empty.
     """
-    expected = columns_from(decision, found.rule)
-    wrong = {name: value for name, value in expected.items() if found.derived[name] != value}
-    if not wrong:
-        return 0
     is_same = type_coerce(DecisionRow.record, LargeBinary) == type_coerce(found.record, LargeBinary)
-    restored = update(DecisionRow).where(DecisionRow.id == found.id, is_same).values(**wrong)
-    is_restored = (await session.execute(restored.returning(DecisionRow.id))).first() is not None
-    return len(wrong) if is_restored else 0
+    restored = update(DecisionRow).where(DecisionRow.id == found.id, is_same).values(**right)
+    return (await session.execute(restored.returning(DecisionRow.id))).first() is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +186,7 @@ def _decision(row: Any) -> RecordedDecision:
         opponent_rating=row.opponent_rating,
         clock_initial_s=row.clock_initial_s,
         clock_increment_s=row.clock_increment_s,
-        derived={name: getattr(row, name) for name in (*_COPIED, *(_JUDGED if row.rule == RULE else ()))}
-        | {"replies": row.replies},
+        derived={name: getattr(row, name) for name in (*_COPIED, *_JUDGED, "replies")},
         record=row.record,
         created_at=row.created_at,
     )
@@ -227,16 +221,18 @@ async def settle_later(
     session: AsyncSession,
     found: RecordedDecision,
     decision: Decision,
+    judged: ProfileJudgement | None,
     outcome: Outcome | None,
-    made: ReplyForecast | None = None,
+    made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
     """Store what a confirmed decision of a settled game still lacks, or has only by earlier rules.
 
     Args:
         found: The decision as it was read before.
         decision: The same, with the chosen move's complete profile if it was found.
+        judged: What that profile says; None: it is incomplete.
         outcome: None: the decision has one by today's rules, or cannot be judged.
-        made: None: the decision has a forecast, or there can be none.
+        made: A forecast and its sums; None: the decision has a forecast, or there can be none.
 
     Returns:
         Whether the outcome was stored; False if there was none to store, or the decision has one by now.
@@ -256,10 +252,10 @@ async def settle_later(
     ).one_or_none()
     if row is None or (row.move, row.state, row.takeback) != (decision.move, DecisionState.CONFIRMED, 0):
         return None
-    if decision.is_complete and (row.rule is None or row.rule < RULE):
-        await store_profile(session, found.id, decision)
+    if judged is not None and (row.rule is None or row.rule < judged.rule):
+        await store_profile(session, found.id, decision, judged)
     if made is not None:
-        await store_forecast(session, found.id, decision, made)
+        await store_forecast(session, found.id, *made)
     is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
     if made is not None or is_judged:  # the trainer has to look again
         await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))

@@ -6,12 +6,10 @@ from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.params import TrapParams
-from storage.ledger.decisions import commit_decision
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, load_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, StoredGame
-from tests.storage.samples import ARENA, opened
+from tests.storage.samples import ARENA, commit_decision, opened, store_forecast
 
 Replies = dict[str, tuple[tuple[int, ...], float]]
 

@@ -22,11 +22,11 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.database import Database
-from storage.ledger.decisions import commit_decision, mark_confirmed
-from storage.ledger.forecasts import store_forecast
+from storage.ledger.decisions import mark_confirmed
 from storage.ledger.games import finish_game, open_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult, NewGame
+from tests.storage.samples import commit_decision, store_forecast
 
 Json = dict[str, Any]
 NAME = "Desdemona"

@@ -13,8 +13,6 @@ from engine.bait_rule import (
     LOOKS,
     RULE,
     ExpectedReplies,
-    ReplyForecast,
-    TemptingReply,
     confirmed_by,
     expectations,
     expected_by_looks,
@@ -27,6 +25,7 @@ from engine.expected import expected_score
 from engine.game import WIN_CENTI
 from engine.judgement import judge
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast, TemptingReply
 
 SCALE_CENTI = 100.0
 MODEL = ModelInfo("maia", "people", "0" * 64)

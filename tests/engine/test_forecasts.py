@@ -8,15 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.bait_rule import (
-    CONFIRM_PLIES,
-    LOOKS,
-    ExpectedReplies,
-    ReplyForecast,
-    TemptingReply,
-    expectations,
-    forecast,
-)
+from engine.bait_rule import CONFIRM_PLIES, LOOKS, ExpectedReplies, expectations, forecast
 from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchMode
 from engine.errors import IncompleteProfile
@@ -31,6 +23,7 @@ from engine.params import TrapParams
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
+from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

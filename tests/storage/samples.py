@@ -7,15 +7,17 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
+from engine.forecasts import expectations_of
 from engine.games import get_rules
-from engine.judgement import RULE
+from engine.judgement import RULE, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
-from storage.ledger.decisions import commit_decision
+from storage.ledger import decisions, forecasts
 from storage.ledger.games import open_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import AccountKey, NewGame, StoredGame
@@ -115,6 +117,19 @@ def drawn_decision(*, trap: bool) -> Decision:
     made = player.choose(game.parse_position(DRAWN_AT), Limits(6), StopFlag(), seed=seed)
     assert made.move == ("f7" if trap else "d3")
     return made
+
+
+async def commit_decision(session: AsyncSession, game_id: int, ply: int, made: Decision) -> int:
+    """Commit a decision, judged if its profile is complete; its key."""
+    judged = judge_profile(made) if made.is_complete else None
+    return (await decisions.commit_decision(session, game_id, ply, made, judged)).id
+
+
+async def store_forecast(
+    session: AsyncSession, decision_id: int, made: Decision, forecast: ReplyForecast
+) -> bool:
+    """Store a decision's forecast with its sums."""
+    return await forecasts.store_forecast(session, decision_id, forecast, expectations_of(made, forecast))
 
 
 async def settled(

@@ -43,9 +43,9 @@ from storage import migrate
 from storage.database import Database, create_engine, parse_url
 from storage.errors import StorageError
 from storage.evidence.trials import NewTrial, start_trial
-from storage.ledger.decisions import commit_decision, mark_dropped, reply_scores, void_after
+from storage.ledger.decisions import mark_dropped, reply_scores, void_after
 from storage.ledger.events import record_event
-from storage.ledger.forecasts import forecasts_of_game, store_forecast
+from storage.ledger.forecasts import forecasts_of_game
 from storage.ledger.games import adopt_records, finish_game, list_games, list_unsettled_games, load_game
 from storage.ledger.outcomes import record_reply_time
 from storage.packing.records import COLUMNS, PLAIN, unpack
@@ -62,10 +62,12 @@ from tests.storage.samples import (
     FELL_ELSE,
     OPTIMAL,
     UNANSWERED,
+    commit_decision,
     decision,
     drawn_decision,
     opened,
     settled,
+    store_forecast,
 )
 
 WITHOUT_KEYS = {"sqlite_before_begin": "PRAGMA foreign_keys = OFF"}

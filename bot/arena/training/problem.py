@@ -13,11 +13,11 @@ from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
 from bot.views.bait_text import how_it_looks
-from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
+from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

@@ -16,8 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, exists, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import RULE
-from storage.evidence.game_records import line_key, named_bait
+from storage.evidence.game_records import is_judged, line_key, named_bait
 from storage.filters import standing
 from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus
@@ -146,7 +145,7 @@ async def list_new_falls(session: AsyncSession, site: str, decisions: Collection
         .where(
             DecisionRow.id.in_(decisions),
             *named_bait(),
-            OutcomeRow.rule == RULE,
+            is_judged(),
             OutcomeRow.reply.is_not(None),
             OutcomeRow.cost > TOLERANCE,
             GameRow.site == site,

@@ -10,12 +10,12 @@ from bot.arena.blind_report import blind_report, plain_share
 from bot.arena.server import stored_report
 from storage.database import Database
 from storage.evidence.trap_report import game_report
-from storage.ledger.decisions import commit_decision, list_decisions
+from storage.ledger.decisions import list_decisions
 from storage.ledger.games import finish_game, load_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from tests.bot.tempted import tempting_game
-from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened
+from tests.storage.samples import ARENA, FELL, commit_decision, decision, drawn_decision, opened
 
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
 PRIVATE = {

@@ -8,19 +8,20 @@ from sqlalchemy import func, select
 from bot.base.metrics import Metrics, MetricTotals
 from bot.game.game_runner import GameRunner
 from bot.game.ledger import GameLedger, sets_bait
-from engine.bait_rule import ExpectedReplies, ReplyForecast, confirmed_by, forecast
+from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
 from engine.decision import Decision
 from engine.judgement import expected_scale_centi
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.evidence.game_records import named_bait
-from storage.ledger.decisions import commit_decision, get_decision
+from storage.ledger.decisions import get_decision
 from storage.tables.games import DecisionRow, ForecastRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.ledger_samples import stored_game
 from tests.bot.tempted import LOST, OPENING, PEOPLE, PLAIN, TEMPTS, Replies, decided
 from tests.patience import PATIENCE_S
-from tests.storage.samples import ARENA, opened
+from tests.storage.samples import ARENA, commit_decision, opened
 
 
 def total(metrics: Metrics, name: str, **labels: str) -> float:

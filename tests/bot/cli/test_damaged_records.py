@@ -10,14 +10,13 @@ from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.ledger.decisions import mark_confirmed
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow
 from tests.bot.cli.test_main import in_database
 from tests.bot.cli.test_stats import by_lot, changed
 from tests.bot.conftest import Command
-from tests.storage.samples import FELL, decision, opened, settled
+from tests.storage.samples import FELL, decision, opened, settled, store_forecast
 
 HINT = "; `desdemona db recheck` lists such records"
 STATS, TRIAL = ("stats",), ("stats", "--trial", "m1")

@@ -19,10 +19,9 @@ from storage.evidence.statistics.encounters import COUNTS, BaitCounts, bait_coun
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.trap_report import GameReport, game_report
 from storage.filters import Filters
-from storage.ledger.decisions import commit_decision
 from storage.records import StoredGame
 from tests.bot.tempted import lost_game, plain_game, tempting_game
-from tests.storage.samples import drawn_decision, opened
+from tests.storage.samples import commit_decision, drawn_decision, opened
 
 
 def words(report: GameReport, *, traps_only: bool = False) -> str:

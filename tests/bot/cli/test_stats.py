@@ -13,13 +13,12 @@ from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import classify_reply, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game
 from storage.records import Endpoint, GameResult
 from storage.tables.games import ForecastRow
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
-from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled
+from tests.storage.samples import ERRED, FELL, decision, drawn_decision, opened, settled, store_forecast
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 SETTINGS = "median, raw, margin 100, keep, risk 5/30 %, threshold 5 %"

@@ -8,10 +8,10 @@ from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT, ChatLine, Room
 from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_tell
 from engine import ENGINE_VERSION
-from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.decision import Candidate, Decision, ModelInfo, Pick
 from engine.games import get_rules
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision

@@ -32,7 +32,7 @@ from storage.database import Database
 from storage.evidence.inference.trial import Exclusion
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, start_trial
-from storage.ledger.decisions import commit_decision, void_after
+from storage.ledger.decisions import void_after
 from storage.ledger.events import list_events
 from storage.ledger.forecasts import lacking_forecasts
 from storage.ledger.games import list_open_games
@@ -48,7 +48,7 @@ from tests.bot.ledger_samples import (
     stored_game,
 )
 from tests.patience import PATIENCE_S
-from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME
+from tests.storage.samples import ARENA, DRAWN_AT, NEW_GAME, commit_decision
 
 
 async def play(server: FakeServer, database: Database, **more: Any) -> GameRunner:
@@ -135,10 +135,10 @@ async def test_missing_forecasts_are_looked_for_at_the_beginning_and_the_end(
 ) -> None:
     asked = 0
 
-    async def counted(session: AsyncSession, game_id: int) -> set[int]:
+    async def counted(session: AsyncSession, game_id: int, rule: int) -> set[int]:
         nonlocal asked
         asked += 1
-        return await lacking_forecasts(session, game_id)
+        return await lacking_forecasts(session, game_id, rule)
 
     monkeypatch.setattr("bot.game.ledger.lacking_forecasts", counted)
     server = FakeServer("othello", pick=picker(1))

@@ -19,11 +19,11 @@ from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import StorageError
 from storage.ledger.decisions import get_decision, mark_sent
-from storage.ledger.forecasts import get_forecast, store_forecast
+from storage.ledger.forecasts import get_forecast
 from storage.ledger.outcomes import record_outcome
 from storage.records import DecisionState, ReplyTime, StoredDecision, TimeSource
 from tests.bot.fakes import GAME_ID, FakeServer
-from tests.storage.samples import ARENA, ERRED, decision
+from tests.storage.samples import ARENA, ERRED, decision, store_forecast
 
 CHOSEN, WHOLE = decision(quality=225.0, complete=False), decision(quality=225.0)
 FORECAST = forecast(WHOLE.chosen, expected_scale_centi(WHOLE))

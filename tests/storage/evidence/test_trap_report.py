@@ -23,15 +23,15 @@ from engine.decision import (
 )
 from engine.game import WIN_CENTI
 from engine.human.value import NOBODY_LOOKED
-from engine.judgement import RULE
+from engine.judgement import RULE, judge_profile
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
 from storage.evidence.trap_report import GameReport, game_report
-from storage.ledger.decisions import commit_decision, get_decision, store_profile
+from storage.ledger.decisions import get_decision, store_profile
 from storage.ledger.games import finish_game, load_game, set_moves
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
-from tests.storage.samples import ARENA, FELL, decision, opened
+from tests.storage.samples import ARENA, FELL, commit_decision, decision, opened
 
 
 async def reported(session: AsyncSession) -> GameReport:
@@ -270,9 +270,8 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
         made = made_for_a_person()
         stored = await get_decision(session, game.id, 0)
         assert stored is not None
-        await store_profile(
-            session, stored.id, made.with_chosen(replace(made.chosen, replies=whole, complete=True))
-        )
+        completed = made.with_chosen(replace(made.chosen, replies=whole, complete=True))
+        await store_profile(session, stored.id, completed, judge_profile(completed))
         report = await reported(session)
     assert len(early.decisions[0].replies) == 2  # nobody has looked into the third
     (told,) = report.decisions

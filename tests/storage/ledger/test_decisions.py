@@ -5,12 +5,11 @@ import pytest
 from sqlalchemy import Text, cast, select
 
 from engine.decision import Candidate, ReplyProfile
-from engine.judgement import RULE
+from engine.judgement import RULE, judge_profile
 from storage.database import Database
 from storage.errors import DuplicateDecision, StorageError
 from storage.inserts import insert_new, insert_newer
 from storage.ledger.decisions import (
-    commit_decision,
     get_decision,
     list_decisions,
     list_seeds,
@@ -26,7 +25,16 @@ from storage.ledger.outcomes import record_outcome
 from storage.records import DecisionState
 from storage.tables.games import DecisionRow, OpponentRow, OutcomeRow
 from storage.tables.types import now_utc
-from tests.storage.samples import DRAWN_AT, ERRED, FELL, OPTIMAL, decision, drawn_decision, opened
+from tests.storage.samples import (
+    DRAWN_AT,
+    ERRED,
+    FELL,
+    OPTIMAL,
+    commit_decision,
+    decision,
+    drawn_decision,
+    opened,
+)
 
 
 async def test_a_decision_comes_back_as_it_went_in(database: Database) -> None:
@@ -54,7 +62,7 @@ async def test_the_columns_for_queries(database: Database) -> None:
             DecisionRow.search_mode, DecisionRow.replies, cast(DecisionRow.replies, Text).label("text")
         )
         assert (await session.execute(statement)).one() == ("exact", None, None)
-        await store_profile(session, key, made)
+        await store_profile(session, key, made, judge_profile(made))
         mode, replies, as_text = (await session.execute(statement)).one()
     assert (mode, replies) == ("exact", [["f6", 50, 60, 100], ["d6", -300, -250, 400], ["f4", 0, 50, 200]])
     assert as_text == '[["f6",50,60,100],["d6",-300,-250,400],["f4",0,50,200]]'
@@ -138,7 +146,8 @@ async def test_the_profile_comes_later(database: Database) -> None:
         decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
         early = await get_decision(session, game.id, 0)
     async with database.write() as session:
-        await store_profile(session, decision_id, decision(quality=99.0))
+        whole = decision(quality=99.0)
+        await store_profile(session, decision_id, whole, judge_profile(whole))
         late = await get_decision(session, game.id, 0)
     assert early is not None
     assert late is not None
@@ -147,14 +156,12 @@ async def test_the_profile_comes_later(database: Database) -> None:
     assert late.decision == decision(quality=99.0)
 
 
-async def test_a_profile_has_to_be_whole_and_of_this_move(database: Database) -> None:
+async def test_a_profile_has_to_be_of_this_move(database: Database) -> None:
     async with database.write() as session:
         game = await opened(session)
         decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
-        with pytest.raises(ValueError, match="not complete"):
-            await store_profile(session, decision_id, decision(complete=False))
         with pytest.raises(ValueError, match="did not choose f5"):
-            await store_profile(session, decision_id + 1, decision())
+            await store_profile(session, decision_id + 1, decision(), judge_profile(decision()))
 
 
 async def test_unsettled_decisions(database: Database) -> None:

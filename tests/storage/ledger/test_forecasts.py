@@ -5,17 +5,28 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from engine.bait_rule import RULE, ReplyForecast, confirmed_by, expectations, forecast
+from engine.bait_rule import RULE, confirmed_by, expectations, forecast
 from engine.decision import Decision, Outcome
 from engine.errors import IncompleteProfile
-from engine.judgement import expected_scale_centi, judge_decision
+from engine.judgement import expected_scale_centi, judge_decision, judge_profile
 from engine.randomised import other_move
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database
-from storage.ledger.decisions import commit_decision, mark_dropped, store_profile, void_after
-from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts, store_forecast
+from storage.ledger.decisions import mark_dropped, store_profile, void_after
+from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts
 from storage.ledger.outcomes import record_outcome
 from storage.tables.games import ForecastRow
-from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, drawn_decision, opened, settled
+from tests.storage.samples import (
+    FELL,
+    OPTIMAL,
+    UNANSWERED,
+    commit_decision,
+    decision,
+    drawn_decision,
+    opened,
+    settled,
+    store_forecast,
+)
 
 
 def tempting_decision() -> Decision:
@@ -97,11 +108,11 @@ async def test_only_one_by_earlier_rules_is_replaced(database: Database) -> None
         game = await opened(session)
         decision_id = await settled(session, game.id, 0, MADE, FELL)
         await store_forecast(session, decision_id, MADE, replace(other, rule=RULE - 1))
-        assert await lacking_forecasts(session, game.id) == {decision_id}
+        assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
         await store_forecast(session, decision_id, MADE, made)
         await store_forecast(session, decision_id, MADE, other)
         assert await get_forecast(session, decision_id) == made
-        assert await lacking_forecasts(session, game.id) == set()
+        assert await lacking_forecasts(session, game.id, RULE) == set()
     assert (await row_of(database, decision_id)).is_taken is True
 
 
@@ -115,11 +126,11 @@ async def test_which_decisions_lack_one(database: Database) -> None:
         await commit_decision(session, game.id, 6, MADE)
         await void_after(session, game.id, 6)
         await commit_decision(session, other.id, 0, MADE)
-        assert await lacking_forecasts(session, game.id) == {lacking}
-        await store_profile(session, late, MADE)
-        assert await lacking_forecasts(session, game.id) == {lacking, late}
+        assert await lacking_forecasts(session, game.id, RULE) == {lacking}
+        await store_profile(session, late, MADE, judge_profile(MADE))
+        assert await lacking_forecasts(session, game.id, RULE) == {lacking, late}
         await store_forecast(session, lacking, MADE, made_forecast())
-        assert await lacking_forecasts(session, game.id) == {late}
+        assert await lacking_forecasts(session, game.id, RULE) == {late}
 
 
 async def test_a_forecast_of_a_decision_that_was_taken_back_is_not_of_the_game(database: Database) -> None:
@@ -151,7 +162,7 @@ async def test_both_moves_of_a_lot_have_one(database: Database, trap: bool) -> N
     async with database.write() as session:
         game = await opened(session, player="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
-        assert await lacking_forecasts(session, game.id) == {decision_id}
+        assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
         with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
             await store_forecast(session, decision_id, made, replace(both, other=None))
         with pytest.raises(ValueError, match="the other forecast is not of the replies to"):
@@ -160,6 +171,6 @@ async def test_both_moves_of_a_lot_have_one(database: Database, trap: bool) -> N
             )
         await store_forecast(session, decision_id, made, both)
         assert await get_forecast(session, decision_id) == both
-        assert await lacking_forecasts(session, game.id) == set()
+        assert await lacking_forecasts(session, game.id, RULE) == set()
         with pytest.raises(ValueError, match="belongs to a draw, and to nothing else"):
             await store_forecast(session, decision_id, MADE, replace(made_forecast(), other=both))

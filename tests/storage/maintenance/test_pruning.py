@@ -10,7 +10,7 @@ from engine.pruning import pruned
 from storage.database import Database
 from storage.evidence.statistics import trial_rows
 from storage.evidence.trap_report import game_report
-from storage.ledger.decisions import commit_decision, list_decisions, list_seeds
+from storage.ledger.decisions import list_decisions, list_seeds
 from storage.ledger.games import load_game_by_id
 from storage.maintenance import pruning
 from storage.maintenance.pruning import Pruned, count_old, prune
@@ -20,7 +20,7 @@ from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 from tests.storage.maintenance.elsewhere import another_program
-from tests.storage.samples import FELL, decision, drawn_decision, opened, settled
+from tests.storage.samples import FELL, commit_decision, decision, drawn_decision, opened, settled
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 """Games that ended before are old."""

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
-from engine.judgement import RULE, classify_reply
+from engine.judgement import RULE, classify_reply, judge_profile
 from storage.arena.puzzles.positions import list_pending, mark_imported
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
@@ -72,7 +72,7 @@ async def test_nothing_is_settled_later_in_a_game_that_is_still_judged(database:
     outcome = classify_reply(full, found.moves[1])
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=False))
-        assert await settle_later(session, found, full, outcome) is None
+        assert await settle_later(session, found, full, judge_profile(full), outcome) is None
     (found, _) = await read(database)
     assert (found.id, found.outcome_rule, found.is_settled) == (ids[0], None, False)
 
@@ -105,7 +105,8 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
     found = (await read(database))[0]
     async with database.write() as session:
         await mark_imported(session, [found.game_id])
-        assert await settle_later(session, found, decision(quality=225.0), FELL)
+        full = decision(quality=225.0)
+        assert await settle_later(session, found, full, judge_profile(full), FELL)
         # The trainer has to look through the game again.
         assert found.game_id in await list_pending(session, found.site, 0, 9)
         await mark_imported(session, [found.game_id])
@@ -113,7 +114,10 @@ async def test_what_was_missing_is_written_down(database: Database) -> None:
         stored = (await list_decisions(session, found.game_id))[0]
     assert (stored.is_complete, stored.is_trap, stored.outcome) == (True, True, FELL)
     async with database.write() as session:  # by another one meanwhile: no change
-        assert await settle_later(session, found, decision(), replace(FELL, cost_centi=1)) is False
+        assert (
+            await settle_later(session, found, full, judge_profile(full), replace(FELL, cost_centi=1))
+            is False
+        )
         assert found.game_id not in await list_pending(session, found.site, 0, 9)
     async with database.read() as session:
         assert (await list_decisions(session, found.game_id))[0] == stored
@@ -137,7 +141,7 @@ async def test_what_has_changed_meanwhile_is_left_alone(database: Database, chan
         else:
             await session.execute(update(DecisionRow).where(DecisionRow.id == found.id).values(move="e6"))
     async with database.write() as session:
-        assert await settle_later(session, found, made, FELL) is None
+        assert await settle_later(session, found, made, judge_profile(made), FELL) is None
     again = (await read(database))[0]
     assert again.outcome_rule is None
     assert again.record == found.record

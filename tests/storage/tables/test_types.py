@@ -8,7 +8,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.errors import RecordError
 from storage.database import Database
-from storage.ledger.decisions import commit_decision
 from storage.packing.records import unpack
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow
@@ -21,7 +20,7 @@ from storage.tables.types import (
     enum_column,
     render_item,
 )
-from tests.storage.samples import decision, opened
+from tests.storage.samples import commit_decision, decision, opened
 
 
 async def test_a_damaged_record_can_be_read_around(database: Database) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast, forecast
+from engine.bait_rule import forecast
 from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
@@ -13,19 +13,18 @@ from engine.games import get_rules
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
+from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.arena import accounts as arena
-from storage.ledger.decisions import commit_decision
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import GameResult
 from storage.tables.types import now_utc
 from tests.storage.arena.test_accounts import game as arena_game
-from tests.storage.samples import opened
+from tests.storage.samples import commit_decision, opened, store_forecast
 
 _DEPTH = 4
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.arena.training.problem import LINE_PLIES, Problem, bait_line, make_problem
-from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
+from engine.reply_forecast import ReplyForecast
 from storage.arena.puzzles.positions import FallSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from tests.bot.arena.training.samples import TRAPS, analysed

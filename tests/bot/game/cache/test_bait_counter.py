@@ -5,7 +5,7 @@ import pytest
 
 from bot.base.metrics import TrapOutcome
 from bot.game.cache.bait_counter import BaitCounter
-from engine.bait_rule import ReplyForecast
+from engine.reply_forecast import ReplyForecast
 
 
 class Forecast:

@@ -17,12 +17,12 @@ from storage.evidence.exports import rows as exports
 from storage.evidence.exports.columns import ColumnKind, moment_text, rating_band
 from storage.evidence.exports.rows import EXPORTS, What, export_rows
 from storage.filters import Filters, GamePhase
-from storage.ledger.decisions import commit_decision, mark_confirmed, mark_dropped, mark_sent, void_after
+from storage.ledger.decisions import mark_confirmed, mark_dropped, mark_sent, void_after
 from storage.ledger.events import record_event
 from storage.ledger.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
-from tests.storage.samples import ARENA, FELL, OPTIMAL, decision, opened, settled
+from tests.storage.samples import ARENA, FELL, OPTIMAL, commit_decision, decision, opened, settled
 
 ExportSample = namedtuple("ExportSample", "id at site account kind game_id detail")
 

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.evidence.game_records import line_key
 from storage.evidence.inference.student import t_quantile

@@ -14,11 +14,10 @@ from storage.database import Database
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters
 from storage.filters import Filters
 from storage.ledger.decisions import mark_dropped, void_after
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow
-from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
+from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled, store_forecast
 
 _PLAIN = decision(quality=225.0)
 TEMPTING = _PLAIN.with_chosen(

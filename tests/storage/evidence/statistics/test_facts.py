@@ -34,15 +34,14 @@ from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.statistics.trial_rows import trial_decisions
 from storage.evidence.trials import NewTrial, StoredTrial, start_trial
 from storage.filters import Filters
-from storage.ledger.decisions import commit_decision, mark_confirmed
-from storage.ledger.forecasts import store_forecast
+from storage.ledger.decisions import mark_confirmed
 from storage.ledger.games import finish_game, set_moves
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import Endpoint, GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from tests.storage.evidence.statistics.facts import reply_facts
-from tests.storage.samples import opened
+from tests.storage.samples import commit_decision, opened, store_forecast
 
 GAMES = (("othello", "trappy", 5), ("othello", "standard", 5), ("chess", "trappy", 4))
 PLIES = 24

@@ -10,11 +10,10 @@ from storage.evidence.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyR
 from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.events import record_event
-from storage.ledger.forecasts import store_forecast
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
-from tests.storage.samples import ARENA, FELL, opened, settled
+from tests.storage.samples import ARENA, FELL, opened, settled, store_forecast
 
 SINCE, UNTIL = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
 NOVEMBER = Filters(since=SINCE, until=UNTIL)

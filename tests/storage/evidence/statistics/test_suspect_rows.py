@@ -8,20 +8,20 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast, forecast
+from engine.bait_rule import forecast
 from engine.decision import Decision, Outcome
 from engine.judgement import expected_scale_centi
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.evidence.inference.suspects import PLAYED, SuspectFlag
 from storage.evidence.reading import read_games
 from storage.evidence.statistics.suspect_rows import suspect_games, suspect_games_of
 from storage.ledger.decisions import mark_dropped, void_after
-from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, set_moves
 from storage.ledger.outcomes import record_reply_time
 from storage.records import MATCH_SITE, GameResult, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
+from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled, store_forecast
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 MADE = decision(quality=200.0)

@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ExpectedReplies, ReplyForecast, expectations, forecast
+from engine.bait_rule import ExpectedReplies, expectations, forecast
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
+from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.games import games_report
@@ -24,14 +25,13 @@ from storage.evidence.statistics.trial_rows import Unreadable, trial_decisions, 
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
 from storage.filters import Filters
-from storage.ledger.decisions import commit_decision, mark_confirmed, void_after
-from storage.ledger.forecasts import store_forecast
+from storage.ledger.decisions import mark_confirmed, void_after
 from storage.ledger.games import finish_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from tests.storage.evidence.statistics.facts import reply_facts
-from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
+from tests.storage.samples import DRAWN_AT, commit_decision, decision, drawn_decision, opened, store_forecast
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
