@@ -22,7 +22,7 @@ from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
 from bot.arena.traffic.open_streams import OpenStream, OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
-from bot.base.line_limit import LineLimit
+from bot.base.log import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
 from engine.errors import RecordError
 from storage.arena.accounts import AccountRecord, ArenaAccess

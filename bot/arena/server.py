@@ -33,7 +33,8 @@ from bot.arena.training.routes import TrainingRoutes
 from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
-from bot.base.line_limit import LineLimit
+from bot.base.log import LineLimit
+from bot.base.malformed_rows import MalformedRows
 from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
@@ -195,7 +196,9 @@ class Arena:
             database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
         )
         """The owner's changes to accounts, effective in the running arena."""
-        self._app = web.Application(middlewares=[gate.guard], client_max_size=MAX_BODY_BYTES)
+        self._app = web.Application(
+            middlewares=[gate.guard, MalformedRows(database).guard], client_max_size=MAX_BODY_BYTES
+        )
         self.importer = PuzzleImporter(database, SITE)
         """Fills the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ OWN = ("bot", "engine", "storage")
 """Our packages, whose loggers `log.level` sets."""
 _USUAL = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 """Attributes of every record; any other comes from the caller's ``extra``."""
+_MINUTE_S = 60.0
 
 
 account: ContextVar[str] = ContextVar("account", default="")
@@ -226,3 +227,26 @@ def remembering_errors() -> Iterator[ErrorMemory]:
     finally:
         for each in loggers:
             each.removeHandler(memory)
+
+
+class LineLimit:
+    """Limits the number of lines per minute."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        self._per_minute = per_minute
+        self._clock = clock
+        self._began = float("-inf")
+        self._lines = 0
+        self._dropped = 0
+
+    def next(self) -> str | None:
+        """A suffix for the next line with the number of omitted ones; None: omit this line, too."""
+        now = self._clock()
+        if now - self._began >= _MINUTE_S:
+            self._began, self._lines = now, 0
+        if self._lines >= self._per_minute:
+            self._dropped += 1
+            return None
+        self._lines += 1
+        dropped, self._dropped = self._dropped, 0
+        return f" ({dropped} such lines were left out before)" if dropped else ""

@@ -25,6 +25,7 @@ from bot.base.dialects import get_dialect
 from bot.base.errors import ConfigError, DesdemonaError
 from bot.base.game_server import Server
 from bot.base.game_summaries import summarise_in_background
+from bot.base.malformed_rows import check_at_start
 from bot.base.metrics import Metrics
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
@@ -33,7 +34,6 @@ from bot.control.control_socket import listening
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
-from bot.daemon.start_check import check_at_start
 from bot.dashboard.menu import pages
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard

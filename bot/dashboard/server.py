@@ -18,6 +18,7 @@ from bot.arena.proxies import Proxies
 from bot.base.colours import colours_route, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
+from bot.base.malformed_rows import MalformedRows
 from bot.charts.files import CHART_FILES
 from bot.control.operator_services import OperatorServices
 from bot.dashboard.access import LOGIN, STATIC, Access, Handler, Refused, read_form, safe_next
@@ -106,7 +107,8 @@ class Dashboard:
         self._operator = operator
         controls = None if operator is None else Controls(operator.actions, self._render)
         self._app = web.Application(
-            middlewares=[self._answer, self._access.guard], client_max_size=MAX_BODY_BYTES
+            middlewares=[self._answer, self._access.guard, MalformedRows(database, clock).guard],
+            client_max_size=MAX_BODY_BYTES,
         )
         self._app.add_routes(
             [

@@ -37,12 +37,10 @@ from engine.stop import StopFlag, Stopped
 from engine.verification import verify
 from storage.database import Database
 from storage.errors import StorageError
-from storage.inserts import core_table
 from storage.ledger.events import list_events
 from storage.maintenance.malformed import (
     MalformedRow,
     quarantine_malformed,
-    quarantine_row,
     whole_database,
 )
 from storage.maintenance.recheck import (
@@ -57,7 +55,6 @@ from storage.maintenance.recheck import (
 )
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
-from storage.tables.games import DecisionRow
 
 logger = logging.getLogger(__name__)
 
@@ -187,9 +184,7 @@ class _Recheck:
     async def run(self) -> None:
         is_pruned = False
         try:
-            decision = await self._read()
-            if decision is None:
-                return
+            decision = Decision.from_record(unpack(self._found.record))
             self._verify(decision)
             is_pruned = decision.is_pruned
             await self._restore(decision)
@@ -215,18 +210,6 @@ class _Recheck:
     def _note_wrong(self, reason: str) -> None:
         found = self._found
         self._findings.wrong.append(WrongRecord(found.site, found.site_game_id, found.ply, reason))
-
-    async def _read(self) -> Decision | None:
-        """The decision; None: its record is none, and its row has been moved to the quarantine."""
-        try:
-            return Decision.from_record(unpack(self._found.record))
-        except RecordError as error:
-            found, reason, table = self._found, str(error), core_table(DecisionRow)
-            async with self._database.write() as session:
-                moved = await quarantine_row(session, table, (found.id,), reason)
-            row = MalformedRow(table.name, found.id, reason, moved)
-            self._findings.quarantined.append(row)
-            return None
 
     def _verify(self, decision: Decision) -> None:
         try:

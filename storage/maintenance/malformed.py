@@ -5,13 +5,24 @@ All other code reads rows as they should be.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, String, Table, literal_column, select, tuple_
+from sqlalchemy import (
+    CheckConstraint,
+    ColumnElement,
+    Float,
+    Integer,
+    String,
+    Table,
+    literal_column,
+    select,
+    tuple_,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.decision import Decision
 from engine.errors import RecordError
 from engine.reply_forecast import ReplyForecast
 from storage.database import Database
@@ -72,13 +83,19 @@ async def quarantine_malformed(database: Database, tables: Tables) -> list[Malfo
     """Move the malformed rows of some tables to the quarantine, each in a transaction of its own."""
     found = []
     for table, where in tables.items():
-        async with database.read() as session:
-            keys = await _malformed(session, table, where)
-        for key, row in keys:
-            async with database.write() as session:
-                moved = await quarantine_row(session, table, key, row.reason)
-            if moved:
-                found.append(MalformedRow(row.table, row.id, row.reason, moved))
+        last: tuple[Any, ...] | None = None
+        while True:
+            async with database.read() as session:
+                keys = await _keys(session, table, where, last)
+                malformed = await _malformed(session, table, keys)
+            for key, row in malformed:
+                async with database.write() as session:
+                    moved = await quarantine_row(session, table, key, row.reason)
+                if moved:
+                    found.append(replace(row, moved=moved))
+            if len(keys) < _BATCH:
+                break
+            last = keys[-1]
     return found
 
 
@@ -108,24 +125,32 @@ def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
     return [*table.primary_key]
 
 
-async def _malformed(
-    session: AsyncSession, table: Table, where: ColumnElement[bool] | None
-) -> list[tuple[tuple[Any, ...], MalformedRow]]:
-    key_columns = _key_columns(session, table)
-    keys = select(*key_columns).select_from(table).order_by(*key_columns)
+async def _keys(
+    session: AsyncSession, table: Table, where: ColumnElement[bool] | None, last: tuple[Any, ...] | None
+) -> list[tuple[Any, ...]]:
+    """The next keys after `last`, in order; None: the first ones."""
+    columns = _key_columns(session, table)
+    statement = select(*columns).select_from(table).order_by(*columns).limit(_BATCH)
     if where is not None:
-        keys = keys.where(where)
-    known = [tuple(row) for row in await session.execute(keys)]
-    found = []
-    for start in range(0, len(known), _BATCH):
-        some = known[start : start + _BATCH]
-        if await _reason(session, table, key_columns, some) is None:
-            continue
-        for key in some:
-            reason = await _reason(session, table, key_columns, [key])
-            if reason is not None:
-                name = await _name(session, table, key_columns, key)
-                found.append((key, MalformedRow(table.name, name, reason)))
+        statement = statement.where(where)
+    if last is not None:
+        statement = statement.where(tuple_(*columns) > last if len(columns) > 1 else columns[0] > last[0])
+    return [tuple(row) for row in await session.execute(statement)]
+
+
+async def _malformed(
+    session: AsyncSession, table: Table, keys: Sequence[tuple[Any, ...]]
+) -> list[tuple[tuple[Any, ...], MalformedRow]]:
+    """The malformed rows among those with these keys."""
+    found: list[tuple[tuple[Any, ...], MalformedRow]] = []
+    key_columns = _key_columns(session, table)
+    if not keys or await _reason(session, table, key_columns, keys) is None:
+        return found
+    for key in keys:
+        reason = await _reason(session, table, key_columns, [key])
+        if reason is not None:
+            name = await _name(session, table, key_columns, key)
+            found.append((key, MalformedRow(table.name, name, reason)))
     return found
 
 
@@ -139,10 +164,16 @@ async def _reason(
         else key_columns[0].in_([each for (each,) in keys])
     )
     check = _CHECKS.get(table.name)
+    constraints = _constraints(table)
+    conditions = [literal_column(f"({condition})") for condition in constraints]
     try:
-        for row in (await session.execute(select(*table.columns).where(key))).all():
-            for value, column in zip(row, table.columns, strict=True):
+        for row in (await session.execute(select(*table.columns, *conditions).where(key))).all():
+            values, held = row[: len(table.columns)], row[len(table.columns) :]
+            for value, column in zip(values, table.columns, strict=True):
                 _require_type(value, column)
+            for condition, is_held in zip(constraints, held, strict=True):
+                if is_held is not None and not is_held:  # null satisfies a constraint
+                    raise RecordError(f"not {condition}")
             if check is not None:
                 check(row)
     except (DBAPIError, *VALUE_ERRORS) as error:
@@ -166,6 +197,12 @@ async def _name(
     return row[0] if len(row) == 1 and isinstance(row[0], int) else ", ".join(map(str, row))
 
 
+def _constraints(table: Table) -> list[str]:
+    """The conditions of a table's rows, but for that on their types: reading checks these."""
+    found = [each for each in table.constraints if isinstance(each, CheckConstraint)]
+    return sorted(str(each.sqltext) for each in found if each.name != f"ck_{table.name}_types")
+
+
 def _require_type(value: object, column: Any) -> None:
     """Refuse a value of another type than its column's; other types refuse such values themselves."""
     if value is None:
@@ -187,6 +224,7 @@ def _require_names(row: Any) -> None:
 
 _CHECKS: dict[str, Callable[[Any], object]] = {
     "trials": _require_names,
+    "decisions": lambda row: Decision.from_record(row.record),
     "forecasts": lambda row: ReplyForecast.from_record(row.record),
 }
 """What else the rows of a table must be."""

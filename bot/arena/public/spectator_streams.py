@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from bot.arena.game import ReplayedGame
-from bot.base.line_limit import LineLimit
+from bot.base.log import LineLimit
 
 logger = logging.getLogger(__name__)
 

@@ -206,3 +206,13 @@ def test_a_log_that_cannot_be_opened_anew(tmp_path: Path) -> None:
 def test_a_log_without_a_file() -> None:
     log.set_up(LogConfig())
     log.reopen()
+
+
+def test_so_many_lines_in_a_minute() -> None:
+    now = 0.0
+    lines = log.LineLimit(2, lambda: now)
+    assert [lines.next() for _ in range(5)] == ["", "", None, None, None]
+    now = 59.9
+    assert lines.next() is None
+    now = 60.0
+    assert [lines.next() for _ in range(2)] == [" (4 such lines were left out before)", ""]

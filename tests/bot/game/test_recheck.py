@@ -177,10 +177,10 @@ async def test_a_record_of_no_decision_goes_to_the_quarantine(database: Database
     await lose_outcomes(database)
     found = await recheck(database)
     assert [(row.table, row.id) for row in found.quarantined] == [
-        ("decisions", stored.id) for stored in (third, first, second)
+        ("decisions", stored.id) for stored in (first, second, third)
     ]
     for row, reason in zip(
-        found.quarantined, ("no JSON object", "z9 is not among the candidates", "not the record"), strict=True
+        found.quarantined, ("z9 is not among the candidates", "not the record", "no JSON object"), strict=True
     ):
         assert reason in row.reason
     assert (found.wrong, found.judged, found.verified) == ([], len(others), len(others))

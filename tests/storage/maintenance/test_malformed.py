@@ -74,6 +74,7 @@ CHANGES = [
     ("postgresql", "record = '\\x01ff'"),
     ("sqlite", "state = 'lost'"),
     ("sqlite", "ply = 'two'"),
+    ("sqlite", "ply = -1"),
     ("sqlite", "created_at = 'once'"),
     ("sqlite", "move = CAST(x'ff' AS TEXT)"),
     ("sqlite", "record = 'text'"),

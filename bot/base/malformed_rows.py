@@ -1,0 +1,75 @@
+"""Moves malformed rows out of the way, so that one stops neither the program nor a page."""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from engine.errors import RecordError
+from storage.database import Database
+from storage.errors import UnreadableRow
+from storage.maintenance.malformed import Tables, needed_at_start, quarantine_malformed, whole_database
+
+logger = logging.getLogger(__name__)
+
+CHECK_S = 3600.0
+"""Least time between two checks of all rows."""
+
+
+async def check_at_start(database: Database) -> None:
+    """Move malformed rows that the program would read to the quarantine, and log each.
+
+    `desdemona db recheck` does so with all rows.
+    """
+    await _check(database, needed_at_start())
+
+
+async def _check(database: Database, tables: Tables) -> bool:
+    found = await quarantine_malformed(database, tables)
+    for row in found:
+        logger.error("moved to the quarantine: %s; `desdemona db recheck` checks all rows", row.text)
+    return bool(found)
+
+
+class MalformedRows:
+    """Checks all rows once a page could not read one.
+
+    Args:
+        database: The database that the pages read.
+        clock: Seconds of a monotonic clock.
+    """
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
+        self._database = database
+        self._clock = clock
+        self._turn = asyncio.Lock()
+        self._last = -math.inf
+        """When the last check ended."""
+        self._has_moved = False
+        """Whether it moved a row."""
+
+    async def move(self) -> bool:
+        """Move malformed rows to the quarantine; False: the last check is recent, or there are none."""
+        asked = self._clock()
+        async with self._turn:
+            if self._last >= asked:  # another request waited for the same check
+                return self._has_moved
+            if asked - self._last < CHECK_S:
+                return False
+            self._has_moved = await _check(self._database, whole_database())
+            self._last = self._clock()
+            return self._has_moved
+
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Middleware: answers a request again after moving the row that could not be read."""
+        try:
+            return await handler(request)
+        except (RecordError, UnreadableRow):
+            if request.method != "GET" or not await self.move():
+                raise
+        return await handler(request)
