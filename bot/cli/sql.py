@@ -88,12 +88,12 @@ def _ask(context: typer.Context, text: str, limit_s: float, rows: int) -> "Answe
 
     url = config_of(context).storage.url
 
-    async def work() -> "Answer":
-        await (await Database.open(url, upgrade=False)).close()  # its errors are clear
-        return await ask(url, text, limit_s=limit_s, most_rows=rows)
+    async def open_and_close() -> None:  # its errors are clear
+        await (await Database.open(url, upgrade=False)).close()
 
     try:
-        return asyncio.run(work())
+        asyncio.run(open_and_close())
+        return ask(url, text, limit_s=limit_s, most_rows=rows)
     except BadQuestion as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:

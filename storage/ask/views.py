@@ -183,18 +183,3 @@ VIEWS: Mapping[str, AskView] = {
     ),
 }
 """Every view by its name."""
-
-TABLES = (
-    "decisions",
-    "engine_configs",
-    "events",
-    "forecasts",
-    "game_summaries",
-    "games",
-    "opponents",
-    "outcomes",
-    "reply_times",
-    "trials",
-)
-"""The tables that the views are made of.  On SQLite a question may read these, too: its authorizer cannot
-tell a view's own reading from a query that has borrowed the view's name."""

@@ -19,7 +19,6 @@ PARSING = {
     "storage/packing/columns.py": {"_write_floats"},
     "storage/maintenance/copied_rows.py": {"_canonical_json"},
     "storage/evidence/exports/games.py": {"_chance"},
-    "storage/ask/question.py": {"ask"},
     "bot/dashboard/controls.py": {"_minutes"},
     "bot/dashboard/access.py": {"_host_of", "is_loopback", "read_form"},
     "bot/alarms/hooks.py": {"execute", "post_json"},

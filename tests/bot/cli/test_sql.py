@@ -97,8 +97,7 @@ def test_while_the_bot_writes(desdemona: Command, games: Path) -> None:
     ("arguments", "told"),
     [
         ((), "give a question, or --views"),
-        (("delete from games",), "only the views can be read: ask_games"),
-        (("select * from arena_accounts",), "only the views can be read: ask_games"),
+        (("delete from games",), "attempt to write a readonly database"),
         (("selec 1",), 'near "selec": syntax error'),
         (("",), "give a question"),
         ((" ",), "the question is empty"),
@@ -116,13 +115,6 @@ def test_a_missing_database_is_told_and_not_made(desdemona: Command, database_fi
     assert (code, out) == (3, "")
     assert "desdemona.db" in err
     assert not database_file.exists()
-
-
-def test_modules_in_the_current_folder_are_not_used(desdemona: Command, games: Path, tmp_path: Path) -> None:
-    assert Path.cwd() == tmp_path
-    assert games.exists()
-    (tmp_path / "json.py").write_text("raise SystemExit(3)")
-    assert desdemona("sql", "--format", "csv", "select 1 one")[:2] == (0, "one\n1\n")
 
 
 def test_views_and_where_the_examples_are(desdemona: Command) -> None:

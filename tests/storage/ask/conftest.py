@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from storage.ask.reader import answer
+from storage.ask.question import BadQuestion, ask
 from storage.database import Database
 from tests.storage.ask.sample_games import Sample, drawn
 from tests.storage.postgres import create_database
@@ -57,5 +57,9 @@ def filled(backend: str, request: pytest.FixtureRequest) -> str:
 
 
 def asked(url: str, sql: str, *, limit_s: float = 30.0, most_rows: int = 100_000) -> dict[str, Any]:
-    """What the reader answers, in this process."""
-    return answer({"url": url, "sql": sql, "limit_s": limit_s, "most_rows": most_rows})
+    """Columns, rows and whether some were cut, or the error."""
+    try:
+        found = ask(url, sql, limit_s=limit_s, most_rows=most_rows)
+    except BadQuestion as error:
+        return {"error": str(error)}
+    return {"columns": list(found.columns), "rows": [list(row) for row in found.rows], "is_cut": found.is_cut}

@@ -1,22 +1,30 @@
 import asyncio
 import sqlite3
-import sys
-from typing import Any
+from pathlib import Path
 
+import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from storage.ask import question, reader
-from storage.ask.question import MOST_CHARACTERS, Answer, BadQuestion, ask
+from storage.ask.question import Answer, ask
+from storage.ask.views import VIEWS
+from tests.storage.ask.conftest import asked
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
 
 
-async def test_an_answer_comes_from_a_child(filled: str) -> None:
-    found = await ask(filled, "select 1 a, 'x' b, 2 a, null b", limit_s=30, most_rows=10)
+def error_of(url: str, sql: str) -> str:
+    """Of a question that is refused."""
+    found = asked(url, sql)
+    assert set(found) == {"error"}, (sql, found)
+    error = str(found["error"])
+    assert len(error.splitlines()) == 1, error
+    return error
+
+
+def test_an_answer(filled: str) -> None:
+    found = ask(filled, "select 1 a, 'x' b, 2 a, null b", limit_s=30, most_rows=10)
     assert found == Answer(("a", "b", "a", "b"), ((1, "x", 2, None),), is_cut=False)
     assert found.records() == [{"a": 1, "b": "x", "a_3": 2, "b_4": None}]
-    cut = await ask(filled, "select game_id from ask_games order by 1", limit_s=30, most_rows=2)
-    assert (cut.rows, cut.is_cut) == (((1,), (2,)), True)
 
 
 def test_no_column_is_lost_whatever_the_names() -> None:
@@ -27,93 +35,162 @@ def test_no_column_is_lost_whatever_the_names() -> None:
     ]
 
 
-async def test_endless_questions_are_killed(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[asyncio.subprocess.Process] = []
-    make = asyncio.create_subprocess_exec
-
-    is_asked = asyncio.Event()
-
-    async def noted(*arguments: Any, **options: Any) -> asyncio.subprocess.Process:
-        started.append(await make(*arguments, **options))
-        is_asked.set()
-        return started[-1]
-
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", noted)
-    monkeypatch.setattr(question, "_GRACE_S", 0.0)
-    with pytest.raises(BadQuestion, match=r"takes longer than 0\.5 s; narrow it"):
-        await ask(filled_sqlite, ENDLESS, limit_s=0.5, most_rows=10)
-    assert [each.returncode for each in started] == [-9]
-    is_asked.clear()
-    asking = asyncio.create_task(ask(filled_sqlite, ENDLESS, limit_s=60, most_rows=10))
-    await is_asked.wait()
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    assert started[1].returncode == -9, "a question that nobody waits for ends, too"
+def test_rows_beyond_the_wanted_are_cut(filled: str) -> None:
+    sql = "select game_id from ask_games order by 1"
+    for wanted, found, is_cut in ((59, 59, True), (60, 60, False), (61, 60, False)):
+        told = asked(filled, sql, most_rows=wanted)
+        assert (len(told["rows"]), told["is_cut"]) == (found, is_cut)
+        assert told["rows"][0] == [1]
 
 
-async def test_a_child_whose_caller_has_died_ends(filled_sqlite: str) -> None:
-    """Nobody kills it here: its processor time is limited."""
-    program = (
-        "import json, sys, io; from storage.ask import reader;"
-        f"sys.stdin = io.StringIO(json.dumps({{'url': {filled_sqlite!r}, 'sql': {ENDLESS!r},"
-        " 'limit_s': -1, 'most_rows': 1})); reader.main()"
-    )
-    child = await asyncio.create_subprocess_exec(sys.executable, "-c", program)
-    assert await child.wait() < 0
+def test_values_are_plain(filled_sqlite: str) -> None:
+    assert asked(filled_sqlite, "values (1, null), (2, x'00ff')")["rows"] == [[1, None], [2, "2 bytes"]]
+    assert asked(filled_sqlite, "select 9e999, -9e999, 0.5")["rows"] == [["inf", "-inf", 0.5]]
+    assert asked(filled_sqlite, "select 1;  ")["rows"] == [[1]]
 
 
-async def test_one_call_cannot_fill_the_memory(filled_sqlite: str) -> None:
-    """SQLite looks at no time limit within one call of a function."""
-    found = await ask(filled_sqlite, "select length(printf('%.*c', 900000000, 'x'))", limit_s=30, most_rows=1)
-    assert (found.rows[0][0] or 0) <= 50_000_000
-    with pytest.raises(BadQuestion, match="too big"):
-        await ask(filled_sqlite, "select length(replace(hex(zeroblob(9999999)), '0', 'wide')) from ask_games",
-            limit_s=30, most_rows=1)  # fmt: skip
-
-
-async def test_memory_is_limited(filled_sqlite: str) -> None:
-    sql = "select count(*) from (select hex(zeroblob(20000000)) || game_id x from ask_games order by x)"
-    with pytest.raises(BadQuestion, match="memory"):
-        await ask(filled_sqlite, sql, limit_s=60, most_rows=10)
-
-
-async def test_a_dead_child_is_told(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(BadQuestion, match="memory"):
-        await ask(filled_sqlite, "select 1", limit_s=5, most_rows=10)
+def test_endless_questions_end(filled_sqlite: str) -> None:
+    assert asked(filled_sqlite, ENDLESS, limit_s=0.1) == {
+        "error": "the question takes longer than 0.1 s; narrow it"
+    }
 
 
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
         (" \n", "the question is empty"),
-        ("select '" + "x" * MOST_CHARACTERS + "'", "the question is longer than 20,000 characters"),
         ("selec 1", "syntax error"),
         ("select bait from ask_games", "no such column: bait; ask the views ask_games, "),
         ("select 1 from foo", "no such table: foo; ask the views ask_games, "),
+        ("select 1; select 2", "one statement"),
+        ("select 'a\n\nb", "unrecognized token"),
+        ("select 1 where 1 = ?", "binding"),
+        ("select '\x00'", "null character"),
+        ("select '\ud800'", "surrogate"),
+        ("-- nothing", "no question"),
+        ("select json_extract('nonsense', '$')", "malformed JSON"),
     ],
 )
-async def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:
-    with pytest.raises(BadQuestion, match=told):
-        await ask(filled_sqlite, sql, limit_s=30, most_rows=10)
+def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:
+    assert told in error_of(filled_sqlite, sql)
 
 
-def test_what_is_sorted_stays_in_memory(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from games",
+        "insert into events select * from events",
+        "create table t (a)",
+        "drop view ask_games",
+        "alter table games rename to g",
+        "begin immediate",
+        "vacuum",
+        "vacuum into '{folder}/copy.db'",
+        "attach '{folder}/new.db' as other",
+        "pragma query_only = off",
+        "with x as (select 1) delete from games",
+        "select load_extension('x.so')",
+    ],
+)
+def test_sqlite_lets_nobody_write_or_open(filled_sqlite: str, tmp_path: Path, sql: str) -> None:
+    path = Path(filled_sqlite.removeprefix("sqlite:///"))
+    before = path.read_bytes()
+    error_of(filled_sqlite, sql.replace("{folder}", str(tmp_path)))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
+    assert "unable to open" in error_of(f"sqlite:///{tmp_path}/none.db", "select 1")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_whose_name_needs_quoting(tmp_path: Path) -> None:
+    path = tmp_path / "50% of it? #1.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table games (id)")
+    connection.close()
+    assert asked(f"sqlite:///{path}", "select * from games")["rows"] == []
+
+
+def test_what_is_sorted_stays_in_memory(filled_sqlite: str) -> None:
     """In files, which nothing limits, it would fill the disk."""
+    assert asked(filled_sqlite, "select * from pragma_temp_store")["rows"] == [[2]]
 
-    class Unclosed(sqlite3.Connection):
-        def close(self) -> None:
-            made.append(self)
 
-    made: list[Unclosed] = []
-    connect = sqlite3.connect
-    monkeypatch.setattr(
-        sqlite3, "connect", lambda *given, **options: connect(*given, factory=Unclosed, **options)
-    )
-    request = {"url": filled_sqlite, "sql": "select 1", "limit_s": 30, "most_rows": 1}
-    assert reader.answer(request) == {"columns": ["1"], "rows": [[1]], "is_cut": False}
-    [connection] = made
-    connection.set_authorizer(None)
-    assert connection.execute("PRAGMA temp_store").fetchone() == (2,)
-    sqlite3.Connection.close(connection)
+@pytest.mark.parametrize(
+    ("sql", "part"),
+    [
+        ("delete from games", "no question"),
+        ("delete from games returning id", "read-only"),
+        ("create table t (a int)", "no question"),
+        ("select nextval('games_id_seq')", "read-only"),
+        ("select set_config('transaction_read_only', 'off', true) union all select 'x'", "read-write"),
+        ("copy games to '/tmp'", ""),
+        ("begin", ""),
+        ("select 1; select 2", "multiple commands"),
+        ("selec 1", "syntax error"),
+        ("select missing from ask_games", "does not exist"),
+        ("select $1::int", ""),
+        ("select '\x00'", ""),
+        ("select '\ud800'", ""),
+        ("select 1/0", "division by zero"),
+        ("-- nothing", "no question"),
+    ],
+)
+def test_postgresql_lets_nobody_write(filled_postgresql: str, sql: str, part: str) -> None:
+    assert part in error_of(filled_postgresql, sql)
+    assert asked(filled_postgresql, "select count(*) from games")["rows"] == [[60]]
+
+
+def test_what_a_function_writes_on_postgresql_is_undone(filled_postgresql: str) -> None:
+    """PostgreSQL 15 lets large objects be made in a transaction that only reads."""
+    asked(filled_postgresql, "select lo_create(4711)")
+    found = asked(filled_postgresql, "select count(*) from pg_largeobject_metadata where oid = 4711")
+    assert found["rows"] == [[0]]
+
+
+def test_postgresql_stops_a_slow_question(filled_postgresql: str) -> None:
+    found = asked(filled_postgresql, "select pg_sleep(60)", limit_s=0.2)
+    assert "statement timeout" in found["error"]
+
+
+def test_postgresql_that_is_not_there(tmp_path: Path) -> None:
+    for url in (f"postgresql://postgres@/x?host={tmp_path}", "postgresql://postgres@/x?sslmode=odd"):
+        assert "cannot be reached" in error_of(url, "select 1")
+
+
+READER_SQL = """
+create role asking login password 'a long one';
+grant usage on schema public to asking;
+grant select on ask_games, ask_decisions, ask_outcomes, ask_baits, ask_replies, ask_opponents, ask_events
+  to asking;
+"""
+"""As docs/sql.md has it."""
+
+
+def test_the_documented_login_reads_the_views_only(filled_postgresql: str) -> None:
+    async def make() -> None:
+        connection = await asyncpg.connect(filled_postgresql)
+        await connection.execute(READER_SQL)
+        await connection.close()
+
+    assert READER_SQL.strip() in (Path(__file__).parents[3] / "docs" / "sql.md").read_text()
+    asyncio.run(make())
+    url = filled_postgresql.replace("postgres@", "asking@")
+    for name in VIEWS:
+        assert "error" not in asked(url, f"select * from {name}", most_rows=3), name
+    for table in ("arena_accounts", "games", "decisions", "events", "opponents", "imported_games"):
+        assert "permission denied" in error_of(url, f"select * from {table}")
+    for sql in ("select pg_read_file('/etc/passwd')", "select * from pg_authid", "set role postgres"):
+        error_of(url, sql)
+
+
+def test_the_documented_time_series_is_answered(filled_postgresql: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sql.md").read_text()
+    sql = next(part for part in page.split("```") if "$__timeFrom()" in part).removeprefix("sql\n")
+    for macro, moment in (("$__timeFrom()", "'2020-01-01'"), ("$__timeTo()", "now()")):
+        sql = sql.replace(macro, moment)
+    found = asked(filled_postgresql, sql)
+    assert found["columns"] == ["time", "metric", "points"]
+    assert len(found["rows"]) > 3

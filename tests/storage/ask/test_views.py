@@ -9,8 +9,7 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from storage.ask.views import TABLES, VIEWS
-from storage.migrate import all_tables
+from storage.ask.views import VIEWS
 from tests.storage.ask.conftest import asked
 from tests.storage.ask.counted import COUNTED
 from tests.storage.ask.sample_games import Sample
@@ -64,25 +63,6 @@ def test_moments_are_in_utc(filled: str) -> None:
     rows = asked(filled, "select started_at, day, week, month, hour from ask_games where game_id = 2")["rows"]
     assert rows == [["2025-09-01 00:00:00", "2025-09-01", "2025-09-01", "2025-09", 0]]
     assert datetime.fromisoformat(rows[0][1]).weekday() == 0
-
-
-def test_what_the_views_read_is_named(filled_sqlite: str) -> None:
-    with sqlite3.connect(filled_sqlite.removeprefix("sqlite:///")) as connection:
-        known = set(all_tables().tables)
-        read: set[str] = set()
-
-        def note(action: int, table: str | None, *_rest: object) -> int:
-            if action == sqlite3.SQLITE_READ and table in known:
-                read.add(table)
-            return sqlite3.SQLITE_OK
-
-        connection.set_authorizer(note)
-        for name in VIEWS:
-            connection.execute(f"select * from {name}").fetchone()
-        views = connection.execute("select name from sqlite_master where type = 'view'").fetchall()
-    connection.close()
-    assert read == set(TABLES)
-    assert {name for (name,) in views} == set(VIEWS)
 
 
 DAMAGE = (
