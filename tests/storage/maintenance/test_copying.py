@@ -313,10 +313,13 @@ async def test_another_writer_to_the_target_is_noticed(database: Database, url: 
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        ("UPDATE games SET started_at = 'soon' WHERE id = 7", "row 7 of games cannot be copied: ValueError"),
+        (
+            "UPDATE games SET started_at = 'soon' WHERE id = 7",
+            r"a row of games cannot be copied \(ValueError",
+        ),
         (
             "UPDATE games SET moves = CAST(x'ff' AS TEXT) WHERE id = 8",
-            "row 8 of games cannot be copied: Could not decode",
+            r"a row of games cannot be copied \(Could not decode",
         ),
         ("UPDATE games SET our_side = 'left' WHERE id = 9", "row 9 of games cannot be copied: .*left"),
         ("UPDATE games SET selection = '{' WHERE id = 2", "row 2 of games cannot be copied: .*json"),
