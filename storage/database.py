@@ -26,7 +26,7 @@ from contextlib import (
     suppress,
 )
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote, unquote
 
 from asyncpg import InterfaceError, PostgresError  # type: ignore[import-untyped]
@@ -47,6 +47,8 @@ from storage import migrate
 from storage.drivers.postgresql import watch_pool
 from storage.drivers.sqlite import SqliteDriver
 from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, decoding, is_undecodable
+
+T = TypeVar("T")
 
 BUSY_TIMEOUT_MS = 10_000
 """How long one statement waits for another *process* that is writing."""
@@ -130,19 +132,11 @@ class Database:
         Raises:
             StorageError: One line: which database, and what is wrong with it.
         """
-        parsed = parse_url(url)
-        if parsed.drivername.startswith("sqlite"):
-            _check_sqlite_file(parsed, create=upgrade)
-        engine = create_engine(parsed)
-        try:
-            with _opening(parsed):
-                await (
-                    migrate.upgrade(engine, LONG_PATIENCE_S) if upgrade else migrate.require_newest(engine)
-                )
-        except BaseException:
-            await engine.dispose()
-            raise
-        return cls(parsed, engine, patience_s)
+
+        async def prepare(engine: AsyncEngine) -> None:
+            await (migrate.upgrade(engine, LONG_PATIENCE_S) if upgrade else migrate.require_newest(engine))
+
+        return (await cls._prepared(url, upgrade, prepare, patience_s))[0]
 
     @classmethod
     async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
@@ -158,13 +152,23 @@ class Database:
         Raises:
             StorageError: As `open` does.
         """
+        return await cls._prepared(url, create, migrate.current)
+
+    @classmethod
+    async def _prepared(
+        cls,
+        url: str,
+        create: bool,
+        prepare: Callable[[AsyncEngine], Awaitable[T]],
+        patience_s: float = PATIENCE_S,
+    ) -> tuple[Self, T]:
         parsed = parse_url(url)
         if parsed.drivername.startswith("sqlite"):
             _check_sqlite_file(parsed, create=create)
         engine = create_engine(parsed)
         try:
             with _opening(parsed):
-                return cls(parsed, engine), await migrate.current(engine)
+                return cls(parsed, engine, patience_s), await prepare(engine)
         except BaseException:
             await engine.dispose()
             raise
@@ -371,23 +375,6 @@ async def _close_or_leave(connection: AsyncConnection) -> None:
     with suppress(TimeoutError, *_FAILURES):
         async with asyncio.timeout(ROLE_ANSWER_S):
             await connection.close()
-
-
-async def current_schema(url: str) -> str | None:
-    """The revision of a database's schema; None when it has no tables of ours.
-
-    Raises:
-        StorageError: One line: which database, and what is wrong with it.
-    """
-    parsed = parse_url(url)
-    if parsed.drivername.startswith("sqlite"):
-        _check_sqlite_file(parsed, create=False)
-    engine = create_engine(parsed)
-    try:
-        with _opening(parsed):
-            return await migrate.current(engine)
-    finally:
-        await engine.dispose()
 
 
 def parse_url(url: str) -> URL:

@@ -13,6 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.tables.base import Base
 
+BATCH = 500
+"""Rows in one statement: each uses one parameter per column, and databases allow some 32,000."""
+
 
 async def insert_new(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
     """Insert a row and return its primary key; None, and no change, if one of its unique keys is taken."""
@@ -21,11 +24,14 @@ async def insert_new(session: AsyncSession, table: type[Base], **values: Any) ->
     return inserted
 
 
-async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows in one statement, without those of which a unique key is taken."""
-    if rows:
-        statement = _dialect_insert(table, session.get_bind().dialect.name)
-        await session.execute(statement.values(rows).on_conflict_do_nothing())
+async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> int:
+    """Insert rows, some at a time, without those of which a unique key is taken; the number of new rows."""
+    made = 0
+    insert = _dialect_insert(table, session.get_bind().dialect.name)
+    for start in range(0, len(rows), BATCH):
+        statement = insert.values(rows[start : start + BATCH]).on_conflict_do_nothing()
+        made += len((await session.execute(statement.returning(inspect(table).primary_key[0]))).all())
+    return made
 
 
 async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:

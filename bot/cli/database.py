@@ -7,7 +7,7 @@ import typer
 from bot.base.game_summaries import make_summaries, unjudged_notice
 from bot.cli.common import config_of
 from storage import migrate
-from storage.database import LONG_PATIENCE_S, Database, current_schema
+from storage.database import LONG_PATIENCE_S, Database
 
 
 def upgrade(context: typer.Context) -> None:
@@ -32,6 +32,12 @@ def upgrade(context: typer.Context) -> None:
 
 def current(context: typer.Context) -> None:
     """Print the schema of the database and the newest one."""
-    found = asyncio.run(current_schema(config_of(context).storage.url))
+
+    async def schema() -> str | None:
+        database, found = await Database.open_unchecked(config_of(context).storage.url)
+        await database.close()
+        return found
+
+    found = asyncio.run(schema())
     state = "up to date" if found == migrate.head() else f"newest {migrate.head()}"
     print(f"schema {found or 'empty'}, {state}")

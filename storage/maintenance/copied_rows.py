@@ -1,8 +1,7 @@
 """The rows of a table in transit between databases, as values that mean the same on both.
 
-Most values are read and written by their column's type.  Three are not: a packed record is copied byte by
-byte, even a damaged one; JSON is copied as text, since two databases may write one value in two ways; and an
-enumeration is copied as its text, known or not.
+Most values are read and written by their column's type.  Two are not: a packed record is copied byte by
+byte, and JSON as text, since two databases may write one value in two ways.
 """
 
 import hashlib
@@ -30,14 +29,12 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    type_coerce,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.errors import StorageError, is_damage, reason_of
-from storage.packing.records import keep
-from storage.tables.types import EnumText, PackedRecord, as_stored
+from storage.tables.types import PackedRecord, as_stored
 
 BATCH = 500
 """Rows in memory at a time."""
@@ -102,9 +99,7 @@ class CopiedTable:
         values = list(row)
         for index, column in enumerate(self._columns):
             value = values[index]
-            if isinstance(column.type, PackedRecord) and isinstance(value, str):
-                values[index] = keep(value.encode())  # what reads it finds the same in both
-            elif isinstance(column.type, JSON) and dialect == "postgresql" and value is not None:
+            if isinstance(column.type, JSON) and dialect == "postgresql" and value is not None:
                 values[index] = json.dumps(json.loads(value), separators=(",", ":"))  # JSONB adds spaces
         return tuple(values)
 
@@ -186,8 +181,6 @@ def _read(column: Any) -> ColumnElement[Any]:
         return as_stored(column)
     if isinstance(kind, JSON):
         return cast(column, Text)
-    if isinstance(kind, EnumText):
-        return type_coerce(column, String())
     return column  # type: ignore[no-any-return]
 
 
@@ -198,14 +191,11 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
     if isinstance(kind, JSON):
         found = bindparam(name, type_=Text())
         return cast(found, kind) if dialect == "postgresql" else found
-    return bindparam(name, type_=String() if isinstance(kind, EnumText) else kind)
+    return bindparam(name, type_=kind)
 
 
 def _canonical_json(found: str) -> str:
-    try:
-        return json.dumps(_whole(json.loads(found)), sort_keys=True)
-    except (ValueError, RecursionError):
-        return found
+    return json.dumps(_whole(json.loads(found)), sort_keys=True)
 
 
 def _whole(value: Any) -> Any:

@@ -114,9 +114,7 @@ def _pruned_batch(rows: Sequence[Any], result: Pruned) -> _Batch:
     for row in rows:
         try:
             decision = Decision.from_record(unpack(row.record))
-            if not isinstance(row.record, bytes):  # a text, which SQLite stores anywhere
-                result.damaged += 1
-            elif decision.is_pruned:
+            if decision.is_pruned:
                 result.already += 1
             elif not decision.is_complete:
                 result.incomplete += 1

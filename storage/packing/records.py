@@ -66,13 +66,11 @@ def unpack(stored: object) -> dict[str, Any]:
     """The record that `pack` packed.
 
     Args:
-        stored: The stored value.  SQLite may hold anything; a text is read as JSON.
+        stored: The stored value.
 
     Raises:
         RecordError: It is damaged, or in a format that this version does not know.
     """
-    if isinstance(stored, str):
-        return _json(stored)
     if not isinstance(stored, bytes) or not stored:
         raise RecordError(f"no packed record, but {stored!r:.60}")
     if stored[0] == PLAIN:
@@ -88,7 +86,7 @@ def unpack(stored: object) -> dict[str, Any]:
         raise RecordError(f"no packed record: {error}") from error
 
 
-def _json(text: str | bytes) -> dict[str, Any]:
+def _json(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

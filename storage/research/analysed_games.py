@@ -7,18 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import and_, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Candidate, Decision, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
-from storage.inserts import insert_new
+from storage.inserts import insert_all_new, insert_new
 from storage.research.archive import BATCH, add_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
-from storage.tables.base import Base
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
 _MOST_KEYS = 500  # per statement
@@ -153,9 +151,7 @@ async def keep_games(
     session: AsyncSession, records: Sequence[GameRecord], *, source: str, source_format: str
 ) -> dict[str, int]:
     """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
-    for start in range(0, len(records), BATCH):
-        part = records[start : start + BATCH]
-        await add_games(session, part, source=source, source_format=source_format)
+    await add_games(session, records, source=source, source_format=source_format)
     found: dict[str, int] = {}
     keys = [content_key(record) for record in records]
     for start in range(0, len(keys), _MOST_KEYS):
@@ -190,7 +186,7 @@ async def add_positions(
         }
         for each in positions
     ]
-    await _add(session, AnalysedPositionRow, values)
+    await insert_all_new(session, AnalysedPositionRow, values)
 
 
 async def each_position(
@@ -286,14 +282,11 @@ async def add_predictions(
     session: AsyncSession, model_id: int, predictions: Collection[tuple[int, Sequence[float]]]
 ) -> None:
     """Store a model's predictions for positions, by the positions' keys; existing ones stay as they are."""
-    await _add(
-        session,
-        PredictionRow,
-        [
-            {"position_id": position_id, "model_id": model_id, "probabilities": list(probabilities)}
-            for position_id, probabilities in predictions
-        ],
-    )
+    rows = [
+        {"position_id": position_id, "model_id": model_id, "probabilities": list(probabilities)}
+        for position_id, probabilities in predictions
+    ]
+    await insert_all_new(session, PredictionRow, rows)
 
 
 def _is_prediction(model_id: int | None) -> Any:
@@ -316,17 +309,6 @@ def _position(row: AnalysedPositionRow) -> AnalysedPosition:
         nodes=row.nodes,
         time_s=row.time_s,
     )
-
-
-async def _add(session: AsyncSession, table: type[Base], values: Sequence[dict[str, Any]]) -> None:
-    """Insert rows, except those whose unique key is taken."""
-    is_postgresql = session.get_bind().dialect.name == "postgresql"
-    for start in range(0, len(values), BATCH):
-        part = values[start : start + BATCH]
-        if is_postgresql:
-            await session.execute(postgresql.insert(table).values(part).on_conflict_do_nothing())
-        else:
-            await session.execute(sqlite.insert(table).values(part).on_conflict_do_nothing())
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:

@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.formats.record import GameRecord, clean
+from storage.inserts import insert_all_new
 from storage.tables.archive import ImportedGameRow
 from storage.tables.types import now_utc
 
 BATCH = 500
-"""Games in one statement: each uses one parameter per column, and databases allow some 32,000."""
+"""Games in memory at a time."""
 
 
 def content_key(record: GameRecord) -> str:
@@ -38,7 +38,7 @@ async def add_games(
     source_format: str,
     at: datetime | None = None,
 ) -> int:
-    """Store the new ones among at most `BATCH` games; returns how many were new.
+    """Store the new ones among games; returns how many were new.
 
     Args:
         source: Name of the file they come from.
@@ -46,20 +46,11 @@ async def add_games(
     """
     moment = at or now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
-    if not rows:
-        return 0
     values = [
         {**row, "source": clean(source), "source_format": source_format, "imported_at": moment}
         for row in rows.values()
     ]
-    key = ImportedGameRow.id
-    if session.get_bind().dialect.name == "postgresql":
-        in_postgresql = postgresql.insert(ImportedGameRow).values(values).on_conflict_do_nothing()
-        added = await session.execute(in_postgresql.returning(key))
-    else:
-        in_sqlite = sqlite.insert(ImportedGameRow).values(values).on_conflict_do_nothing()
-        added = await session.execute(in_sqlite.returning(key))
-    return len(added.all())
+    return await insert_all_new(session, ImportedGameRow, values)
 
 
 async def count_games(session: AsyncSession, game: str | None = None) -> int:

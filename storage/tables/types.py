@@ -94,10 +94,10 @@ LONGEST_VALUE = 32
 """Letters in the value of an enumeration, at most."""
 
 
-class PackedRecord(TypeDecorator[dict[str, Any]]):
+class PackedRecord(_Checked[dict[str, Any]]):
     """A record of plain JSON values, stored packed (`storage.packing.records`).
 
-    Reading one raises `RecordError` where it is damaged; `as_stored` reads around that.
+    Reading one raises `RecordError` where it is damaged.
     """
 
     impl = LargeBinary
@@ -106,31 +106,13 @@ class PackedRecord(TypeDecorator[dict[str, Any]]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:  # noqa: ARG002
         return None if value is None else pack(value)
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
-        # Instead of the type beneath, which cannot read a text; SQLite may have one.
-        return _unpacked
+    def process_result_value(self, value: Any, dialect: Dialect) -> dict[str, Any] | None:  # noqa: ARG002
+        return None if value is None else unpack(value)
 
 
-def _unpacked(stored: object) -> dict[str, Any] | None:
-    return None if stored is None else unpack(stored)
-
-
-class _StoredRecord(TypeDecorator[object]):
-    """The raw content of a column of packed records."""
-
-    impl = LargeBinary
-    cache_ok = True
-
-    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002
-        return None
-
-
-def as_stored(record: Any) -> ColumnElement[object]:
-    """A column of packed records for a query that must not fail at a damaged one.
-
-    Each value is to be unpacked by itself (`storage.packing.records.unpack`).
-    """
-    return type_coerce(record, _StoredRecord)
+def as_stored(record: Any) -> ColumnElement[bytes]:
+    """The bytes of a column of packed records; `storage.packing.records.unpack` unpacks each."""
+    return type_coerce(record, LargeBinary)
 
 
 BigInt = BigInteger().with_variant(Integer(), "sqlite")

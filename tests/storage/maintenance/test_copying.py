@@ -349,14 +349,13 @@ async def test_damaged_records_are_copied_as_they_are(
     async with database.write() as session:
         await session.execute(text("PRAGMA ignore_check_constraints = ON"))
         await session.execute(text("UPDATE decisions SET record = x'01020304' WHERE id = 1"))
-        await session.execute(text("UPDATE decisions SET record = '{\"a\"\\:1}' WHERE id = 2"))
     await database.close()
     target_url = await emptied_database(postgres, postgres_template)
     await copy_database(url, target_url)
     target = await Database.open(target_url)
     async with target.read() as session:
-        found = await session.execute(text("SELECT record FROM decisions WHERE id < 3 ORDER BY id"))
-        assert [each.record for each in found] == [b"\x01\x02\x03\x04", b'\0{"a":1}']
+        found = await session.execute(text("SELECT record FROM decisions WHERE id = 1"))
+        assert [each.record for each in found] == [b"\x01\x02\x03\x04"]
     await target.close()
 
 
