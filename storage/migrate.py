@@ -37,7 +37,7 @@ UPGRADE_LOCK = 0x0DE5DE
 
 
 UNFINISHED_COPY = "unfinished copy"
-"""In place of a revision, while `storage.maintenance.copying` fills the database."""
+"""Before the revision, while `storage.maintenance.copying` fills the database."""
 
 
 class SchemaError(Exception):
@@ -128,7 +128,7 @@ def _current(connection: Connection) -> str | None:
 
 
 def _refuse_newer(revision: str | None) -> None:
-    if revision == UNFINISHED_COPY:
+    if revision is not None and revision.startswith(UNFINISHED_COPY):
         raise SchemaError("it is an unfinished copy of another database; `desdemona db copy` finishes it")
     if revision is not None and revision not in _revisions():
         raise SchemaError(f"its schema {revision} is newer than this program; install the newer one")

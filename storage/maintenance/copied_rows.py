@@ -20,8 +20,6 @@ from sqlalchemy import (
     Table,
     Text,
     TextClause,
-    Update,
-    and_,
     bindparam,
     cast,
     collate,
@@ -29,7 +27,6 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -103,40 +100,17 @@ class CopiedTable:
                 values[index] = json.dumps(json.loads(value), separators=(",", ":"))  # JSONB adds spaces
         return tuple(values)
 
-    async def keys(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
-        """The keys of all rows, in order."""
-        columns = [self._columns[index] for index in self._key]
-        statement = self._in_order(columns, connection.dialect.name)
-        async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
-            async for some in found.partitions():
-                for row in some:
-                    yield tuple(row)
-
     def insertion(self, dialect: str) -> Insert:
         """Inserts the rows given by `parameters`."""
         return insert(self._table).values({each.name: _written(each, dialect) for each in self._columns})
 
-    def change(self, dialect: str) -> Update | None:
-        """Changes rows to those given by `parameters`; None: the table is nothing but a key."""
-        key = {self._columns[index].name for index in self._key}
-        changed = {each.name: _written(each, dialect) for each in self._columns if each.name not in key}
-        return update(self._table).where(self._has_key()).values(changed) if changed else None
-
-    def removal(self) -> Delete:
-        """Deletes the rows with the keys given by `key_parameters`."""
-        return delete(self._table).where(self._has_key())
-
-    def _has_key(self) -> ColumnElement[bool]:
-        columns = [self._columns[index] for index in self._key]
-        return and_(*(column == bindparam(f"to_{column.name}", type_=column.type) for column in columns))
+    def emptying(self) -> Delete:
+        """Deletes all rows."""
+        return delete(self._table)
 
     def parameters(self, row: Row) -> dict[str, Any]:
-        """A row for `insertion` or `change`."""
+        """A row for `insertion`."""
         return {f"to_{column.name}": value for column, value in zip(self._columns, row, strict=True)}
-
-    def key_parameters(self, key: Row) -> dict[str, Any]:
-        """A key for `removal`."""
-        return {f"to_{self._columns[index].name}": value for index, value in zip(self._key, key, strict=True)}
 
     def canonical(self, row: Row) -> Row:
         """A canonical form, equal for rows that mean the same on any database."""

@@ -1,12 +1,8 @@
 """Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
 
 The source is read as it was at one moment, so that a program may play on it meanwhile.  The target must be
-empty.  While it is filled its revision is `storage.migrate.UNFINISHED_COPY`, with which no
-program opens it,
-and the table `unfinished_copy` says what it is a copy of.
-
-A copy that was interrupted goes on where it stopped: rows that the target has are compared with the source as
-it is now, and changed, inserted or deleted until both are equal.  At the end all rows of both databases are
+empty, or a copy that was interrupted, which is begun again.  While it is filled its revision begins with
+`storage.migrate.UNFINISHED_COPY`, with which no program opens it.  At the end all rows of both databases are
 read once more and compared, one by one.
 """
 
@@ -16,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, MetaData, String, Table, Text, inspect, select, text
+from sqlalchemy import inspect, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.exc import StatementError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from storage import migrate
@@ -28,14 +24,6 @@ from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"
 """The role of a program that fills a database (`Database.sole`)."""
-
-_STATE = Table(
-    "unfinished_copy",
-    MetaData(),
-    Column("source", Text, nullable=False),
-    # The schema that both databases had when the copy began.
-    Column("revision", String(32), nullable=False),
-)
 
 _Pair = tuple[Row | None, Row | None]
 
@@ -61,22 +49,19 @@ class CopyReport:
     """The database's URL, without a password."""
     target: str
     tables: tuple[CopiedRows, ...]
-    is_continued: bool
-    """An earlier run had begun it."""
 
 
 async def copy_database(source_url: str, target_url: str, on_step: OnStep | None = None) -> CopyReport:
-    """Copy all tables of a database into an empty one, or finish such a copy.
+    """Copy all tables of a database into an empty one.
 
     Args:
         source_url: URL of a database with the newest schema.  It is only read.
-        target_url: URL of a database without rows, or of an unfinished copy of the same source.  Tables that
-            are missing are created.
+        target_url: URL of a database without rows, or of an unfinished copy.  Tables that are missing are
+            created.
         on_step: Called with the progress.
 
     Raises:
-        StorageError: A database cannot be used, the target has other data, or a row cannot be copied; what
-            was copied so far stays, and the next run goes on.
+        StorageError: A database cannot be used, the target has other data, or a row cannot be copied.
     """
     source = await Database.open(source_url, upgrade=False)
     try:
@@ -106,7 +91,7 @@ async def _open_target(source: Database, url: str) -> Database:
             if strange:
                 raise StorageError(f"{target.url} has tables of something else: {', '.join(strange[:5])}")
             await (await Database.open(url)).close()
-        elif revision not in (migrate.head(), migrate.UNFINISHED_COPY):
+        elif revision not in (migrate.head(), _unfinished()):
             raise StorageError(
                 f"the schema of {target.url} is {revision}, not {migrate.head()}: give an empty database"
             )
@@ -114,6 +99,11 @@ async def _open_target(source: Database, url: str) -> Database:
         await target.close()
         raise
     return target
+
+
+def _unfinished() -> str:
+    """The revision of a copy that is not finished."""
+    return f"{migrate.UNFINISHED_COPY} {migrate.head()}"
 
 
 def _place(database: Database) -> str:
@@ -136,144 +126,79 @@ class _Copying:
         self._tables = [CopiedTable(table) for table in migrate.all_tables().sorted_tables]
 
     async def run(self) -> CopyReport:
-        is_continued = await self._begin()
+        await self._begin()
         async with self._source.snapshot() as reading:
-            if is_continued:
-                for table in reversed(self._tables):
-                    await self._remove_others(reading, table)
             for table in self._tables:
-                await self._fill(reading, table, is_continued)
+                await self._fill(reading, table)
             async with self._target.snapshot() as written:
                 verified = [await self._verify(reading, written, table) for table in self._tables]
         await self._finish()
-        return CopyReport(self._source.url, self._target.url, tuple(verified), is_continued)
+        return CopyReport(self._source.url, self._target.url, tuple(verified))
 
-    async def _begin(self) -> bool:
-        """Mark the target as unfinished; return whether it was so already.
+    async def _begin(self) -> None:
+        """Mark the target as unfinished, and empty it if it was so already.
 
         Raises:
             StorageError: It has other data.
         """
         async with self._target.write() as session:
             revision = await session.scalar(text("SELECT version_num FROM alembic_version"))
-            if revision == migrate.UNFINISHED_COPY:
-                state = (await session.execute(select(_STATE))).one()
-                if state.source != _place(self._source):
-                    raise StorageError(
-                        f"{self._target.url} is an unfinished copy of {state.source}, "
-                        f"not of {self._source.url}"
-                    )
-                if state.revision != migrate.head():
-                    raise StorageError(
-                        f"the copy {self._target.url} was begun with schema {state.revision}, and now it is "
-                        f"{migrate.head()}: give an empty database"
-                    )
-                return True
-            for table in self._tables:
-                if await session.scalar(text(f"SELECT 1 FROM {table.name} LIMIT 1")) is not None:  # noqa: S608 - our own name
+            for table in reversed(self._tables):
+                if revision == _unfinished():
+                    await session.execute(table.emptying())
+                elif await session.scalar(text(f"SELECT 1 FROM {table.name} LIMIT 1")) is not None:  # noqa: S608 - our own name
                     raise StorageError(
                         f"{self._target.url} is not empty: its table {table.name} has rows; "
                         "nothing was changed"
                     )
-            await _on_connection(session, _STATE.create)
             await session.execute(
-                _STATE.insert().values(source=_place(self._source), revision=migrate.head())
+                text("UPDATE alembic_version SET version_num = :mark"), {"mark": _unfinished()}
             )
-            await session.execute(
-                text("UPDATE alembic_version SET version_num = :mark"), {"mark": migrate.UNFINISHED_COPY}
-            )
-            return False
 
-    async def _remove_others(self, reading: AsyncConnection, table: CopiedTable) -> None:
-        """Delete the target's rows that the source has no more."""
-        others: list[Row] = []
-        async with (
-            self._target.snapshot() as written,
-            aclosing(_paired(table.keys(reading), table.keys(written), _itself)) as pairs,
-        ):
-            async for wanted, found in pairs:
-                if wanted is None and found is not None:
-                    others.append(found)
-        for start in range(0, len(others), BATCH):
-            given = [table.key_parameters(key) for key in others[start : start + BATCH]]
-            async with self._target.write() as session:
-                await (await session.connection()).execute(table.removal(), given)
-
-    async def _fill(self, reading: AsyncConnection, table: CopiedTable, is_continued: bool) -> None:
-        """Make the target's rows those of the source."""
-        if not is_continued:
-            await self._write_missing(table, _alone(table.rows(reading)))
-            return
-        async with self._target.snapshot() as written:
-            await self._write_missing(table, _paired(table.rows(reading), table.rows(written), table.key_of))
-
-    async def _write_missing(self, table: CopiedTable, pairs: AsyncIterator[_Pair]) -> None:
-        new: list[Row] = []
-        changed: list[Row] = []
+    async def _fill(self, reading: AsyncConnection, table: CopiedTable) -> None:
+        """Copy a table's rows."""
         rows = 0
-        async for wanted, found in pairs:
-            if wanted is None:
-                continue
-            rows += 1
-            if found is None:
-                new.append(wanted)
-            elif table.canonical(wanted) != table.canonical(found):
-                changed.append(wanted)
-            if len(new) + len(changed) >= BATCH:
-                await self._write(table, new, changed)
+        new: list[Row] = []
+        async for row in table.rows(reading):
+            new.append(row)
+            if len(new) >= BATCH:
+                rows += len(new)
+                await self._write(table, new)
                 self._on_step("copy", table.name, rows)
-        await self._write(table, new, changed)
-        self._on_step("copy", table.name, rows)
+                new.clear()
+        await self._write(table, new)
+        self._on_step("copy", table.name, rows + len(new))
 
-    async def _write(self, table: CopiedTable, new: list[Row], changed: list[Row]) -> None:
-        """Write rows in one transaction, and empty the lists.
+    async def _write(self, table: CopiedTable, rows: list[Row]) -> None:
+        """Write rows in one transaction.
 
         Raises:
             StorageError: The target refuses a row: which and why.
         """
-        dialect = self._target.dialect
-        change = table.change(dialect)
-        # Changes first: a new row may have a unique value that a changed one has given up.
-        steps: list[tuple[Any, list[Row]]] = [(change, changed)] if change is not None else []
-        steps.append((table.insertion(dialect), new))
-        failure: Exception | None = None
+        if not rows:
+            return
+        insertion = table.insertion(self._target.dialect)
+        is_refused = False
         try:
             async with self._target.write() as session:
                 connection = await session.connection()
-                for statement, rows in steps:
-                    if rows:
-                        try:
-                            await connection.execute(statement, [table.parameters(row) for row in rows])
-                        except (StatementError, *VALUE_ERRORS) as error:
-                            failure = error
-                            raise
-        except (StorageError, StatementError, *VALUE_ERRORS) as error:
-            if failure is None:
-                raise
-            raise StorageError(await self._first_refused(table, steps, failure)) from error
-        new.clear()
-        changed.clear()
-
-    async def _first_refused(
-        self, table: CopiedTable, steps: list[tuple[Any, list[Row]]], failure: Exception
-    ) -> str:
-        """The row that the failure concerns; nothing is written."""
-        for statement, rows in steps:
-            for row in rows:
                 try:
-                    async with self._target.write() as session:
-                        connection = await session.connection()
-                        async with connection.begin_nested() as trial:
-                            await connection.execute(statement, [table.parameters(row)])
-                            await trial.rollback()
-                except (StorageError, StatementError, *VALUE_ERRORS) as error:
-                    cause = error.__cause__ if isinstance(error.__cause__, StatementError) else error
-                    reason = reason_of(cause) if isinstance(cause, Exception) else str(cause)
-                    return f"{table.told(table.key_of(row))} cannot be copied: {reason}"
-        hint = ""
-        if isinstance(failure, IntegrityError):
-            hint = "; if the source has changed since the copy began, give an empty database and begin again"
-        return f"rows of {table.name} cannot be copied: {reason_of(failure)}{hint}"
+                    await connection.execute(insertion, [table.parameters(row) for row in rows])
+                except (StatementError, *VALUE_ERRORS):
+                    is_refused = True
+                    raise
+        except (StorageError, StatementError, *VALUE_ERRORS) as error:
+            if not is_refused:
+                raise
+            if len(rows) == 1:
+                cause = error.__cause__ if isinstance(error.__cause__, StatementError) else error
+                reason = reason_of(cause) if isinstance(cause, Exception) else str(cause)
+                name = table.told(table.key_of(rows[0]))
+                raise StorageError(f"{name} cannot be copied: {reason}") from error
+        else:
+            return
+        for row in rows:  # which of them?
+            await self._write(table, [row])
 
     async def _verify(
         self, reading: AsyncConnection, written: AsyncConnection, table: CopiedTable
@@ -306,19 +231,9 @@ class _Copying:
                 for table in self._tables:
                     if (sequence := table.sequence()) is not None:
                         await session.execute(sequence)
-            await _on_connection(session, _STATE.drop)
             await session.execute(
                 text("UPDATE alembic_version SET version_num = :head"), {"head": migrate.head()}
             )
-
-
-def _itself(key: Row) -> Row:
-    return key
-
-
-async def _alone(rows: AsyncIterator[Row]) -> AsyncGenerator[_Pair, None]:
-    async for row in rows:
-        yield row, None
 
 
 async def _paired(

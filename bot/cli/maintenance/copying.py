@@ -24,7 +24,7 @@ def copy_command(
 
     URLs are sqlite:///folder/file.db and postgresql://user@host/name; a password is better in ~/.pgpass.  A
     bot may play on the first database: it is copied as it is now.  If this is interrupted, the same command
-    goes on.  At the end all rows are compared; until then no program opens the copy.
+    begins again.  At the end all rows are compared; until then no program opens the copy.
     """
     with _shown() as on_step:
         found = asyncio.run(copy_database(source, target, on_step))
