@@ -33,11 +33,6 @@ def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
     return func.to_char(func.timezone("UTC", moment), "YYYY-MM-DD HH24")
 
 
-def day_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
-    """The day (UTC) of a time, as ``2026-11-25``."""
-    return func.substr(hour_of(session, moment), 1, 10)
-
-
 def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnElement[float]:
     """Seconds from one moment to another, to the microsecond."""
     if session.get_bind().dialect.name != "sqlite":

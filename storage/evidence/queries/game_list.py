@@ -5,20 +5,19 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
 from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
 from engine.judgement import RULE
-from storage.evidence.game_records import named_bait
+from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.summaries import is_valid
 from storage.filters import Filters, shown_games
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
-from storage.tables.summaries import GameSummaryRow
 
 
 class WhichResult(StrEnum):
@@ -160,20 +159,25 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.FALLEN:
-            # Of a game without a valid summary its baits are counted.
-            counted = (
-                select(func.count())
-                .select_from(DecisionRow)
-                .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-                .where(DecisionRow.game_id == GameRow.id, *named_bait(), ForecastRow.is_taken.is_(True))
-                .correlate(GameRow)
-                .scalar_subquery()
-            )
-            fallen = func.coalesce(GameSummaryRow.baits_taken, counted)
-            statement = statement.outerjoin(GameSummaryRow, is_valid()).order_by(fallen.desc(), *latest)
-    rows = (await session.execute(statement.limit(limit).offset(offset))).all()
+            keys = await _most_fallen(session, limit, offset, *shown_games(filters), *_result(result))
+            place = {key: number for number, key in enumerate(keys)}
+            statement = statement.where(GameRow.id.in_(keys))
+    if order is GameOrder.FALLEN:
+        rows = sorted((await session.execute(statement)).all(), key=lambda row: place[row.id])
+    else:
+        rows = list(await session.execute(statement.limit(limit).offset(offset)))
     counts = await counts_of_games(session, [row.id for row in rows])
     return [_line(row, counts.get(row.id, BaitCounts())) for row in rows]
+
+
+async def _most_fallen(
+    session: AsyncSession, limit: int, offset: int, *which: ColumnElement[bool]
+) -> list[int]:
+    """Keys of the games in the order `GameOrder.FALLEN`."""
+    games = (await read_games(session, *which)).games
+    order = np.lexsort((games["id"], games["began_us"], games["baits_taken"]))[::-1]
+    keys: list[int] = games["id"][order[offset : offset + limit]].tolist()
+    return keys
 
 
 async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:

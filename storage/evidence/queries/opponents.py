@@ -1,7 +1,4 @@
-"""Opponents: their games, returns, and baits taken.
-
-Counts come from the summaries of games; those of games without a valid one are made from their decisions.
-"""
+"""Opponents: their games, returns, and baits taken."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,13 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.timestamps import moment_of
-from storage.evidence.reading import played, read_columns, read_games
+from storage.evidence.reading import played, read_games
 from storage.evidence.replies import GameArray, days_of
-from storage.evidence.statistics.encounters import COUNTS, counts_of_games
-from storage.evidence.summaries import is_valid
+from storage.evidence.statistics.encounters import COUNTS
 from storage.filters import Filters
-from storage.tables.games import GameRow, OpponentRow
-from storage.tables.summaries import GameSummaryRow
+from storage.tables.games import OpponentRow
 
 LEAST_BAITS = 5
 """Least number of baits set for an opponent to appear in the order by share of baits taken."""
@@ -84,8 +79,7 @@ class OpponentLine:
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
     """All opponents with a game that passes the filters, in an order."""
-    games, baits = await _games(session, filters)
-    found = _by_person(games, baits)
+    found = _by_person((await read_games(session, *played(filters))).games)
     keys = found["person"]
     known = select(
         OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
@@ -132,26 +126,12 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     return (*first, -line.last_at.timestamp(), float(line.opponent_id))
 
 
-async def _games(session: AsyncSession, filters: Filters) -> tuple[GameArray, NDArray[np.int64]]:
-    """The games, and their counts: the columns of `COUNTS`, shape (games, columns)."""
-    which = played(filters)
-    games = (await read_games(session, *which)).games
-    statement = select(GameRow.id, *(GameSummaryRow.__table__.c[name] for name in COUNTS))
-    rows = await read_columns(session, statement.join(GameSummaryRow, is_valid()).where(*which))
-    others = await counts_of_games(session, np.setdiff1d(games["id"], rows["id"]).tolist())
-    made = [(key, *(getattr(counts, name) for name in COUNTS)) for key, counts in others.items()]
-    found = np.concatenate([np.array([*rows.values()], np.int64).T, np.array(made, np.int64).reshape(-1, 4)])
-    found = found[np.argsort(found[:, 0])]
-    return games, found[np.searchsorted(found[:, 0], games["id"]), 1:]
-
-
-def _by_person(games: GameArray, baits: NDArray[np.int64]) -> dict[str, list[Any]]:
+def _by_person(games: GameArray) -> dict[str, list[Any]]:
     """The games' sums by person, one column each.
 
     A database would sort the days of all games as texts to count those that differ.
     """
-    order = np.lexsort((games["began_us"], games["person"]))
-    games, baits = games[order], baits[order]
+    games = games[np.lexsort((games["began_us"], games["person"]))]
     persons, began, scores = games["person"], games["began_us"], games["score"]
     is_first = np.ones(len(games), bool)
     is_first[1:] = persons[1:] != persons[:-1]
@@ -175,5 +155,5 @@ def _by_person(games: GameArray, baits: NDArray[np.int64]) -> dict[str, list[Any
         "best_rating": (np.fmax.reduceat(games["rating"], starts) if len(starts) else starts).tolist(),
         "first_us": began[starts].tolist(),
         "last_us": began[ends].tolist(),
-        **{name: summed(column) for name, column in zip(COUNTS, baits.T, strict=True)},
+        **{name: summed(games[name].astype(np.int64)) for name in COUNTS},
     }

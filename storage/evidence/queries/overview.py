@@ -1,26 +1,26 @@
 """Numbers of the last days, the latest baits, and move times."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
-from storage.evidence.queries.elapsed import day_of, hour_of, quantiles
+from storage.evidence.inference.timestamps import microseconds
+from storage.evidence.queries.elapsed import hour_of, quantiles
+from storage.evidence.reading import SHOWN, read_games
+from storage.evidence.replies import days_of
 from storage.evidence.slips import is_slip
-from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.summaries import is_valid
-from storage.filters import count_where, standing
-from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.filters import standing
+from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 
 _MOST_TIMES = 50_000
 """Moves of which the times are read; the latest count."""
@@ -90,58 +90,28 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     """The last days, the oldest first, including days without games."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    day = day_of(session, GameRow.started_at)
-    counted = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
-    points = case(
-        (GameRow.result == GameResult.WIN, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
-    )
-    games = {
-        str(row.day): row
-        for row in await session.execute(
-            select(
-                day.label("day"),
-                func.count().label("games"),
-                count_where(GameRow.result.is_not(None)).label("decided"),
-                func.sum(points).label("points"),
-            )
-            .where(*counted)
-            .group_by(day)
-        )
-    }
-    baits = await _baits_by_day(session, day, counted)
-    found = []
-    for number in range(days):
-        each = first + timedelta(days=number)
-        game, bait = games.get(str(each)), baits.get(str(each), BaitCounts())
-        found.append(
-            Day(
-                each,
-                games=0 if game is None else game.games,
-                decided=0 if game is None else game.decided,
-                points=0.0 if game is None else float(game.points),
-                baits_set=bait.baits_set,
-                baits_taken=bait.baits_taken,
-            )
-        )
-    return found
+    which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, SHOWN)
+    games = (await read_games(session, *which)).games
+    day = days_of(games["began_us"]) - days_of(np.array([microseconds(since)]))
+    known = ~np.isnan(games["score"])
 
+    def by_day(values: NDArray[Any]) -> list[float]:
+        return np.bincount(day, values, days)[:days].tolist()
 
-async def _baits_by_day(
-    session: AsyncSession, day: ColumnElement[Any], which: Sequence[ColumnElement[bool]]
-) -> dict[str, BaitCounts]:
-    """The baits in each day's games, from their summaries or their decisions."""
-    summary = GameSummaryRow
-    statement = select(GameRow.id, day.label("day"), summary.baits_set, summary.baits_taken)
-    rows = (await session.execute(statement.outerjoin(summary, is_valid()).where(*which))).all()
-    others = await counts_of_games(session, [row.id for row in rows if row.baits_set is None])
-    found: dict[str, BaitCounts] = defaultdict(BaitCounts)
-    for row in rows:
-        known = found[str(row.day)]
-        count = others.get(row.id, BaitCounts()) if row.baits_set is None else row
-        found[str(row.day)] = BaitCounts(
-            baits_set=known.baits_set + count.baits_set, baits_taken=known.baits_taken + count.baits_taken
+    counts = [np.ones(len(games)), known, games["baits_set"], games["baits_taken"]]
+    count, decided, baits_set, baits_taken = ([*map(round, by_day(each))] for each in counts)
+    points = by_day(np.where(known, games["score"], 0.0))
+    return [
+        Day(
+            first + timedelta(days=number),
+            games=count[number],
+            decided=decided[number],
+            points=points[number],
+            baits_set=baits_set[number],
+            baits_taken=baits_taken[number],
         )
-    return found
+        for number in range(days)
+    ]
 
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:

@@ -11,7 +11,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
@@ -31,12 +31,10 @@ from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.lots import is_by_lot
 from storage.evidence.statistics.suspect_rows import are_programs
-from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 from storage.tables.types import as_stored
 
 _BATCH = 100
@@ -161,9 +159,8 @@ async def trial_decisions(
 
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
-    statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
-    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
-    games = list(await session.scalars(statement.where(may_have, *which)))
+    rows = (await read_games(session, *which)).games
+    games = rows["id"][rows["draws"] > 0].tolist()
     found: list[tuple[str, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(

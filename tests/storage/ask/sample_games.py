@@ -277,8 +277,6 @@ def _summary(sample: Sample, game: int) -> Row:
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,
-        "trial_draws": 0,
-        "trial_draws_answered": 0,
         "labels": "[]",
         "game": b"",
         "replies": b"",
