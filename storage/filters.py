@@ -152,11 +152,6 @@ def includes_matches(filters: Filters) -> bool:
     return bool(filters.site or filters.match)
 
 
-def can_be_matches(filters: Filters) -> bool:
-    """Whether a game of a match on this machine can pass."""
-    return bool(filters.match) or filters.site == MATCH_SITE
-
-
 def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 

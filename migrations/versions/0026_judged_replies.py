@@ -29,34 +29,36 @@ def upgrade() -> None:
     op.drop_index("ix_game_summaries_stamp", "game_summaries")
     if op.get_bind().dialect.name == "sqlite":
         VIEWS.downgrade()
-        _make_again(*map(_number, (*VERSIONS, *COUNTS)), _text("labels"), *map(_bytes, PACKED))
+        counts = map(_number, COUNTS)
+        _make_again(*map(_number, VERSIONS), _stamp(), *counts, _text("labels"), *map(_bytes, PACKED))
         VIEWS.upgrade()
     else:
         # Its views stay, and with them the rights to read them.
         op.execute("DELETE FROM game_summaries")
-        for name in ("stamp", "outdated", *OLD_COUNTS, "models", *OLD_PACKED):
+        for name in ("outdated", *OLD_COUNTS, "models", *OLD_PACKED):
             op.drop_column("game_summaries", name)
         for column in map(_bytes, PACKED):
             op.add_column("game_summaries", column)
         # A game's replies lie in its row, uncompressed, as long as they fit into a page.
         op.execute("ALTER TABLE game_summaries SET (toast_tuple_target = 8160)")
+    op.create_index("ix_game_summaries_stamp", "game_summaries", STAMPED)
     op.drop_table("game_baits")
 
 
 def downgrade() -> None:
-    stamp = sa.Column("stamp", KEY, nullable=False)
+    op.drop_index("ix_game_summaries_stamp", "game_summaries")
     old: list[sa.Column[Any]] = [*map(_number, ("outdated", *OLD_COUNTS)), _text("models")]
     old += map(_bytes, OLD_PACKED)
     if op.get_bind().dialect.name == "sqlite":
         VIEWS.downgrade()
-        _make_again(*map(_number, (*VERSIONS, *COUNTS)), stamp, _text("labels"), *old)
+        _make_again(*map(_number, (*VERSIONS, *COUNTS)), _stamp(), _text("labels"), *old)
         VIEWS.upgrade()
     else:
         op.execute("DELETE FROM game_summaries")
         op.execute("ALTER TABLE game_summaries RESET (toast_tuple_target)")
         for name in PACKED:
             op.drop_column("game_summaries", name)
-        for column in [stamp, *old]:
+        for column in old:
             op.add_column("game_summaries", column)
     op.create_index("ix_game_summaries_stamp", "game_summaries", STAMPED)
     _make_baits()
@@ -90,6 +92,10 @@ def _make_baits() -> None:
     op.create_index("ix_game_baits_game_id", "game_baits", ["game_id"])
     for name in ("surprise", "cost"):
         op.create_index(f"ix_game_baits_{name}", "game_baits", [name, "decision_id"])
+
+
+def _stamp() -> "sa.Column[int]":
+    return sa.Column("stamp", KEY, nullable=False)
 
 
 def _number(name: str) -> "sa.Column[int]":

@@ -11,7 +11,7 @@ other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
 
@@ -131,11 +131,6 @@ class Cells:
             models=np.concatenate([none, *models]),
             model_names=[*names],
         )
-
-    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
-        """Those of some games, which are numbered again."""
-        found = self.where(is_wanted[self.games])
-        return replace(found, games=(np.cumsum(is_wanted) - 1)[found.games])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
         """Some of them."""

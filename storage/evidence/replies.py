@@ -285,10 +285,6 @@ class GameRows:
         """Some of them."""
         return self if is_wanted.all() else GameRows(self.games[is_wanted], self.labels.where(is_wanted))
 
-    def without_aborted(self) -> "GameRows":
-        """Those that were played."""
-        return self.where(self.games["state"] != ABORTED)
-
     def label(self, name: str) -> SharedTexts:
         """One of the labels of each game, by the name of the field; not the models."""
         return SharedTexts(self.labels.codes, [getattr(labels_of(text), name) for text in self.labels.texts])
@@ -324,6 +320,15 @@ class ReplyTable:
             np.concatenate(
                 [np.zeros(0, np.intp), *(part.game + at for part, at in zip(parts, starts, strict=False))]
             ),
+        )
+
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
+        """Those of some of the games, which are numbered again."""
+        if is_wanted.all():
+            return self
+        some = is_wanted[self.game]
+        return ReplyTable(
+            self.of.where(is_wanted), self.replies[some], (np.cumsum(is_wanted) - 1)[self.game[some]]
         )
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":

@@ -12,6 +12,7 @@ each summary with its game (`remake`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from secrets import randbits
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
@@ -29,6 +30,8 @@ BATCH = 50
 """Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
 SMALL_BATCH = 5
 """The same while games are played: a hundredth of a second."""
+_ANY_STAMP = {"stamp": 0}
+"""Summaries that are compared may differ in their stamps."""
 
 
 def is_valid() -> ColumnElement[bool]:
@@ -90,7 +93,7 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """
     records = await game_records(session, await _locked(session, games))
     stored = await _stored(session, games)
-    made = {key: _row(record) for key, record in records.items()}
+    made = {key: {**_row(record), **_ANY_STAMP} for key, record in records.items()}
     changed = [game for game in games if stored.get(game) != made.get(game)]
     await _replace(session, changed, [records[game] for game in changed if game in records])
     return [game for game in changed if game in stored]
@@ -103,6 +106,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
         "layout": LAYOUT,
         "rule": RULE,
         "forecast_rule": FORECAST_RULE,
+        "stamp": randbits(63),
         **asdict(record.counts),
         **asdict(record.packed),
     }
@@ -120,7 +124,7 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
     """The valid summaries of some games."""
     statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
     rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
-    return {row.game_id: dict(row._mapping) for row in rows}
+    return {row.game_id: {**row._mapping, **_ANY_STAMP} for row in rows}
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:

@@ -30,7 +30,6 @@ from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
-    GameProgress,
     GameTally,
     ObservedRatings,
     OpponentReport,
@@ -40,6 +39,7 @@ from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
     LEAST_GAMES,
     LEAST_REPLIES,
+    GameProgress,
     ProgressBlock,
     ReplyQuality,
 )

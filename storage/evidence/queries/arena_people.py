@@ -1,7 +1,7 @@
 """Player data for the arena's pages: games, ratings, replies to traps over time, the best ratings."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,13 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from storage.damage import Where, leave_out_damaged, require_types
-from storage.evidence.statistics.reply_progress import (
-    PlayedReplies,
-    ProgressBlock,
-    block_of,
-    progress,
-    replies_by_game,
-)
+from storage.evidence.reading import replies_of
+from storage.evidence.replies import ReplyTable
 from storage.records import GameStatus
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
@@ -59,16 +54,6 @@ class RatedPlayer:
     rating: float
     deviation: float
     games: int
-
-
-@dataclass(frozen=True, slots=True)
-class TrapHistory:
-    """How a player's replies to us changed at one game."""
-
-    game: str
-    everything: ProgressBlock
-    blocks: tuple[ProgressBlock, ...]
-    """The oldest first."""
 
 
 async def list_arena_games(
@@ -241,40 +226,18 @@ async def best_rated(
     return await leave_out_damaged(session, read, keys, rows_of)
 
 
-async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:
-    """An account's replies to our moves, by game, the oldest first.
-
-    Only in games that are over and judged to the end, of these the latest.
-    """
-    rows = (
-        await session.execute(
-            select(GameRow.id, GameRow.game, GameRow.started_at)
-            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-            .where(
-                OpponentRow.site == site,
-                OpponentRow.site_id == account_id,
-                GameRow.state == GameStatus.FINISHED,
-                GameRow.is_settled.is_(True),
-            )
-            .order_by(GameRow.started_at.desc(), GameRow.id.desc())
-            .limit(MOST_GAMES)
+async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> ReplyTable:
+    """An account's replies to our moves in games that are over and judged to the end, of these the latest."""
+    latest = (
+        select(GameRow.id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(
+            OpponentRow.site == site,
+            OpponentRow.site_id == account_id,
+            GameRow.state == GameStatus.FINISHED,
+            GameRow.is_settled.is_(True),
         )
-    ).all()
-    replies = await replies_by_game(session, [row.id for row in rows])
-    played: dict[str, list[PlayedReplies]] = defaultdict(list)
-    for row in reversed(rows):
-        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
-    return dict(played)
-
-
-def trap_histories(replies: Mapping[str, Sequence[PlayedReplies]]) -> list[TrapHistory]:
-    """The courses of `trap_replies`, those with the most games first.
-
-    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
-    """
-    found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in replies.items()]
-    return sorted(found, key=lambda each: (-each.everything.last, each.game))
-
-
-def _blocks(games: Sequence[PlayedReplies]) -> tuple[ProgressBlock, ...]:
-    return tuple(progress(games))
+        .order_by(GameRow.started_at.desc(), GameRow.id.desc())
+        .limit(MOST_GAMES)
+    )
+    return await replies_of(session, GameRow.id.in_(latest))

@@ -96,7 +96,8 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     known = ~np.isnan(games["score"])
 
     def by_day(values: NDArray[Any]) -> list[float]:
-        return np.bincount(day, values, days)[:days].tolist()
+        sums: list[float] = np.bincount(day, values, days)[:days].tolist()
+        return sums
 
     counts = [np.ones(len(games)), known, games["baits_set"], games["baits_taken"]]
     count, decided, baits_set, baits_taken = ([*map(round, by_day(each))] for each in counts)

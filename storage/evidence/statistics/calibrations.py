@@ -12,7 +12,7 @@ from engine.judgement import ERROR
 from storage.evidence.inference.calibration import Calibration, calibration
 from storage.evidence.inference.persons import Floats
 from storage.evidence.measures import Cells
-from storage.evidence.reading import is_everything, played, read_replies
+from storage.evidence.reading import played, read_replies
 from storage.evidence.replies import GameRows, ReplyFlag, ReplyTable, expected, has, phases_of
 from storage.evidence.statistics.group_rows import GroupIndex, GroupRows, is_first, read_sources
 from storage.evidence.statistics.groups import By, complete_keys
@@ -95,7 +95,7 @@ async def read_calibrations(
         games.append(part.of)
         count += len(part.of)
     of = GameRows.joined(games)
-    sources = await read_sources(session, keys, of if is_everything(of_games(filters)) else None)
+    sources = await read_sources(session, keys)
     groups = GroupRows(by=keys, games=of, cells=Cells.joined(cells), sources=sources, outdated=0)
     return CalibrationRows(groups, np.concatenate(foreseen), np.concatenate(erred))
 

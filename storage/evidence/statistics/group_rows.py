@@ -1,13 +1,13 @@
 """Assigns games and replies to groups, and sums them for the statistics of groups."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Select, case, func, select, tuple_
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.damage import read_rows
@@ -15,7 +15,7 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
-from storage.evidence.reading import is_everything, many_objects, played, read_games, read_replies
+from storage.evidence.reading import many_objects, played, read_games, read_replies
 from storage.evidence.replies import ABORTED, FINISHED, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
@@ -26,14 +26,11 @@ from storage.evidence.statistics.groups import (
     phase_name,
     week_text,
 )
-from storage.filters import Filters, TrapSettings, can_be_matches, of_games
-from storage.records import GameStatus
-from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
+from storage.filters import Filters, TrapSettings, of_games
+from storage.tables.games import EngineConfigRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
 _LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
-_BATCH = 500
-"""Persons and games in one statement."""
 _FIRST_DAY = date(1970, 1, 1)
 
 
@@ -85,44 +82,23 @@ async def read_groups(
         among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys(by), filters or Filters()
-    parts, count = [], 0
-    read: list[GameRows] = []
+    cells, games, count, outdated = [], [], 0, 0
     async for part in read_replies(session, *played(of_games(filters))):
-        parts.append((cells_of(part, by_phase=By.PHASE in keys, phase=filters.phase), count))
-        read.append(part.of)
-        count += len(part.of)
-    games, cells = GameRows.joined(read), Cells.joined(parts)
-    sources = await read_sources(session, keys, games if is_everything(of_games(filters)) else None)
-    outdated = outdated_of(games)
-    if among is not None:
-        is_wanted = np.array([among(key) for key in games.games["id"].tolist()], bool)
-        games, cells = games.where(is_wanted), cells.of_games(is_wanted)
+        outdated += outdated_of(part.of)
+        wanted = part
+        if among is not None:
+            wanted = part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
+        cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
+        games.append(wanted.of)
+        count += len(wanted.of)
     return GroupRows(
         by=keys,
-        games=games,
-        cells=cells,
-        sources=sources,
+        games=GameRows.joined(games),
+        cells=Cells.joined(cells),
+        sources=await read_sources(session, keys),
         outdated=outdated,
         only_with_cells=filters.phase is not None,
     )
-
-
-async def groups_of_games(
-    session: AsyncSession, filters: Filters, shown: GameRows, by: Sequence[By]
-) -> GroupRows:
-    """`read_groups` where all games have been read.
-
-    Args:
-        session: Of the transaction.
-        filters: Which games.
-        shown: All games but matches between programs.
-        by: What to group by, the phase apart; the game is added, and the site for rating bands.
-    """
-    read = await read_groups(session, filters, by)
-    if can_be_matches(filters):
-        return read
-    sources = await read_sources(session, read.by, shown)
-    return replace(read, sources=sources)
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
@@ -283,71 +259,31 @@ def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
     return np.bincount(groups[first], minlength=size)
 
 
-async def read_sources(session: AsyncSession, by: Sequence[By], shown: GameRows | None) -> KeySources:
-    """Read the additional data for these keys.
-
-    Args:
-        session: Of the transaction.
-        by: The keys.
-        shown: All games but matches between programs; None: they have not been read, or matches count, too.
-    """
+async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
+    """Read the additional data for these keys."""
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return KeySources(
-        late=await _late(session) if shown is None else _late_among(shown),
+        late=_late(await read_games(session)),
         configured=await _configured(session) if set(by) & set(_CONFIGURED) else {},
         programs=list(await session.scalars(programs)) if By.OPPONENT_KIND in by else (),
     )
 
 
-def _late_among(shown: GameRows) -> list[int]:
-    """`_late`, among all games; a person is at one site, so no other game is theirs."""
-    games = shown.games
+def _late(every: GameRows) -> list[int]:
+    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
+
+    In the order in which they began, whatever the filters; aborted games count for nothing.
+    """
+    games = every.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
     frequent = np.flatnonzero((np.bincount(persons, is_played) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
-    kind = shown.label("game")
+    kind = every.label("game")
     kinds = codes_of(kind.texts)[kind.codes[order]]
-    pairs = codes_of(persons[order] * (int(kinds.max(initial=0)) + 1) + kinds)
-    late: list[int] = games["id"][order[earlier_counts(pairs) >= CAP_GAMES]].tolist()
+    late: list[int] = games["id"][
+        order[earlier_counts(codes_of(combined([persons[order], kinds]))) >= CAP_GAMES]
+    ].tolist()
     return late
-
-
-async def _late(session: AsyncSession) -> list[int]:
-    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
-
-    In the order in which they began, whatever the filters; only the games of persons who have that many.
-    """
-    frequent = await session.execute(
-        select(GameRow.opponent_id, GameRow.game)
-        .group_by(GameRow.opponent_id, GameRow.game)
-        .having(func.count() > CAP_GAMES)
-    )
-    pairs = [(row.opponent_id, row.game) for row in frequent]
-    found: list[int] = []
-    # By name, so that no database reads all games.
-    for start in range(0, len(pairs), _BATCH):
-        found += await session.scalars(_numbered_late(pairs[start : start + _BATCH]))
-    return found
-
-
-def _numbered_late(pairs: Sequence[tuple[int, str]]) -> Select[int]:
-    """The same among the games of some persons at some games."""
-    is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
-    numbers = (
-        select(
-            GameRow.id,
-            is_counted.label("own"),
-            func.sum(is_counted)
-            .over(
-                partition_by=(GameRow.opponent_id, GameRow.game),
-                order_by=(GameRow.started_at, GameRow.id),
-            )
-            .label("number"),
-        )
-        .where(tuple_(GameRow.opponent_id, GameRow.game).in_(pairs))
-        .subquery()
-    )
-    return select(numbers.c.id).where(numbers.c.number - numbers.c.own >= CAP_GAMES)
 
 
 async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:

@@ -49,7 +49,6 @@ async def trial_games(
     treated: str,
     control: str,
     filters: Filters | None = None,
-    passing: GameRows | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -62,7 +61,6 @@ async def trial_games(
         treated: The player whose effect is asked for (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        passing: All games that pass these filters; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -70,10 +68,7 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    if passing is None:
-        rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
-    else:
-        rows = passing.where(passing.games["trial"] == trial.id)
+    rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
@@ -159,8 +154,8 @@ async def trial_decisions(
 
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
-    rows = (await read_games(session, *which)).games
-    games = rows["id"][rows["draws"] > 0].tolist()
+    known = (await read_games(session, *which)).games
+    games = known["id"][known["draws"] > 0].tolist()
     found: list[tuple[str, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(

@@ -274,6 +274,7 @@ def _summary(sample: Sample, game: int) -> Row:
         "layout": 1,
         "rule": RULE,
         "forecast_rule": FORECAST_RULE,
+        "stamp": game,
         "baits_set": met,
         "baits_taken": taken,
         "slips": slips,

@@ -34,7 +34,7 @@ async def closed(session: AsyncSession, key: str = "one", *, aborted: bool = Fal
 async def summaries(session: AsyncSession) -> dict[int, dict[str, object]]:
     """All of them."""
     rows = await session.execute(select(GameSummaryRow.__table__).order_by(GameSummaryRow.game_id))
-    return {row.game_id: dict(row._mapping) for row in rows}
+    return {row.game_id: {**row._mapping, "stamp": 0} for row in rows}
 
 
 async def test_a_summary_of_a_game(database: Database) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import select, text, update
 
@@ -24,7 +25,6 @@ from storage.evidence.queries.opponent_report import (
 )
 from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
-    GameReplies,
     ProgressBlock,
     ReplyQuality,
     reply_quality,
@@ -294,17 +294,17 @@ def _check_progress(
             check_quality(told, [by_game[each["game_id"], has_bait] for each in some])
 
     def check_quality(told: ReplyQuality, replies: list[list[dict[str, Any]]]) -> None:
-        of_games = [
-            GameReplies(len(some), sum(each["is_error"] for each in some), sum(each["cost"] for each in some))
-            for some in replies
-        ]
-        assert told.replies == sum(each.replies for each in of_games)
-        assert told.errors == sum(each.errors for each in of_games)
-        assert told.games == sum(each.replies > 0 for each in of_games)
+        counts = np.array([len(some) for some in replies], np.float64)
+        errors, costs = (
+            np.array([sum(each[name] for each in some) for some in replies], np.float64)
+            for name in ("is_error", "cost")
+        )
+        assert (told.replies, told.errors) == (counts.sum(), errors.sum())
+        assert told.games == (counts > 0).sum()
         if told.is_shown:
             assert told.error_share == pytest.approx(told.errors / told.replies)
-            assert told.cost == pytest.approx(sum(each.cost for each in of_games) / told.replies)
-        expected = reply_quality(of_games)
+            assert told.cost == pytest.approx(costs.sum() / told.replies)
+        expected = reply_quality(counts, errors, costs)
         for name in ("error_low", "error_high", "cost_low", "cost_high", "effective_games"):
             value = getattr(expected, name)
             assert getattr(told, name) == (None if value is None else pytest.approx(value))
