@@ -68,7 +68,7 @@ def counted_replies(games: Sequence[Sequence[tuple[int, int]]], first: datetime)
     for kinds in games:
         its = np.zeros(sum(count for count, _ in kinds), REPLY)
         its["flags"] = ReplyFlag.JUDGED
-        its["flags"][: kinds[0][0]] |= ReplyFlag.BAIT
+        its["flags"][: kinds[0][0]] = ReplyFlag.JUDGED | ReplyFlag.BAIT
         at = 0
         for count, errors in kinds:
             its["cost"][at : at + errors] = WHOLE // 4
