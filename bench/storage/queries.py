@@ -11,8 +11,9 @@ of this process's processor time (garbage is collected as seldom as where pages 
 over that of a reference, the bare reading of eight columns of all games.  Then follow the pages of the
 dashboard at the moment at which the last game began, without its cache of views but with the replies that its
 processes keep, and the other readers of many games.  At the end stands how the database goes about the
-slowest statement of each of the slowest `--plans` readers.  Each statement that was sent is explained (EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the
-reader needs each reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
+slowest statement of each of the slowest `--plans` readers.  Each statement that was sent is explained
+(EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the reader needs each
+reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
 once they have been read, beside that of reading them.
 """
 

@@ -94,7 +94,7 @@ UNKNOWN = np.iinfo(np.int64).min
 NO_TRIAL = 0
 """In place of a trial's key."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
-_DAY_US = 86_400_000_000
+DAY_US = 86_400_000_000
 
 GAME = np.dtype(
     [
@@ -219,7 +219,7 @@ def phases_of(replies: ReplyArray) -> Codes:
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
     """Days since 1970 (UTC)."""
-    return at_us // _DAY_US
+    return at_us // DAY_US
 
 
 @dataclass(frozen=True, slots=True)

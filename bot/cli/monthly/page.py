@@ -17,8 +17,9 @@ from bot.charts.numbers import NumberStyle
 from bot.views.verdict_text import sentences
 from engine.games import get_rules
 from storage.evidence.inference.verdict import TrialVerdict
+from storage.evidence.queries.rating_curves import RatingCurve
 from storage.evidence.statistics.groups import Expected, GroupStatistics
-from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport, RatedGames
+from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)
@@ -321,13 +322,13 @@ def _fates(groups: Sequence[GroupStatistics]) -> Markup:
     )
 
 
-def _ratings(curves: Sequence[RatedGames]) -> tuple[Markup, ...]:
+def _ratings(curves: Sequence[RatingCurve]) -> tuple[Markup, ...]:
     if not curves:
         return ()
     cards = []
     for curve in curves:
         name = f"{get_rules(curve.game).title}, {curve.speed}: {curve.account} at {curve.site}"
-        x, y = tuple(at for at, _ in curve.points), tuple(float(rating) for _, rating in curve.points)
+        x, y = tuple(each.at for each in curve.points), tuple(float(each.rating) for each in curve.points)
         chart = LineChart(
             title=name,
             description="Our rating at the start of each rated game.",

@@ -201,10 +201,12 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
     return np.where(np.isnan(found), 0.5, found)
 
 
-def games_report(
+def games_report_and_looks(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
-) -> GamesReport:
-    """The current results of a trial's games.
+) -> tuple[GamesReport, Looks]:
+    """The current results of a trial's games, and the difference in score after each game that counts.
+
+    Games are in the order of the draw; the last look is what the report says.
 
     Args:
         games: All games drawn between its two players.
@@ -214,16 +216,6 @@ def games_report(
 
     Raises:
         ValueError: `at` has no time zone.
-    """
-    return games_report_and_looks(games, terms, at, flags)[0]
-
-
-def games_report_and_looks(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
-) -> tuple[GamesReport, Looks]:
-    """`games_report`, and the difference in score after each game that counts.
-
-    Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
     """
     drawn = drawn_rows(games.rows, terms, at)
     scored, costed = drawn.having("score"), drawn.having("cost")

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.persons import codes_of, first_and_codes
+from storage.evidence.inference.persons import codes_of
 
 EARLY_PLY = 10
 FAST_S = 0.3
@@ -111,8 +111,7 @@ def suspects(games: NDArray[np.void]) -> SuspectGames:
     """The flags of each flagged game.
 
     Args:
-        games: Rows with the columns of `PLAYED` and any others, in any order; `require_possible` accepts
-            them.
+        games: Rows with the columns of `PLAYED` and any others, each game once, in any order.
     """
     has = {
         SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
@@ -125,21 +124,6 @@ def suspects(games: NDArray[np.void]) -> SuspectGames:
         flags |= has[flag].astype(np.intp) << bit
     flagged = np.flatnonzero(flags)
     return SuspectGames(games["id"][flagged], flags[flagged])
-
-
-def require_possible(games: NDArray[np.void]) -> None:
-    """Raise ValueError if a game occurs twice or has impossible numbers; the message names it."""
-    twice = len(games) - len(first_and_codes(games["id"])[0])
-    if twice:
-        raise ValueError(f"{twice} games occur twice")
-    for part, whole, text in (
-        ("fast", "timed", "fast replies of"),
-        ("optimal", "judged", "optimal replies of"),
-    ):
-        for game in games[(games[part] < 0) | (games[part] > games[whole])][:1]:
-            raise ValueError(f"game {game['id']}: {game[part]} {text} {game[whole]}")
-    for game in games[~(games["optimal_expected"] >= 0)][:1]:
-        raise ValueError(f"game {game['id']}: {game['optimal_expected']} optimal replies expected")
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:

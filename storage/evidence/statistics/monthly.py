@@ -1,28 +1,29 @@
 """The report on a period: games, traps, ratings, baits, events, trials."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
+import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
-from engine.judgement import RULE
 from storage.damage import VALUE_ERRORS
-from storage.evidence.reading import played
-from storage.evidence.replies import SCORES
+from storage.evidence.inference.timestamps import microseconds, moment_of
+from storage.evidence.queries.baits import read_baits
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+from storage.evidence.reading import played, read_games
+from storage.evidence.replies import DAY_US, EMPTY, GameArray, ReplyFlag, costs, days_of, has
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
-from storage.filters import Filters, filter_conditions, shown_games, standing
+from storage.filters import Filters, filter_conditions
 from storage.packing.records import unpack
-from storage.records import GameStatus
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
@@ -42,17 +43,6 @@ class DayOfGames:
     points: float
     results: int
     """Games with a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class RatedGames:
-    """Our rating at the start of each rated game of one kind."""
-
-    site: str
-    account: str
-    game: str
-    speed: str
-    points: tuple[tuple[datetime, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +80,7 @@ class MonthlyReport:
     """Every day, also those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
-    ratings: tuple[RatedGames, ...]
+    ratings: tuple[RatingCurve, ...]
     baits: tuple[CostliestBait, ...]
     """The most costly first."""
     events: tuple[tuple[str, int], ...]
@@ -112,66 +102,41 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     since, until = filters.since, filters.until
     if since is None or until is None:
         raise ValueError("the filters name no stretch of time")
-    games = await _games(session, filters)
+    games = await read_games(session, *played(filters))
     grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
     return MonthlyReport(
         since,
         until,
-        _days(games, since, until),
+        _days(games.games, since, until),
         tuple(grouped.statistics()),
-        _ratings(games),
+        tuple((await rating_curves(session, filters))[:MOST_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
     )
 
 
-async def _games(session: AsyncSession, filters: Filters) -> Sequence[Any]:
-    """The games that count, in the order in which they began."""
-    statement = select(
-        GameRow.site,
-        GameRow.account,
-        GameRow.game,
-        GameRow.speed,
-        GameRow.rated,
-        GameRow.our_rating,
-        GameRow.result,
-        GameRow.started_at,
-    ).where(*played(filters))
-    return (await session.execute(statement.order_by(GameRow.started_at, GameRow.id))).all()
-
-
-def _days(games: Sequence[Any], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
-    found: dict[date, list[float | None]] = {}
-    day = since.astimezone(UTC).date()
-    while datetime(day.year, day.month, day.day, tzinfo=UTC) < until:
-        found[day] = []
-        day += timedelta(days=1)
-    for game in games:
-        score = None if game.result is None else SCORES[game.result.value]
-        found.setdefault(game.started_at.astimezone(UTC).date(), []).append(score)
+def _days(games: GameArray, since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
+    first, last = (microseconds(each) // DAY_US for each in (since, until - timedelta(microseconds=1)))
+    days, scores = days_of(games["began_us"]) - first, games["score"]
+    size, known = last - first + 1, ~np.isnan(scores)
+    counts, points, results = (
+        np.bincount(days, values, size).tolist()
+        for values in (np.ones(len(days)), np.where(known, scores, 0.0), known)
+    )
+    begin = moment_of(first * DAY_US).date()
     return tuple(
         DayOfGames(
-            each,
-            len(begun),
-            sum(score for score in begun if score is not None),
-            sum(score is not None for score in begun),
+            begin + timedelta(days=number), round(counts[number]), points[number], round(results[number])
         )
-        for each, begun in sorted(found.items())
+        for number in range(size)
     )
 
 
-def _ratings(games: Sequence[Any]) -> tuple[RatedGames, ...]:
-    curves: dict[tuple[str, str, str, str], list[tuple[datetime, int]]] = {}
-    for game in games:
-        if game.rated and game.our_rating is not None:
-            key = (game.site, game.account, game.game, game.speed)
-            curves.setdefault(key, []).append((game.started_at, game.our_rating))
-    most = sorted(curves.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_RATINGS]
-    return tuple(RatedGames(*key, tuple(points)) for key, points in most)
-
-
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
+    baits = (await read_baits(session, filters)).replies
+    taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
+    order = np.lexsort((taken["decision"], -costs(taken)))[: 2 * MOST_BAITS]  # in place of damaged ones
     rows = await session.execute(
         select(
             GameRow.id,
@@ -191,18 +156,8 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .where(
-            *shown_games(filters),
-            GameRow.state != GameStatus.ABORTED,
-            *standing(),
-            OutcomeRow.rule == RULE,
-            ForecastRow.rule == FORECAST_RULE,
-            ForecastRow.is_taken.is_(True),
-            DecisionRow.is_decided.is_(False),
-            OutcomeRow.cost.is_not(None),
-        )
+        .where(DecisionRow.id.in_(taken["decision"][order].tolist()))
         .order_by(OutcomeRow.cost.desc(), DecisionRow.id)
-        .limit(2 * MOST_BAITS)  # in place of damaged ones
     )
     found = []
     for row in rows:

@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.cli.stats.calibration import calibration_view
 from bot.cli.stats.tables import decisions_view, groups_view, trial_view
 from storage.evidence.inference.decisions import decisions_report
-from storage.evidence.inference.games import GamesReport, games_report
+from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.plan import any_time_needed
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import TrialTerms
@@ -25,6 +25,7 @@ from tests.storage.evidence.inference.samples import (
     decision,
     game,
     games_of,
+    games_report,
     played_games,
     suspect,
 )

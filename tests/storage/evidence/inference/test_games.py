@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from storage.evidence.inference.any_time import estimate
-from storage.evidence.inference.games import earlier_guess, expected_score, games_report
+from storage.evidence.inference.games import earlier_guess, expected_score
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import Exclusion, TrialTerms
-from tests.storage.evidence.inference.samples import NOW, START, game, games_of, played_games, suspect
+from tests.storage.evidence.inference.samples import (
+    NOW,
+    START,
+    game,
+    games_of,
+    games_report,
+    played_games,
+    suspect,
+)
 
 TERMS = TrialTerms()
 OPEN = TrialTerms(least_values=2, least_persons=0)

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from storage.database import Database
+from storage.evidence.queries.rating_curves import RatingPoint
 from storage.evidence.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyReport, monthly_report
 from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
@@ -72,7 +73,10 @@ async def test_ratings_are_of_rated_games(database: Database) -> None:
         "othello",
         "blitz",
     )
-    assert curve.points == ((SINCE + timedelta(hours=2), 1490), (SINCE + timedelta(hours=5), 1500))
+    assert curve.points == (
+        RatingPoint(SINCE + timedelta(hours=2), 1490),
+        RatingPoint(SINCE + timedelta(hours=5), 1500),
+    )
 
 
 async def test_the_most_costly_baits(database: Database) -> None:

@@ -17,7 +17,6 @@ from engine.randomised import other_move
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
-from storage.evidence.inference.games import games_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.evidence.reading import SHOWN, read_games
@@ -32,6 +31,7 @@ from storage.ledger.games import finish_game, settle_game
 from storage.ledger.outcomes import record_outcome
 from storage.records import Endpoint, GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from tests.storage.evidence.inference.samples import games_report
 from tests.storage.evidence.statistics.facts import reply_facts
 from tests.storage.samples import DRAWN_AT, decision, drawn_decision, opened
 
