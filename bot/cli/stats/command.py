@@ -95,6 +95,9 @@ def stats(
             f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
         )
     _note_outdated(read.outdated)
+    if read.left_out:
+        what = "1 game is" if read.left_out == 1 else f"{counted(read.left_out, 'game')} are"
+        note(f"{what} left out, since a record of them cannot be read: run `desdemona db recheck`.")
 
 
 def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":

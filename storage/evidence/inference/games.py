@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import log
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from storage.evidence.inference.persons import (
     earlier_counts,
     earlier_sums,
 )
-from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import (
     UNIT,
     CountedRows,
@@ -202,7 +203,7 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
 
 
 def games_report_and_looks(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
 ) -> tuple[GamesReport, Looks]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
+from sqlalchemy import ColumnElement, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
@@ -67,7 +67,7 @@ class GameLine:
     our_side: int
     """0: we moved first."""
     state: str
-    """See `storage.records.GameStatus`; a damaged row may have any text."""
+    """See `storage.records.GameStatus`."""
     result: str | None
     """See `storage.records.GameResult`."""
     end_reason: str | None
@@ -139,8 +139,8 @@ async def list_game_lines(
             GameRow.our_rating,
             GameRow.opponent_rating,
             GameRow.our_side,
-            _text(GameRow.state).label("state"),
-            _text(GameRow.result).label("result"),
+            GameRow.state,
+            GameRow.result,
             GameRow.end_reason,
             plies().label("plies"),
             GameRow.started_at,
@@ -187,7 +187,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
             DecisionRow.id,
             DecisionRow.ply,
             DecisionRow.move,
-            _text(DecisionRow.state).label("state"),
+            DecisionRow.state,
             DecisionRow.depth,
             DecisionRow.time_s,
             DecisionRow.is_complete,
@@ -280,8 +280,3 @@ def _result(result: WhichResult) -> tuple[ColumnElement[bool], ...]:
             return (GameRow.state == GameStatus.FINISHED, GameRow.result.is_(None))
         case _:
             return (GameRow.result == GameResult(result.value),)
-
-
-def _text(column: Any) -> ColumnElement[str]:
-    """A column of a `StrEnum` as the text that is stored: one damaged row must not hide a list."""
-    return type_coerce(column, String)

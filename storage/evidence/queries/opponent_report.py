@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Row, String, func, or_, select, type_coerce
+from sqlalchemy import Row, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.suspects import SuspectFlag
@@ -268,8 +268,7 @@ async def _games(
                 GameRow.game,
                 GameRow.player,
                 GameRow.our_side,
-                # As text: one damaged row must not hide the others.
-                type_coerce(GameRow.result, String).label("result"),
+                GameRow.result,
                 GameRow.started_at,
                 GameRow.speed,
                 GameRow.opponent_rating,
@@ -295,7 +294,7 @@ def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
-    results: Mapping[tuple[str, str, int], Counter[str | None]] = defaultdict(Counter)
+    results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
         results[row.game, row.player, row.our_side][row.result] += 1
     return tuple(
@@ -306,15 +305,14 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
             draws=counts[GameResult.DRAW],
             losses=counts[GameResult.LOSS],
         )
-        # As texts: a damaged row has values of any kind.
-        for key, counts in sorted(results.items(), key=lambda item: tuple(map(str, item[0])))
+        for key, counts in sorted(results.items())
     )
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
     found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
-        if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
+        if row.opponent_rating is not None:
             found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)

@@ -14,7 +14,7 @@ from storage.errors import FilterError
 from storage.evidence.inference.any_time import Looks, PlannedN
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
-from storage.evidence.inference.suspects import SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
 from storage.evidence.statistics.suspect_rows import suspect_games
@@ -111,7 +111,7 @@ class TrialRows:
     damaged_games: Sequence[Unreadable]
     lots: Sequence[TrialDecision]
     damaged_lots: Sequence[Unreadable]
-    flags: SuspectGames
+    flags: Flags
 
     def report(self, at: datetime) -> TrialReport:
         """The report.

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import read_rows
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
@@ -27,7 +26,7 @@ from storage.evidence.statistics.groups import (
     week_text,
 )
 from storage.filters import Filters, TrapSettings, of_games
-from storage.tables.games import EngineConfigRow, OpponentRow
+from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
 _LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
@@ -58,6 +57,8 @@ class GroupRows:
     outdated: int
     """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
     `read_groups` leaves out because they were not requested."""
+    left_out: int = 0
+    """Games with a row that this program did not write, which count nowhere."""
     only_with_cells: bool = False
     """Games without a cell do not count."""
 
@@ -83,7 +84,10 @@ async def read_groups(
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0
-    async for part in read_replies(session, *played(of_games(filters))):
+    which = played(of_games(filters))
+    left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
+    async for part in read_replies(session, *which):
+        left_out -= len(part.of)
         outdated += outdated_of(part.of)
         wanted = part
         if among is not None:
@@ -97,6 +101,7 @@ async def read_groups(
         cells=Cells.joined(cells),
         sources=await read_sources(session, keys),
         outdated=outdated,
+        left_out=left_out,
         only_with_cells=filters.phase is not None,
     )
 
@@ -301,7 +306,4 @@ async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
             row.threshold_percent,
         )
     )
-    texts = read_rows(
-        "engine configuration", rows, lambda each: (each[0], each[1], TrapSettings(*each[2:]).text)
-    )
-    return {key: (version, settings) for key, version, settings in texts}
+    return {key: (version, TrapSettings(*settings).text) for key, version, *settings in rows}

@@ -13,7 +13,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
-from storage.damage import VALUE_ERRORS
 from storage.evidence.inference.timestamps import microseconds, moment_of
 from storage.evidence.queries.baits import read_baits
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
@@ -136,7 +135,7 @@ def _days(games: GameArray, since: datetime, until: datetime) -> tuple[DayOfGame
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     baits = (await read_baits(session, filters)).replies
     taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
-    order = np.lexsort((taken["decision"], -costs(taken)))[: 2 * MOST_BAITS]  # in place of damaged ones
+    order = np.lexsort((taken["decision"], -costs(taken)))[:MOST_BAITS]
     rows = await session.execute(
         select(
             GameRow.id,
@@ -159,13 +158,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
         .where(DecisionRow.id.in_(taken["decision"][order].tolist()))
         .order_by(OutcomeRow.cost.desc(), DecisionRow.id)
     )
-    found = []
-    for row in rows:
-        try:
-            found.append(_bait(row))
-        except VALUE_ERRORS:  # damaged, which `db recheck` says; the others are still worth a look
-            continue
-    return tuple(found[:MOST_BAITS])
+    return tuple(map(_bait, rows))
 
 
 def _bait(row: Any) -> CostliestBait:

@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.inference.suspects import SuspectGames, suspects
+from storage.evidence.inference.suspects import Flags, suspects
 from storage.evidence.reading import SHOWN, read_games
 from storage.records import GameStatus
 from storage.tables.games import GameRow, OpponentRow
 
 
-async def suspect_games(session: AsyncSession) -> SuspectGames:
+async def suspect_games(session: AsyncSession) -> Flags:
     """The flags of all games with people; programs have none."""
     games = (await read_games(session, GameRow.state != GameStatus.ABORTED, SHOWN)).games
-    of_programs = games["id"][await are_programs(session, games["person"])]
-    return suspects(games).where(lambda keys: ~np.isin(keys, of_programs))
+    programs = set(games["id"][await are_programs(session, games["person"])].tolist())
+    return {key: flags for key, flags in suspects(games).items() if key not in programs}
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:

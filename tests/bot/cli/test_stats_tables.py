@@ -27,7 +27,6 @@ from tests.storage.evidence.inference.samples import (
     games_of,
     games_report,
     played_games,
-    suspect,
 )
 
 ARMS = ("trappy", "standard")
@@ -167,7 +166,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
     rows = [game(number) for number in range(6)]
-    report = games_report(games_of(rows), TrialTerms(), NOW, suspect({2: [SuspectFlag.COPIED]}))
+    report = games_report(games_of(rows), TrialTerms(), NOW, {2: (SuspectFlag.COPIED,)})
     found = lines(report)
     assert found.count("without 1 flagged (copied 1) -") == 2
 

@@ -1,9 +1,10 @@
 """Rows of simulated trials for the tests of `storage.evidence.inference`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import nan
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from storage.evidence.inference.games import (
     TrialGames,
     games_report_and_looks,
 )
-from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectFlag, SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 
@@ -44,14 +45,8 @@ class Game:
     excluded: Exclusion = Exclusion.NONE
 
 
-def suspect(flags: Mapping[int, Sequence[SuspectFlag]]) -> SuspectGames:
-    """Games with these flags."""
-    bits = [sum(1 << [*SuspectFlag].index(flag) for flag in its) for its in flags.values()]
-    return SuspectGames(np.array([*flags], np.int64), np.array(bits, np.intp))
-
-
 def games_report(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
 ) -> GamesReport:
     """The report without the difference after each game."""
     return games_report_and_looks(games, terms, at, flags)[0]

@@ -18,7 +18,6 @@ from tests.storage.evidence.inference.samples import (
     games_of,
     games_report,
     played_games,
-    suspect,
 )
 
 TERMS = TrialTerms()
@@ -122,7 +121,7 @@ def test_each_persons_first_game_apart() -> None:
     assert found.score.later_games.n == 2
 
 
-FLAGS = suspect({1: [SuspectFlag.COPIED], 2: [SuspectFlag.COPIED], 3: [SuspectFlag.LEFT_EARLY]})
+FLAGS = {1: (SuspectFlag.COPIED,), 2: (SuspectFlag.COPIED,), 3: (SuspectFlag.LEFT_EARLY,)}
 
 
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:

@@ -13,7 +13,7 @@ from storage.filters import Filters
 from storage.ledger.events import record_event
 from storage.ledger.forecasts import store_forecast
 from storage.records import GameResult, GameStatus
-from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
+from storage.tables.games import EventRow, GameRow, OutcomeRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.samples import ARENA, FELL, opened, settled
 
@@ -97,14 +97,6 @@ async def test_the_most_costly_baits(database: Database) -> None:
 
 async def settle_cost(session: Any, decision_id: int, cost: int) -> None:
     await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(cost=cost))
-
-
-async def test_a_damaged_bait_is_left_out(database: Database) -> None:
-    key = await game(database, "a", SINCE, None)
-    await game(database, "b", SINCE, None)
-    async with database.write() as session:
-        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record={"x": 1}))
-    assert [each.site_game_id for each in (await report_on(database)).baits] == ["b"]
 
 
 async def test_events_are_counted_by_kind(database: Database) -> None:

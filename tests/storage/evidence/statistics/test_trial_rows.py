@@ -19,11 +19,6 @@ from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
-<<<<<<< HEAD
-from storage.evidence.statistics import trial_rows
-=======
-from storage.evidence.reading import SHOWN, read_games
->>>>>>> h1
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
