@@ -37,7 +37,6 @@ from storage.evidence.replies import (
     STATES,
     UNKNOWN,
     Labels,
-    PackedGame,
     ReplyFlag,
     model_text,
     packed_bait,
@@ -80,7 +79,12 @@ class GameSummary:
     """Everything that one game adds to statistics and lists."""
 
     id: int
-    packed: PackedGame
+    labels: str
+    """`storage.evidence.replies.Labels.text`."""
+    game: bytes
+    """A row of `GAME`."""
+    replies: bytes
+    """Rows of `REPLY` in the order of play."""
     counts: BaitCounts
 
 
@@ -196,7 +200,7 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
         found[name] = value
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
     labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
-    return GameSummary(game.id, PackedGame(labels.text, found.tobytes(), rows.tobytes()), counts)
+    return GameSummary(game.id, labels.text, found.tobytes(), rows.tobytes(), counts)
 
 
 def is_drawn(search_mode: str | None, player: str) -> bool:

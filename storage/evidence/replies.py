@@ -11,6 +11,7 @@ forecasts have six digits, in half the bytes of a floating-point number.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import IntFlag
 from functools import lru_cache
 from typing import NamedTuple
@@ -94,7 +95,8 @@ UNKNOWN = np.iinfo(np.int64).min
 NO_TRIAL = 0
 """In place of a trial's key."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
-DAY_US = 86_400_000_000
+_DAY_US = 86_400_000_000
+FIRST_DAY = date(1970, 1, 1)
 
 GAME = np.dtype(
     [
@@ -219,7 +221,7 @@ def phases_of(replies: ReplyArray) -> Codes:
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:
     """Days since 1970 (UTC)."""
-    return at_us // DAY_US
+    return at_us // _DAY_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +251,6 @@ class SharedTexts:
     def where(self, is_wanted: NDArray[np.bool_]) -> "SharedTexts":
         """Those of some games."""
         return SharedTexts(self.codes[is_wanted], self.texts)
-
-
-@dataclass(frozen=True, slots=True)
-class PackedGame:
-    """A game with its replies, as a row of `storage.tables.summaries` has them."""
-
-    labels: str
-    """`Labels.text`."""
-    game: bytes
-    """A row of `GAME`."""
-    replies: bytes
-    """Rows of `REPLY` in the order of play."""
 
 
 @dataclass(frozen=True, slots=True)

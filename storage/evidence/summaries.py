@@ -108,7 +108,9 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
         "forecast_rule": FORECAST_RULE,
         "stamp": randbits(63),
         **asdict(record.counts),
-        **asdict(record.packed),
+        "labels": record.labels,
+        "game": record.game,
+        "replies": record.replies,
     }
 
 

@@ -223,9 +223,9 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
     found = []
     for row in rows.all():
         await session.refresh(row)
-        counts = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
-        games = await session.execute(counts.group_by(GameRow.is_settled))
-        counts = {each.is_settled: each.games for each in games}
+        games = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
+        rows_of = await session.execute(games.group_by(GameRow.is_settled))
+        counts = {each.is_settled: each.games for each in rows_of}
         found.append(
             StoredTrial(
                 id=row.id,

@@ -27,8 +27,8 @@ class GameSummaryRow(Base):
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # `storage.evidence.replies.PackedGame`.  The largest is the last one, so that reading the others seldom
-    # touches its pages.
+    # `storage.evidence.game_records.GameSummary`.  The largest is the last one, so that reading the others
+    # seldom touches its pages.
     labels: Mapped[str] = mapped_column(Text)
     game: Mapped[bytes] = mapped_column(LargeBinary)
     replies: Mapped[bytes] = mapped_column(LargeBinary)

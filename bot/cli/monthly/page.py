@@ -128,7 +128,7 @@ def _row(first: str, *others: str) -> Markup:
 
 
 def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> Markup:
-    games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
+    games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
     points = sum(day.points for day in report.days)
     score = f", score {points:g} of {results} ({percent(points / results, 1)})" if results else ""
     noun = "game" if games == 1 else "games"
@@ -152,7 +152,7 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
                 datetime(first.year, first.month, first.day, tzinfo=UTC),
                 sum(day.games for day in some),
                 sum(day.points for day in some),
-                sum(day.results for day in some),
+                sum(day.decided for day in some),
             )
         )
     return found

@@ -96,8 +96,10 @@ def stats(
         )
     _note_outdated(read.outdated)
     if read.left_out:
-        what = "1 game is" if read.left_out == 1 else f"{counted(read.left_out, 'game')} are"
-        note(f"{what} left out, since a record of them cannot be read: run `desdemona db recheck`.")
+        which = "1 game is left out, since a record of it"
+        if read.left_out > 1:
+            which = f"{counted(read.left_out, 'game')} are left out, since a record of each"
+        note(f"{which} cannot be read: run `desdemona db recheck`.")
 
 
 def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import and_, select
+from sqlalchemy import Double, and_, case, cast, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
@@ -38,7 +38,6 @@ LEAST_PERSONS = 30
 """Fewer effective persons: no interval."""
 MOST_SEARCHED = 20_000
 """Number of latest answered baits that are searched for repetitions."""
-_BATCH = 500
 
 
 class BaitFate(StrEnum):
@@ -269,56 +268,33 @@ def _have_fate(baits: ReplyArray, fate: BaitFate) -> NDArray[np.bool_]:
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
     """The baits of these decisions, in this order."""
-    found = {}
-    for start in range(0, len(keys), _BATCH):
-        rows = await session.execute(
-            select(
-                DecisionRow.id,
-                DecisionRow.game_id,
-                GameRow.game,
-                GameRow.site,
-                GameRow.player,
-                OpponentRow.name,
-                OpponentRow.site_id,
-                GameRow.opponent_rating,
-                DecisionRow.ply,
-                DecisionRow.move,
-                ForecastRow.bait,
-                ForecastRow.bait_odds,
-                ForecastRow.bait_cost,
-                ForecastRow.is_taken,
-                OutcomeRow.reply,
-                OutcomeRow.cost,
-                DecisionRow.created_at,
-            )
-            .select_from(ForecastRow)
-            .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
-            .join(GameRow, GameRow.id == DecisionRow.game_id)
-            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-            .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
-            .where(ForecastRow.decision_id.in_(keys[start : start + _BATCH]))
+    reply_cost = case((OutcomeRow.reply.is_not(None), cast(OutcomeRow.cost, Double) / WHOLE))
+    rows = await session.execute(
+        select(
+            DecisionRow.id.label("decision_id"),
+            DecisionRow.game_id,
+            GameRow.game,
+            GameRow.site,
+            GameRow.player,
+            OpponentRow.name.label("opponent"),
+            OpponentRow.site_id.label("opponent_site_id"),
+            GameRow.opponent_rating,
+            DecisionRow.ply,
+            DecisionRow.move,
+            ForecastRow.bait,
+            ForecastRow.bait_odds.label("probability"),
+            (cast(ForecastRow.bait_cost, Double) / WHOLE).label("cost"),
+            ForecastRow.is_taken,
+            OutcomeRow.reply,
+            reply_cost.label("reply_cost"),
+            DecisionRow.created_at.label("at"),
         )
-        found.update({row.id: _met(row) for row in rows})
-    return [found[key] for key in keys if key in found]
-
-
-def _met(row: Any) -> BaitEncounter:
-    return BaitEncounter(
-        decision_id=row.id,
-        game_id=row.game_id,
-        game=row.game,
-        site=row.site,
-        player=row.player,
-        opponent=row.name,
-        opponent_site_id=row.site_id,
-        opponent_rating=row.opponent_rating,
-        ply=row.ply,
-        move=row.move,
-        bait=row.bait,
-        reply=row.reply,
-        probability=row.bait_odds,
-        cost=row.bait_cost / WHOLE,
-        reply_cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_taken=row.is_taken,
-        at=row.created_at,
+        .select_from(ForecastRow)
+        .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
+        .where(ForecastRow.decision_id.in_(keys))
     )
+    found = {row.decision_id: BaitEncounter(**row._mapping) for row in rows}
+    return [found[key] for key in keys]

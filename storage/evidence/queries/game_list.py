@@ -1,6 +1,6 @@
 """Lists of games, and the annotated moves of one game."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -126,16 +126,16 @@ async def list_game_lines(
     """Games, with the numbers of their baits by outcome."""
     statement = (
         select(
-            GameRow.id,
+            GameRow.id.label("game_id"),
             GameRow.site,
             GameRow.site_game_id,
             GameRow.game,
             GameRow.speed,
             GameRow.rated,
             GameRow.player,
-            OpponentRow.name,
+            OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
-            OpponentRow.is_bot,
+            OpponentRow.is_bot.label("opponent_is_bot"),
             GameRow.our_rating,
             GameRow.opponent_rating,
             GameRow.our_side,
@@ -163,11 +163,11 @@ async def list_game_lines(
             place = {key: number for number, key in enumerate(keys)}
             statement = statement.where(GameRow.id.in_(keys))
     if order is GameOrder.FALLEN:
-        rows = sorted((await session.execute(statement)).all(), key=lambda row: place[row.id])
+        rows = sorted((await session.execute(statement)).all(), key=lambda row: place[row.game_id])
     else:
         rows = list(await session.execute(statement.limit(limit).offset(offset)))
-    counts = await counts_of_games(session, [row.id for row in rows])
-    return [_line(row, counts.get(row.id, BaitCounts())) for row in rows]
+    counts = await counts_of_games(session, [row.game_id for row in rows])
+    return [GameLine(**row._mapping, **asdict(counts.get(row.game_id, BaitCounts()))) for row in rows]
 
 
 async def _most_fallen(
@@ -239,32 +239,6 @@ def _mark(row: Any) -> MoveMark:
         sent_at=row.sent_at,
         confirmed_at=row.confirmed_at,
         reply_time_s=row.reply_time_s,
-    )
-
-
-def _line(row: Any, counts: BaitCounts) -> GameLine:
-    return GameLine(
-        game_id=row.id,
-        site=row.site,
-        site_game_id=row.site_game_id,
-        game=row.game,
-        speed=row.speed,
-        rated=row.rated,
-        player=row.player,
-        opponent=row.name,
-        opponent_site_id=row.opponent_site_id,
-        opponent_is_bot=row.is_bot,
-        our_rating=row.our_rating,
-        opponent_rating=row.opponent_rating,
-        our_side=row.our_side,
-        state=row.state,
-        result=row.result,
-        end_reason=row.end_reason,
-        plies=row.plies,
-        started_at=row.started_at,
-        baits_set=counts.baits_set,
-        baits_taken=counts.baits_taken,
-        slips=counts.slips,
     )
 
 

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,10 +11,9 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
-from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.queries.elapsed import hour_of, quantiles
 from storage.evidence.reading import SHOWN, read_games
-from storage.evidence.replies import days_of
+from storage.evidence.replies import FIRST_DAY, GameArray, days_of
 from storage.evidence.slips import is_slip
 from storage.filters import standing
 from storage.records import MATCH_SITE, GameStatus
@@ -92,24 +89,31 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
     which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, SHOWN)
     games = (await read_games(session, *which)).games
-    day = days_of(games["began_us"]) - days_of(np.array([microseconds(since)]))
+    return games_by_day(games, first, days)
+
+
+def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
+    """Some days in order, also those without games.
+
+    Args:
+        games: Those that began on these days, without aborted ones.
+        first: The first day.
+        days: How many days.
+    """
+    day = days_of(games["began_us"]) - (first - FIRST_DAY).days
     known = ~np.isnan(games["score"])
-
-    def by_day(values: NDArray[Any]) -> list[float]:
-        sums: list[float] = np.bincount(day, values, days)[:days].tolist()
-        return sums
-
-    counts = [np.ones(len(games)), known, games["baits_set"], games["baits_taken"]]
-    count, decided, baits_set, baits_taken = ([*map(round, by_day(each))] for each in counts)
-    points = by_day(np.where(known, games["score"], 0.0))
+    columns = {
+        "games": np.ones(len(games)),
+        "decided": known,
+        "points": np.where(known, games["score"], 0.0),
+        "baits_set": games["baits_set"],
+        "baits_taken": games["baits_taken"],
+    }
+    sums = {name: np.bincount(day, values, days).tolist() for name, values in columns.items()}
     return [
         Day(
             first + timedelta(days=number),
-            games=count[number],
-            decided=decided[number],
-            points=points[number],
-            baits_set=baits_set[number],
-            baits_taken=baits_taken[number],
+            **{name: its[number] if name == "points" else round(its[number]) for name, its in sums.items()},
         )
         for number in range(days)
     ]

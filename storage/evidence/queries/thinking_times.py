@@ -45,6 +45,7 @@ async def thinking_times(session: AsyncSession, since: datetime, *, site: str = 
         .limit(_MOST_TIMES)
     )
     return [
-        ThinkingTimes(*row.name.rsplit(" ", 1), row.size, row.q50, row.q95, row.longest)
+        ThinkingTimes(site, game, row.size, row.q50, row.q95, row.longest)
         for row in await session.execute(quantiles(latest, (50, 95)))
+        for site, game in [row.name.rsplit(" ", 1)]
     ]

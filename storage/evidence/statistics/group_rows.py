@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, 
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
 from storage.evidence.reading import many_objects, played, read_games, read_replies
-from storage.evidence.replies import ABORTED, FINISHED, OPEN, GameRows, days_of
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
@@ -30,7 +30,6 @@ from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
 _LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
-_FIRST_DAY = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +88,7 @@ async def read_groups(
     async for part in read_replies(session, *which):
         left_out -= len(part.of)
         outdated += outdated_of(part.of)
-        wanted = part
-        if among is not None:
-            wanted = part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
+        wanted = only_among(part, among)
         cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
         games.append(wanted.of)
         count += len(wanted.of)
@@ -104,6 +101,13 @@ async def read_groups(
         left_out=left_out,
         only_with_cells=filters.phase is not None,
     )
+
+
+def only_among(part: ReplyTable, among: Callable[[int], bool] | None) -> ReplyTable:
+    """The wanted games, by their keys; None: all are."""
+    if among is None:
+        return part
+    return part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
@@ -175,21 +179,24 @@ class GroupIndex:
     """
 
     def __init__(self, read: GroupRows) -> None:
-        keys, cells = read.by, read.cells
-        columns = [_key_column(read, key) for key in keys if key not in OF_REPLY]
-        first, of_game = first_and_codes(combined([column[0] for column in columns]))
-        numbers = ([texts[number] for number in codes[first].tolist()] for codes, texts in columns)
-        known = [*zip(*numbers, strict=True)]
-        if read.only_with_cells or OF_REPLY & set(keys):
-            parts = [(of_game[cells.games], None), (cells.phases, By.PHASE), (cells.models, By.MODEL)]
-            used = [values for values, key in parts if key is None or key in keys]
-            first, of_cell = first_and_codes(combined(used))
-            named = zip(*(values[first].tolist() for values in used), strict=True)
-            names = [_name(keys, known[each[0]], each[1:], cells.model_names) for each in named]
-            first, _ = first_and_codes(combined([of_cell, cells.games]))
-            of_member, members = of_cell[first], cells.games[first]
+        cells = read.cells
+        is_by_reply = read.only_with_cells or bool(OF_REPLY & set(read.by))
+        columns = [_key_column(read, key) for key in read.by]
+        codes = [
+            values[cells.games] if is_by_reply and key not in OF_REPLY else values
+            for key, (values, _) in zip(read.by, columns, strict=True)
+        ]
+        first, group = first_and_codes(combined(codes))
+        parts = (
+            [texts[number] for number in values[first].tolist()]
+            for values, (_, texts) in zip(codes, columns, strict=True)
+        )
+        names = [*zip(*parts, strict=True)]
+        if is_by_reply:
+            first, _ = first_and_codes(combined([group, cells.games]))
+            of_cell, of_member, members = group, group[first], cells.games[first]
         else:
-            members, of_member, of_cell, names = np.arange(len(of_game)), of_game, of_game[cells.games], known
+            of_cell, of_member, members = group[cells.games], group, np.arange(len(group))
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.intp)
         rank[order] = np.arange(len(names))
@@ -201,24 +208,17 @@ class GroupIndex:
         self.of_cell: Codes = rank[of_cell]
 
 
-def _name(
-    keys: Sequence[By], of_game: Sequence[str], of_reply: Sequence[int], models: Sequence[str]
-) -> tuple[str, ...]:
-    """A group's name: the parts that games have, and those that replies have, in the order of the keys."""
-    numbers = iter(of_reply)
-    told = {}
-    if By.PHASE in keys:
-        told[By.PHASE] = phase_name(next(numbers))
-    if By.MODEL in keys:
-        told[By.MODEL] = models[next(numbers)]
-    games = iter(of_game)
-    return tuple(told[key] if key in told else next(games) for key in keys)
-
-
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key: for each game the number of a text, and the distinct texts."""
-    games = read.games.games
-    if key in _LABELS:
+    """The values of a key: for each game, or each cell, the number of a text; and the distinct texts."""
+    games, cells = read.games.games, read.cells
+    if key is By.PHASE:
+        codes, texts = (
+            cells.phases,
+            [phase_name(each) for each in range(int(cells.phases.max(initial=-1)) + 1)],
+        )
+    elif key is By.MODEL:
+        codes, texts = cells.models, cells.model_names
+    elif key in _LABELS:
         label = read.games.label(key.value)
         codes, texts = label.codes, label.texts
     elif key is By.OPPONENT_KIND:
@@ -232,7 +232,7 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in found.tolist()]
     else:
         found, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
-        days = [_FIRST_DAY + timedelta(days=number) for number in found.tolist()]
+        days = [FIRST_DAY + timedelta(days=number) for number in found.tolist()]
         texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
     return codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts))
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
-from storage.evidence.inference.timestamps import microseconds, moment_of
 from storage.evidence.queries.baits import read_baits
+from storage.evidence.queries.overview import Day, games_by_day
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 from storage.evidence.reading import played, read_games
-from storage.evidence.replies import DAY_US, EMPTY, GameArray, ReplyFlag, costs, days_of, has
+from storage.evidence.replies import EMPTY, ReplyFlag, costs, has
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
@@ -30,18 +30,6 @@ MOST_BAITS = 8
 """Baits of a report."""
 MOST_RATINGS = 6
 """Ratings of a report that are followed, those with the most games."""
-
-
-@dataclass(frozen=True, slots=True)
-class DayOfGames:
-    """The games that began on one day, by UTC."""
-
-    day: date
-    games: int
-    """All except aborted ones."""
-    points: float
-    results: int
-    """Games with a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,7 @@ class MonthlyReport:
 
     since: datetime
     until: datetime
-    days: tuple[DayOfGames, ...]
+    days: tuple[Day, ...]
     """Every day, also those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
@@ -101,34 +89,18 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     since, until = filters.since, filters.until
     if since is None or until is None:
         raise ValueError("the filters name no stretch of time")
-    games = await read_games(session, *played(filters))
+    first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
+    games = (await read_games(session, *played(filters))).games
     grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
     return MonthlyReport(
         since,
         until,
-        _days(games.games, since, until),
+        tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
         tuple((await rating_curves(session, filters))[:MOST_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
-    )
-
-
-def _days(games: GameArray, since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
-    first, last = (microseconds(each) // DAY_US for each in (since, until - timedelta(microseconds=1)))
-    days, scores = days_of(games["began_us"]) - first, games["score"]
-    size, known = last - first + 1, ~np.isnan(scores)
-    counts, points, results = (
-        np.bincount(days, values, size).tolist()
-        for values in (np.ones(len(days)), np.where(known, scores, 0.0), known)
-    )
-    begin = moment_of(first * DAY_US).date()
-    return tuple(
-        DayOfGames(
-            begin + timedelta(days=number), round(counts[number]), points[number], round(results[number])
-        )
-        for number in range(size)
     )
 
 

@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from storage.database import Database
+from storage.evidence.queries.overview import Day
 from storage.evidence.queries.rating_curves import RatingPoint
-from storage.evidence.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyReport, monthly_report
+from storage.evidence.statistics.monthly import MOST_BAITS, MonthlyReport, monthly_report
 from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.events import record_event
@@ -46,9 +47,9 @@ async def test_days(database: Database) -> None:
     await game(database, "after", UNTIL, GameResult.WIN)
     days = (await report_on(database)).days
     assert len(days) == 30
-    assert days[0] == DayOfGames(date(2026, 11, 1), 2, 1.5, 2)
-    assert days[1] == DayOfGames(date(2026, 11, 2), 0, 0, 0)
-    assert days[-1] == DayOfGames(date(2026, 11, 30), 1, 0, 0)
+    assert days[0] == Day(date(2026, 11, 1), games=2, decided=2, points=1.5, baits_set=2, baits_taken=2)
+    assert days[1] == Day(date(2026, 11, 2))
+    assert days[-1] == Day(date(2026, 11, 30), games=1, baits_set=1, baits_taken=1)
 
 
 async def test_groups_are_by_player_and_game(database: Database) -> None:
