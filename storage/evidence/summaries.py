@@ -126,7 +126,7 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
     """The valid summaries of some games."""
     statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
     rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
-    return {row.game_id: {**row._mapping, **_ANY_STAMP} for row in rows}
+    return {row.game_id: {**row._asdict(), **_ANY_STAMP} for row in rows}
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:

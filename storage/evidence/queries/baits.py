@@ -296,5 +296,5 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
         .where(ForecastRow.decision_id.in_(keys))
     )
-    found = {row.decision_id: BaitEncounter(**row._mapping) for row in rows}
+    found = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}
     return [found[key] for key in keys]

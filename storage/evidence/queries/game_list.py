@@ -167,7 +167,7 @@ async def list_game_lines(
     else:
         rows = list(await session.execute(statement.limit(limit).offset(offset)))
     counts = await counts_of_games(session, [row.game_id for row in rows])
-    return [GameLine(**row._mapping, **asdict(counts.get(row.game_id, BaitCounts()))) for row in rows]
+    return [GameLine(**row._asdict(), **asdict(counts.get(row.game_id, BaitCounts()))) for row in rows]
 
 
 async def _most_fallen(

@@ -86,7 +86,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
     if len(found) <= _FEW:
         known = known.where(row.id.in_([*found]))
     lines = [
-        OpponentLine(**each._mapping, **found[each.opponent_id])
+        OpponentLine(**each._asdict(), **found[each.opponent_id])
         for each in await session.execute(known)
         if each.opponent_id in found
     ]
