@@ -44,6 +44,19 @@ _DECISIONS = (
     .order_by(DecisionRow.id)
 )
 
+
+def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
+    """Whether the source is this version's rule."""
+    return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
+
+
+def _expected_loss(name: str, about: str) -> ExportColumn:
+    def read(probability: float, cost: int) -> float:
+        return probability * cost / WHOLE
+
+    return computed(name, _NUMBER, about, read, ForecastRow.bait_odds, ForecastRow.bait_cost)
+
+
 _KEYS: list[ExportColumn] = [
     whole("decision_id", "key of the decision", DecisionRow.id),
     whole("game_id", "key of its game", DecisionRow.game_id),
@@ -158,20 +171,13 @@ OUTCOMES = export_of(
             ForecastRow.model_sha256,
             ForecastRow.prior,
         ),
-        computed(
+        _is(
+            RULE,
             "is_current",
-            _WHOLE,
             "1: judged by this version's rules; others count nowhere until `db recheck`",
-            lambda rule: int(rule == RULE),
             OutcomeRow.rule,
         ),
-        computed(
-            "is_forecast_current",
-            _WHOLE,
-            "1: forecast by them",
-            lambda forecast_rule: int(forecast_rule == FORECAST_RULE),
-            ForecastRow.rule,
-        ),
+        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by them", ForecastRow.rule),
     ],
     selected=of_moves,
 )
@@ -188,14 +194,7 @@ BAITS = export_of(
         text("bait", "the reply that tempts most", ForecastRow.bait),
         number("probability", "that people play it, by the forecast", ForecastRow.bait_odds),
         share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
-        computed(
-            "surprise",
-            _NUMBER,
-            "the same as expected_loss, which replaces it",
-            lambda bait_odds, bait_cost: bait_odds * bait_cost / WHOLE,
-            ForecastRow.bait_odds,
-            ForecastRow.bait_cost,
-        ),
+        _expected_loss("surprise", "the same as expected_loss, which replaces it"),
         text("model", "who made the forecast", ForecastRow.model_name),
         text("reply", "what was played; null: nothing yet", OutcomeRow.reply),
         flag("is_taken", "1: a bait; null: not judged yet", ForecastRow.is_taken),
@@ -207,21 +206,13 @@ BAITS = export_of(
             "probability by the forecast that the reply takes any bait of the move",
             ForecastRow.bait_expected,
         ),
-        computed(
+        _is(
+            FORECAST_RULE,
             "is_current",
-            _WHOLE,
             "1: forecast by this version's rules; others count nowhere until `db recheck`",
-            lambda forecast_rule: int(forecast_rule == FORECAST_RULE),
             ForecastRow.rule,
         ),
-        computed(
-            "expected_loss",
-            _NUMBER,
-            "probability times cost: the order of baits",
-            lambda bait_odds, bait_cost: bait_odds * bait_cost / WHOLE,
-            ForecastRow.bait_odds,
-            ForecastRow.bait_cost,
-        ),
+        _expected_loss("expected_loss", "probability times cost: the order of baits"),
     ],
     selected=of_moves,
 )

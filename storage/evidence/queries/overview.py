@@ -11,11 +11,10 @@ from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
-from storage.evidence.queries.elapsed import hour_of, quantiles
+from storage.evidence.queries.elapsed import hour_of, latest_moves, quantiles
 from storage.evidence.reading import SHOWN, read_games
 from storage.evidence.replies import FIRST_DAY, GameArray, days_of
 from storage.evidence.slips import is_slip
-from storage.filters import standing
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
@@ -173,17 +172,13 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
     """Our move times by the hour in which the moves were made, the oldest first; hours without moves are left
     out."""
     since = now - timedelta(hours=hours)
-    # Games of correspondence that began earlier are few; the index on games serves this.
-    games = select(GameRow.id).where(
-        GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE
-    )
-    latest = (
-        select(hour_of(session, DecisionRow.created_at).label("name"), DecisionRow.time_s.label("value"))
-        # By the games' keys, or SQLite would walk all decisions.
-        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since, *standing())
-        # Not by the key itself, or SQLite would walk all decisions in its order.
-        .order_by((DecisionRow.id + 0).desc())
-        .limit(_MOST_TIMES)
+    latest = latest_moves(
+        hour_of(session, DecisionRow.created_at).label("name"),
+        DecisionRow.time_s.label("value"),
+        # Games of correspondence that began earlier are few; the index on games serves this.
+        games=(GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE),
+        most=_MOST_TIMES,
+        which=(DecisionRow.created_at >= since,),
     )
     return [
         MoveTimes(

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.queries.elapsed import quantiles
-from storage.filters import standing
+from storage.evidence.queries.elapsed import latest_moves, quantiles
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
@@ -34,16 +32,9 @@ async def thinking_times(session: AsyncSession, since: datetime, *, site: str = 
     Moves that were taken back, or never made, do not count.
     """
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
-    games = select(GameRow.id).where(GameRow.started_at >= since, of_site)
-    latest = (
-        select((GameRow.site + " " + GameRow.game).label("name"), DecisionRow.time_s.label("value"))
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        # By the games' keys, or SQLite would walk all decisions.
-        .where(DecisionRow.game_id.in_(games), *standing())
-        # Not by the key itself, or SQLite would walk all decisions in its order.
-        .order_by((DecisionRow.id + 0).desc())
-        .limit(_MOST_TIMES)
-    )
+    name = (GameRow.site + " " + GameRow.game).label("name")
+    games = (GameRow.started_at >= since, of_site)
+    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MOST_TIMES)
     return [
         ThinkingTimes(site, game, row.size, row.q50, row.q95, row.longest)
         for row in await session.execute(quantiles(latest, (50, 95)))
