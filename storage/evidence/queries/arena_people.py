@@ -136,7 +136,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
             .limit(MOST_POINTS)
         )
         for variant, at, before, change in await session.execute(latest):
-            points[variant].append((at, before + change))
+            points[variant].append((at, before + (change or 0)))
     return {variant: sorted(found) for variant, found in points.items()}
 
 

@@ -211,6 +211,7 @@ class GroupIndex:
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
     """The values of a key: for each game, or each cell, the number of a text; and the distinct texts."""
     games, cells = read.games.games, read.cells
+    texts: Sequence[str]
     if key is By.PHASE:
         codes, texts = (
             cells.phases,
@@ -293,17 +294,16 @@ def _late(every: GameRows) -> list[int]:
 
 async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
     row = EngineConfigRow
-    rows = await session.execute(
-        select(
-            row.id,
-            row.engine_version,
-            row.assessment,
-            row.scale,
-            row.margin_centi,
-            row.decided,
-            row.risk_percent,
-            row.risk_share_percent,
-            row.threshold_percent,
-        )
+    statement = select(
+        row.id,
+        row.engine_version,
+        row.assessment,
+        row.scale,
+        row.margin_centi,
+        row.decided,
+        row.risk_percent,
+        row.risk_share_percent,
+        row.threshold_percent,
     )
+    rows: Sequence[Any] = (await session.execute(statement)).all()
     return {key: (version, TrapSettings(*settings).text) for key, version, *settings in rows}
