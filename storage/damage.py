@@ -13,7 +13,7 @@ from typing import Any, Literal
 from sqlalchemy.exc import DBAPIError
 
 from engine.errors import EngineFault, RecordError
-from storage.errors import UnreadableRow, is_undecodable
+from storage.errors import is_undecodable
 
 VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecordError)
 """Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
@@ -57,19 +57,6 @@ def reason_of(error: Exception) -> str:
 def damage_text(error: Exception) -> str:
     """The message to the operator about an unreadable record."""
     return f"a record is damaged ({error}); `desdemona db recheck` lists such records"
-
-
-@contextmanager
-def damage_stops() -> Iterator[None]:
-    """Treat a damaged record as a failure of the database, where nothing works without the record.
-
-    Raises:
-        UnreadableRow: A record is damaged; the message is one line for the operator.
-    """
-    try:
-        yield
-    except RecordError as error:
-        raise UnreadableRow(damage_text(error)) from error
 
 
 @contextmanager

@@ -184,7 +184,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
     """Our standing moves of a game, in the order of play."""
     rows = await session.execute(
         select(
-            DecisionRow.id,
+            DecisionRow.id.label("decision_id"),
             DecisionRow.ply,
             DecisionRow.move,
             DecisionRow.state,
@@ -220,25 +220,16 @@ def plies() -> ColumnElement[int]:
 
 
 def _mark(row: Any) -> MoveMark:
-    counts = row.is_decided is False
-    is_taken = row.is_taken if counts and row.bait is not None else None
+    values = row._asdict()
+    reply, counts = values.pop("reply"), row.is_decided is False
     return MoveMark(
-        decision_id=row.id,
-        ply=row.ply,
-        move=row.move,
-        state=row.state,
-        depth=row.depth,
-        time_s=row.time_s,
-        is_complete=row.is_complete,
-        is_decided=row.is_decided,
-        bait=row.bait if counts else None,
-        is_taken=is_taken,
-        cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_slip=is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
-        created_at=row.created_at,
-        sent_at=row.sent_at,
-        confirmed_at=row.confirmed_at,
-        reply_time_s=row.reply_time_s,
+        **values
+        | {
+            "bait": row.bait if counts else None,
+            "is_taken": row.is_taken if counts and row.bait is not None else None,
+            "cost": None if row.cost is None or reply is None else row.cost / WHOLE,
+            "is_slip": is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
+        }
     )
 
 

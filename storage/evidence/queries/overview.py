@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import Double, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
@@ -122,17 +122,17 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
     """The answered baits of the latest moves, the latest first."""
     rows = await session.execute(
         select(
-            GameRow.id,
+            GameRow.id.label("game_id"),
             GameRow.game,
             GameRow.site,
-            OpponentRow.name,
-            OpponentRow.site_id,
+            OpponentRow.name.label("opponent"),
             DecisionRow.ply,
             OutcomeRow.at,
             ForecastRow.is_taken,
             OutcomeRow.reply,
-            OutcomeRow.cost,
-            OutcomeRow.kind,
+            (cast(func.coalesce(OutcomeRow.cost, 0), Double) / WHOLE).label("cost"),
+            (OutcomeRow.kind == OutcomeKind.OPTIMAL).label("is_best"),
+            OpponentRow.site_id.label("opponent_site_id"),
         )
         .select_from(ForecastRow)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -150,22 +150,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
         .order_by(ForecastRow.decision_id.desc())
         .limit(limit)
     )
-    return [
-        BaitEvent(
-            game_id=row.id,
-            game=row.game,
-            site=row.site,
-            opponent=row.name,
-            ply=row.ply,
-            at=row.at,
-            is_taken=row.is_taken,
-            reply=row.reply,
-            cost=(row.cost or 0) / WHOLE,
-            is_best=row.kind is OutcomeKind.OPTIMAL,
-            opponent_site_id=row.site_id,
-        )
-        for row in rows
-    ]
+    return [BaitEvent(**row._asdict()) for row in rows]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:

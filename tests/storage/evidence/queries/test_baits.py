@@ -1,12 +1,13 @@
-"""Every number is computed again here, from the forecasts and outcomes as they are recorded."""
+"""Which baits count, in which order, and what is said of each.
 
-from collections import defaultdict
+`tests.bot.dashboard.numbers.test_traps` computes every number again from exports.
+"""
+
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,7 +16,6 @@ from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.game_records import line_key
-from storage.evidence.inference.student import t_quantile
 from storage.evidence.queries import baits
 from storage.evidence.queries.baits import (
     BaitEncounter,
@@ -113,38 +113,6 @@ async def many_games(session: AsyncSession, people: int = 40) -> None:
     await session.execute(update(DecisionRow).where(DecisionRow.id % 3 == 0).values(ply=39))
 
 
-async def test_counts_equal_the_records(database: Database) -> None:
-    async with database.write() as session:
-        await many_games(session)
-    async with database.read() as session:
-        expected = await recorded(session)
-        counts = await read_baits(session, Filters())
-    assert len(expected) == 60
-    for found, members in [
-        (counts.everything, expected),
-        *(
-            (phase, [e for e in expected if (e.ply + 1) // 20 * 20 == phase.start])
-            for phase in counts.by_phase
-        ),
-        *(
-            (
-                band,
-                [e for e in expected if (None if e.rating is None else e.rating // 200 * 200) == band.start],
-            )
-            for band in counts.by_rating
-        ),
-    ]:
-        assert (found.met, found.taken, found.unanswered) == (
-            len(members), sum(e.taken for e in members), 0
-        )  # fmt: skip
-        assert found.expected == pytest.approx(sum(e.expected for e in members))
-        assert found.share == pytest.approx(np.mean([e.taken for e in members]))
-        assert found.persons == len({e.person for e in members})
-    assert [each.start for each in counts.by_phase] == [0, 40]
-    assert [each.start for each in counts.by_rating] == [1200, 1400, 1600, None]
-    assert sum(each.met for each in counts.by_rating) == counts.everything.met
-
-
 async def test_a_phase_selects_baits_by_their_replies(database: Database) -> None:
     async with database.write() as session:
         await many_games(session)
@@ -162,27 +130,6 @@ async def test_a_phase_selects_baits_by_their_replies(database: Database) -> Non
         none = await read_baits(session, Filters(phase=GamePhase(1)))
         assert none.everything.met == 0
         assert await list_baits(session, none, BaitFate.ALL, BaitOrder.COST, 9) == []
-
-
-async def test_the_interval_leaves_out_one_person_at_a_time(database: Database) -> None:
-    async with database.write() as session:
-        await many_games(session)
-    async with database.read() as session:
-        values = defaultdict(list)
-        for each in await recorded(session):
-            values[each.person].append(float(each.taken))
-        found = (await read_baits(session, Filters())).everything
-    whole = np.concatenate(list(values.values()))
-    without = [np.concatenate([v for p, v in values.items() if p != person]).mean() for person in values]
-    persons = len(values)
-    effective = len(whole) ** 2 / sum(len(v) ** 2 for v in values.values())
-    variance = (persons - 1) / persons * sum((each - whole.mean()) ** 2 for each in without)
-    half = t_quantile(0.975, effective - 1) * variance**0.5
-    assert found.interval is not None
-    assert found.effective_persons == pytest.approx(effective)
-    assert (found.interval.low, found.interval.high) == pytest.approx(
-        (whole.mean() - half, whole.mean() + half)
-    )
 
 
 async def test_few_people_have_no_interval(database: Database) -> None:
