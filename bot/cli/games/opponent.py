@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from storage.database import Database
-    from storage.evidence.queries.opponent_report import GameProgress, OpponentReport
-    from storage.evidence.statistics.reply_progress import ReplyQuality
+    from storage.evidence.queries.opponent_report import OpponentReport
+    from storage.evidence.statistics.reply_progress import GameProgress, ReplyQuality
 
 _NAMED = 4
 """Accounts listed when a name matches several."""

@@ -11,18 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.queries.opponents import OpponentLine, OpponentOrder, list_opponents
-from storage.evidence.statistics.reply_progress import (
-    PlayedReplies,
-    ProgressBlock,
-    block_of,
-    progress,
-    replies_by_game,
-)
-from storage.evidence.statistics.suspect_rows import suspect_games_of
-from storage.filters import Filters, shown_games
+from storage.evidence.reading import played, replies_of
+from storage.evidence.statistics.reply_progress import GameProgress, progress
+from storage.evidence.statistics.suspect_rows import suspect_games
+from storage.filters import Filters
 from storage.ledger.blocks import blocked_as
 from storage.ledger.events import OPPONENT_RENAMED
-from storage.records import GameResult, GameStatus
+from storage.records import GameResult
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 
@@ -106,17 +101,6 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class GameProgress:
-    """The trend of the replies in one game."""
-
-    game: str
-    everything: ProgressBlock
-    """Of all games."""
-    blocks: tuple[ProgressBlock, ...]
-    """The oldest first."""
-
-
-@dataclass(frozen=True, slots=True)
 class SuspectGame:
     """A game that plain rules mark (`storage.evidence.inference.suspects`)."""
 
@@ -194,7 +178,6 @@ class OpponentReport:
                 {**asdict(each), "at": each.at.isoformat(), "flags": [flag.value for flag in each.flags]}
                 for each in self.suspects
             ],
-            "damage": "",  # up to 0.2.0, why suspect games were unknown
         }
 
 
@@ -256,20 +239,14 @@ async def opponent_report(
     chosen = replace(filters or Filters(), site=site, opponent_id=site_id)
     rows = await _games(session, account, chosen)
     lines = await list_opponents(session, chosen, OpponentOrder.LATEST)
-    replies = await replies_by_game(session, [row.id for row in rows])
-    flags = await suspect_games_of(session, account.opponent_id)
-    played = defaultdict(list)
-    for row in rows:
-        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
+    replies = await replies_of(session, *played(chosen))
+    flags = await suspect_games(session)
     return OpponentReport(
         account=account,
         line=lines[0] if lines else None,
         last_terms=_last_terms(rows),
         tallies=_tallies(rows),
-        progress=tuple(
-            GameProgress(game, block_of(games), tuple(progress(games)))
-            for game, games in sorted(played.items(), key=lambda item: (-len(item[1]), item[0]))
-        ),
+        progress=progress(replies),
         ratings=_ratings(rows),
         visits=_visits(rows),
         suspects=tuple(
@@ -302,8 +279,7 @@ async def _games(
             )
             .where(
                 GameRow.opponent_id == account.opponent_id,
-                GameRow.state != GameStatus.ABORTED,
-                *shown_games(filters),
+                *played(filters),
             )
             .order_by(GameRow.started_at, GameRow.id)
         )
@@ -318,7 +294,7 @@ def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
-    results: Mapping[tuple[str, str, int], Counter[str | None]] = defaultdict(Counter)
+    results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
         results[row.game, row.player, row.our_side][row.result] += 1
     return tuple(

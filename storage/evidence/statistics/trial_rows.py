@@ -11,7 +11,7 @@ from math import nan
 from typing import Any, Literal
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import expected_by_looks
@@ -31,11 +31,9 @@ from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.lots import is_by_lot
 from storage.evidence.statistics.suspect_rows import are_programs
-from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 
 _BATCH = 100
 """Records of decisions in memory at a time: about 10 KB each."""
@@ -69,7 +67,6 @@ async def trial_games(
     treated: str,
     control: str,
     filters: Filters | None = None,
-    passing: GameRows | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -79,10 +76,9 @@ async def trial_games(
     Args:
         session: Of the transaction.
         trial: The trial.
-        treated: The player whose effect is asked for (A = 1).
+        treated: The player whose effect is estimated (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        passing: All games that pass these filters; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -90,10 +86,7 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    if passing is None:
-        rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
-    else:
-        rows = passing.where(passing.games["trial"] == trial.id)
+    rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
@@ -168,7 +161,7 @@ async def trial_decisions(
     for start in range(0, len(keys), _BATCH):
         some = keys[start : start + _BATCH]
         rows = {row.id: row for row in await session.execute(_statement(some))}
-        for row in (rows[key] for key in some):
+        for row in map(rows.__getitem__, some):
             try:
                 found.append(_read(row, games_before[row.game_id], lots))
             except (RecordError, IncompleteProfile) as error:
@@ -178,9 +171,8 @@ async def trial_decisions(
 
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
-    statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
-    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
-    games = list(await session.scalars(statement.where(may_have, *which)))
+    known = (await read_games(session, *which)).games
+    games = known["id"][known["draws"] > 0].tolist()
     found: list[tuple[datetime, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(

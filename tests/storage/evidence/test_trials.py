@@ -1,6 +1,5 @@
 """Trials: one open at a time, and the games that belong to it."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import StorageError, TrialError
 from storage.evidence.inference.trial import TrialTerms
@@ -113,15 +111,6 @@ async def test_which_games_belong_to_it(database: Database, selection: dict[str,
         assert await trial_for(session, new) == (trial.id if belongs else None)
         await end_trial(session)
         assert await trial_for(session, new) is None
-
-
-@pytest.mark.parametrize("arms", ["null", '["standard", 3]'])
-async def test_a_damaged_trial_is_named(database: Database, arms: str) -> None:
-    async with database.write() as session:
-        await start_trial(session, planned())
-        await session.execute(update(TrialRow).values(arms=json.loads(arms)))
-        with pytest.raises(RecordError, match="trial t1: "):
-            await list_trials(session)
 
 
 @pytest.mark.parametrize(
