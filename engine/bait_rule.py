@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.expected import WHOLE, expected_score
+from engine.human.reply_forecast import Expectations, ReplyForecast, TemptingReply
 from engine.judgement import ERROR, Judgement, require_whole
-from engine.reply_forecast import Expectations, ReplyForecast, TemptingReply
 
 RULE = 1
 """The version of these rules; changes with the meaning of anything here."""

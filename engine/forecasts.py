@@ -15,11 +15,11 @@ from engine.games import ENGINE_GAMES, get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.person_prior import speed_s
 from engine.human.registry import ModelRegistry
+from engine.human.reply_forecast import Expectations, ReplyForecast
 from engine.human.reply_probabilities import predict_replies
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.randomised import other_move
-from engine.reply_forecast import Expectations, ReplyForecast
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 

@@ -47,13 +47,12 @@ ENGINE = {
     "engine.randomised": {
         "decision", "errors", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
     },
-    "engine.reply_forecast": {"decision", "errors", "judgement"},
-    "engine.bait_rule": {"decision", "expected", "judgement", "reply_forecast"},
+    "engine.bait_rule": {"decision", "expected", "human", "judgement"},
     "engine.variety": {"decision", "game"},
     "engine.lookup": {"decision", "game", "games"},
     "engine.search": {"decision", "expected", "game", "games", "params", "stop", "tempting_player", "trappy"},
     "engine.human": {
-        "errors", "decision", "expected", "game", "games", "params", "search", "stop", "trappy",
+        "errors", "decision", "expected", "game", "games", "judgement", "params", "search", "stop", "trappy",
     },
     "engine.pruning": {"decision", "errors", "randomised"},
     "engine.protocols": {
@@ -62,7 +61,7 @@ ENGINE = {
     },
     "engine.forecasts": {
         "bait_rule", "decision", "expected", "games", "human", "judgement", "protocols", "randomised",
-        "reply_forecast", "search", "stop",
+        "search", "stop",
     },
     "engine.strategies": {
         "decision", "errors", "game", "games", "human", "lookup", "params", "protocols", "randomised",

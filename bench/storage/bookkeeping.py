@@ -37,10 +37,10 @@ from engine.decision import UNKNOWN_PERSON, Decision, Outcome
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_reply
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import NATIVE_GAMES
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

@@ -13,10 +13,10 @@ from engine.decision import Decision, ModelInfo, Outcome, Person
 from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
+from engine.human.reply_forecast import TemptingReply
 from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
-from engine.reply_forecast import TemptingReply
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

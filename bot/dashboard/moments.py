@@ -13,8 +13,8 @@ from bot.views.moment_text import MomentVerdict, judge_moment
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.games import GAMES, get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
-from engine.reply_forecast import ReplyForecast
 from storage.errors import reason_of
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision

@@ -15,7 +15,7 @@ from engine import ENGINE_VERSION
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 

@@ -33,9 +33,9 @@ from engine.bait_rule import RULE as FORECAST
 from engine.decision import Decision
 from engine.forecasts import expectations_of
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_reply, judge_decision, judge_profile
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
 from storage.evidence.statistics.encounters import BaitCounts, Encounters, bait_counts, encounters

@@ -29,9 +29,9 @@ from engine.forecasts import expectations_of, forecast_job
 from engine.game import if_it_goes_on
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import RULE as JUDGED
 from engine.judgement import classify_reply, judge_profile
-from engine.reply_forecast import ReplyForecast
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify

@@ -11,8 +11,8 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import IllegalMove, if_it_goes_on, positions
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import judge_decision
-from engine.reply_forecast import ReplyForecast
 from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus

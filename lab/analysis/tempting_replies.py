@@ -25,9 +25,9 @@ from engine.human.calibrated import CalibratedModel
 from engine.human.model import SHALLOW, PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.person_prior import PersonPrior
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.human.reply_probabilities import predict_replies
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share

@@ -26,6 +26,7 @@ from engine.errors import IncompleteProfile, RecordError
 from engine.expected import PER_PERCENT
 from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
 from engine.params import Scale, ValueScale

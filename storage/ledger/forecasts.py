@@ -5,7 +5,7 @@ from dataclasses import asdict
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.reply_forecast import Expectations, ReplyForecast
+from engine.human.reply_forecast import Expectations, ReplyForecast
 from storage.filters import standing
 from storage.inserts import core_table, insert_newer
 from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow

@@ -3,7 +3,7 @@
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Outcome
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from storage.inserts import insert_new, insert_newer
 from storage.ledger import forecasts
 from storage.records import ReplyTime

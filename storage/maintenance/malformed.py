@@ -24,7 +24,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision
 from engine.errors import RecordError
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, is_undecodable, reason_of
 from storage.inserts import core_table

@@ -9,7 +9,7 @@ from sqlalchemy import LargeBinary, Select, delete, func, select, type_coerce, u
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import Decision, Outcome, ProfileJudgement
-from engine.reply_forecast import Expectations, ReplyForecast
+from engine.human.reply_forecast import Expectations, ReplyForecast
 from storage.evidence.summaries import summarise
 from storage.ledger.decisions import reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast

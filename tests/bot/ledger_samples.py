@@ -9,8 +9,8 @@ from sqlalchemy import select
 from bot.base.events import EndReason
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_reply
-from engine.reply_forecast import ReplyForecast
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.summaries import games_over, games_to_summarise, remake

@@ -23,9 +23,9 @@ from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import judge
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast, TemptingReply
 
 SCALE_CENTI = 100.0
 MODEL = ModelInfo("maia", "people", "0" * 64)

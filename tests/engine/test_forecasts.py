@@ -17,13 +17,13 @@ from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forec
 from engine.games import get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.protocols.engine_source import EnginePool, EngineSource
 from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
-from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

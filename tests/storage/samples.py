@@ -9,10 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ReplyProfile
 from engine.forecasts import expectations_of
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import RULE, judge_profile
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

@@ -16,8 +16,8 @@ from bot.views.bait_text import how_it_looks
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.judgement import classify_reply, judge_decision
-from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped

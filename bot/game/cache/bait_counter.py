@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bot.base.metrics import TrapOutcome
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 
 
 class BaitCounter:

@@ -8,7 +8,7 @@ committed: nothing that might not be stored is ever taken for stored.  After a f
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
 MOST = 4

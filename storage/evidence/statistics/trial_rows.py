@@ -19,9 +19,9 @@ from engine.decision import Candidate, Decision
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_trial_draw
-from engine.reply_forecast import ReplyForecast
 from storage.errors import decoding, reason_of
 from storage.evidence.game_records import probability_of
 from storage.evidence.inference.decisions import TrialDecision

@@ -10,8 +10,8 @@ from bot.game.chat_commands import ChatFacts, Command, answer, command_of, may_t
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, ModelInfo, Pick
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast, TemptingReply
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision

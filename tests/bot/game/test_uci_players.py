@@ -29,9 +29,9 @@ from bot.cli.check import check
 from bot.cli.rich_tables import game_view
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
+from engine.human.reply_forecast import ReplyForecast
 from engine.protocols.engine_source import EnginePool
 from engine.protocols.score_settings import EngineSettings, MoveLimit
-from engine.reply_forecast import ReplyForecast
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters

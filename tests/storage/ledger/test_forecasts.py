@@ -8,9 +8,9 @@ from sqlalchemy import select
 from engine.bait_rule import RULE, confirmed_by, expectations, forecast
 from engine.decision import Decision, Outcome
 from engine.errors import IncompleteProfile
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi, judge_decision, judge_profile
 from engine.randomised import other_move
-from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.ledger.decisions import mark_dropped, store_profile, void_after
 from storage.ledger.forecasts import forecasts_of_game, get_forecast, lacking_forecasts

@@ -10,10 +10,10 @@ from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
 from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_reply, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.reply_forecast import ReplyForecast
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named

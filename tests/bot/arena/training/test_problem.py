@@ -10,7 +10,7 @@ from bot.arena.training.problem import LINE_PLIES, Problem, bait_line, make_prob
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from storage.arena.puzzles.positions import FallSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from tests.bot.arena.training.samples import TRAPS, analysed

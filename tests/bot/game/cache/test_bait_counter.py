@@ -5,7 +5,7 @@ import pytest
 
 from bot.base.metrics import TrapOutcome
 from bot.game.cache.bait_counter import BaitCounter
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 
 
 class Forecast:

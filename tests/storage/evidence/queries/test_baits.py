@@ -13,7 +13,7 @@ from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.expected import WHOLE
-from engine.reply_forecast import ReplyForecast
+from engine.human.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.evidence.game_records import line_key
 from storage.evidence.queries import baits

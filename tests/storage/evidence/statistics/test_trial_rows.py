@@ -12,9 +12,9 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
+from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import classify_reply, expected_scale_centi, judge_decision
 from engine.randomised import other_move
-from engine.reply_forecast import ReplyForecast
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
 from storage.evidence.inference.timestamps import microseconds
