@@ -17,7 +17,6 @@ PARSING = {
     "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_moment"},
     "storage/packing/records.py": {"_json", "pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
-    "storage/maintenance/copied_rows.py": {"_canonical_json"},
     "storage/evidence/exports/games.py": {"_chance"},
     "bot/dashboard/controls.py": {"_minutes"},
     "bot/dashboard/access.py": {"_host_of", "is_loopback", "read_form"},
@@ -46,7 +45,6 @@ PARSING = {
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy
-    "storage/maintenance/recheck.py": {"_read"},  # JSON
 }
 
 
