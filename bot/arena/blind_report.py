@@ -199,6 +199,6 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         "probability": reply.probability if has_forecast else None,
         "cost": reply.cost,
         "cost_text": reply.cost_text,
-        "looks_centi": [reply.scores_centi[at] for at in known],
-        "looks": [reply.looks[at] for at in known],
+        "shown_centi": [reply.scores_centi[at] for at in known],
+        "score_texts": [reply.score_texts[at] for at in known],
     }

@@ -126,13 +126,13 @@ def _traps(report: GameReport) -> list[RenderableType]:
     for decision in played:
         replies = {each.reply: each for each in decision.replies}
         for bait in _counted_baits(decision):
-            looks = replies[bait.reply].looks
+            score_texts = replies[bait.reply].score_texts
             taken = ", the bait" if decision.reply == bait.reply else ""
             table.add_row(
                 f"{decision.number}. {decision.name}",
                 bait.name,
                 percent(bait.probability, 1),
-                looks[0] if looks else NONE,
+                score_texts[0] if score_texts else NONE,
                 replies[bait.reply].their_text,
                 percent(bait.cost / WHOLE, 1),
                 f"{_or_none(decision.reply_name)}{taken}",

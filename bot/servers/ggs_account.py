@@ -32,7 +32,7 @@ from bot.base.events import (
 )
 from bot.servers import ggs_wire as wire
 from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame, say_all
-from bot.servers.ggs_archive import TELLING_PLIES, Archive, Look
+from bot.servers.ggs_archive import TELLING_PLIES, Archive, ArchiveQuery
 from bot.servers.ggs_game import (
     RULES,
     USUAL,
@@ -170,10 +170,10 @@ class GgsAccount:
     def lost(self, reason: str) -> list[GgsAction]:
         """The connection or the service is gone, and with it every game and request on it."""
         out = self._drop_requests(reason)
-        looks, _ = self._archive.give_up()  # games without a known end are searched on the next connection
-        for look in looks:
-            if look.message is not None:
-                out += self._end_all(look.games, look.message, look.change)
+        queries, _ = self._archive.give_up()  # games without a known end are searched on the next connection
+        for query in queries:
+            if query.message is not None:
+                out += self._end_all(query.games, query.message, query.change)
         for game in list(self.games.live.values()):
             out += self.games.put_away(game, reason)
         for game in self.games.by_id.values():
@@ -193,7 +193,7 @@ class GgsAccount:
         self._polled_at = now_s
         if self._is_away:
             return [Say(tell_service("match"))]  # refused until the service is back
-        given_up = self._end_looks(self._archive.overdue(now_s, WAITED_S))
+        given_up = self._end_queries(self._archive.overdue(now_s, WAITED_S))
         matches = {
             game.match
             for game in self.games.live.values()
@@ -804,7 +804,7 @@ class GgsAccount:
             # Resigned, or we have missed the last move: the archive knows.
             unclear = [game for game in games if not game.is_done and not game.timed_out and game.is_played]
             if unclear:
-                out += self._look(message.stored_id, Look(unclear, message, change))
+                out += self._query(message.stored_id, ArchiveQuery(unclear, message, change))
             games = [game for game in games if game not in unclear]
         out += self._end_all(games, message, change)
         if match is not None and change is not None:
@@ -840,13 +840,13 @@ class GgsAccount:
 
     # --- The archive ------------------------------------------------------------------------------------
 
-    def _look(self, key: str, look: Look) -> list[GgsAction]:
+    def _query(self, key: str, query: ArchiveQuery) -> list[GgsAction]:
         """Look up the results of games in the archive."""
-        for game in look.games:
+        for game in query.games:
             self.games.off(game)
             game.pass_to(GgsGameEvent.UNLISTED)
             game.is_stale = True
-        return [Say(self._archive.look(key, look))]
+        return [Say(self._archive.query(key, query))]
 
     def _search(self, game: GgsGame) -> list[GgsAction]:
         """Search the latest matches for a game whose end we have missed."""
@@ -863,16 +863,16 @@ class GgsAccount:
 
     def _stop_looking(self) -> list[GgsAction]:
         """The archive lacks the requested games: end them with the known results."""
-        looks, searched = self._archive.give_up()
-        return [*self._end_looks(looks), *self.games.vanish_all(searched)]
+        queries, searched = self._archive.give_up()
+        return [*self._end_queries(queries), *self.games.vanish_all(searched)]
 
-    def _end_looks(self, looks: Sequence[Look]) -> list[GgsAction]:
+    def _end_queries(self, queries: Sequence[ArchiveQuery]) -> list[GgsAction]:
         out: list[GgsAction] = []
-        for look in looks:
-            if look.message is not None:
-                out += self._end_all(look.games, look.message, look.change)
+        for query in queries:
+            if query.message is not None:
+                out += self._end_all(query.games, query.message, query.change)
             else:
-                out += self.games.vanish_all(look.games)
+                out += self.games.vanish_all(query.games)
         return out
 
     # --- Adjourned games --------------------------------------------------------------------------------

@@ -19,13 +19,13 @@ logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
 """Moves that distinguish a game from the usual start from others between the same opponents."""
-MOST_LOOKS = 8
-"""Most matches, the latest first, that we look up for one game; they have its players and its type."""
+MAX_QUERIES = 8
+"""Most matches, the latest first, that we query for one game; they have its players and its type."""
 
 
 @dataclass(slots=True, eq=False)
-class Look:
-    """A look-up of one match: the games whose last moves and results we need."""
+class ArchiveQuery:
+    """A query of one match: the games whose last moves and results we need."""
 
     games: list[GgsGame]
     message: wire.MatchEnded | None = None
@@ -37,7 +37,7 @@ class Look:
 
 
 class Archive:
-    """Our open searches and look-ups.
+    """Our open searches and queries.
 
     Args:
         name: Of our account.
@@ -46,12 +46,12 @@ class Archive:
     def __init__(self, name: str) -> None:
         self._name = name
         self._searched: list[GgsGame] = []
-        self._looks: dict[str, Look] = {}
+        self._queries: dict[str, ArchiveQuery] = {}
         """By the archive's ids."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
         """Whether its match is being looked up."""
-        return any(each is game for look in self._looks.values() for each in look.games)
+        return any(each is game for query in self._queries.values() for each in query.games)
 
     def is_searched(self, game: GgsGame) -> bool:
         return any(each is game for each in self._searched)
@@ -62,9 +62,9 @@ class Archive:
 
     # --- Our commands -----------------------------------------------------------------------------------
 
-    def look(self, key: str, look: Look) -> str:
+    def query(self, key: str, query: ArchiveQuery) -> str:
         """Look up how games ended; return the command."""
-        self._looks[key] = look
+        self._queries[key] = query
         return tell_service("look", key)
 
     def search(self, game: GgsGame) -> str:
@@ -75,8 +75,8 @@ class Archive:
     def forget(self, game: GgsGame) -> None:
         """Drop a game whose state is known."""
         self._searched = [each for each in self._searched if each is not game]
-        for look in self._looks.values():
-            look.games = [each for each in look.games if each is not game]
+        for query in self._queries.values():
+            query.games = [each for each in query.games if each is not game]
 
     # --- Server messages --------------------------------------------------------------------------------
 
@@ -94,15 +94,15 @@ class Archive:
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
-            found = keys.get((names, colourless(game.about.variant)), [])[:MOST_LOOKS]
+            found = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
             if not found or not _is_telling(game):
                 missing.append(game)
                 continue
             for key in found:
-                if key in self._looks:
-                    self._looks[key].games.append(game)
+                if key in self._queries:
+                    self._queries[key].games.append(game)
                 else:
-                    commands.append(self.look(key, Look([game])))
+                    commands.append(self.query(key, ArchiveQuery([game])))
         return commands, missing
 
     def looked(self, lines: Sequence[str]) -> list[tuple[GgsGame, GameEnd, int | None]]:
@@ -114,8 +114,8 @@ class Archive:
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
-            for look in list(self._looks.values()):
-                for game in list(look.games):
+            for query in list(self._queries.values()):
+                for game in list(query.games):
                     found = (record for record in records if self._is_record_of(game, record))
                     record = next(found, None)
                     stated = None if record is None else stated_result(record)
@@ -128,8 +128,8 @@ class Archive:
                     game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
-                    ends.append((game, end_of(game, ours), look.change))
-            self._looks = {key: look for key, look in self._looks.items() if look.games}
+                    ends.append((game, end_of(game, ours), query.change))
+            self._queries = {key: query for key, query in self._queries.items() if query.games}
         except (BadGgf, IllegalMove) as error:
             logger.warning("an impossible record in the archive: %s", error)
         return ends
@@ -142,30 +142,30 @@ class Archive:
 
     # --- Giving up --------------------------------------------------------------------------------------
 
-    def overdue(self, now_s: float, patience_s: float) -> list[Look]:
-        """Give up and return the look-ups still open `patience_s` after the first call that saw them."""
+    def overdue(self, now_s: float, patience_s: float) -> list[ArchiveQuery]:
+        """Give up and return the queries still open `patience_s` after the first call that saw them."""
         late = []
-        for key, look in list(self._looks.items()):
-            if look.since_s is None:
-                look.since_s = now_s
-            elif now_s - look.since_s >= patience_s:
-                late.append(self._looks.pop(key))
+        for key, query in list(self._queries.items()):
+            if query.since_s is None:
+                query.since_s = now_s
+            elif now_s - query.since_s >= patience_s:
+                late.append(self._queries.pop(key))
         return self._once(late)
 
-    def _once(self, given_up: list[Look]) -> list[Look]:
-        """Look-ups without the games that are in another one, too; that one is given up later."""
-        left = [game for look in self._looks.values() for game in look.games]
-        for look in given_up:
-            look.games = [game for game in look.games if not any(game is each for each in left)]
-            left += look.games
+    def _once(self, given_up: list[ArchiveQuery]) -> list[ArchiveQuery]:
+        """Queries without the games that are in another one, too; that one is given up later."""
+        left = [game for query in self._queries.values() for game in query.games]
+        for query in given_up:
+            query.games = [game for game in query.games if not any(game is each for each in left)]
+            left += query.games
         return given_up
 
-    def give_up(self) -> tuple[list[Look], list[GgsGame]]:
+    def give_up(self) -> tuple[list[ArchiveQuery], list[GgsGame]]:
         """Give up everything; return the look-ups and the searched games."""
-        looks, searched = list(self._looks.values()), self._searched
-        self._looks.clear()
+        queries, searched = list(self._queries.values()), self._searched
+        self._queries.clear()
         self._searched = []
-        return self._once(looks), searched
+        return self._once(queries), searched
 
 
 def _is_telling(game: GgsGame) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bot.views.bait_text import bait_costs, how_it_looks, looks_place, people_play, price, score_place
+from bot.views.bait_text import bait_comparison, bait_costs, people_play, price, score_place, scores_place
 from bot.views.sentence import (
     BracketText,
     JoinedText,
@@ -421,8 +421,12 @@ def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> lis
             first = Sentence("Another: {people} {move}.", places)
         elif is_blind or moment.decision.sets_traps:
             first = Sentence("A trap: {people} {move} here.", places)
-        looks = None if moment.best is None else how_it_looks(reply, moment.best, moment.bests, steps)
-        said.append(JoinedText([each for each in (first, looks, bait_costs(bait.cost)) if each is not None]))
+        score_texts = (
+            None if moment.best is None else bait_comparison(reply, moment.best, moment.bests, steps)
+        )
+        said.append(
+            JoinedText([each for each in (first, score_texts, bait_costs(bait.cost)) if each is not None])
+        )
     return said
 
 
@@ -546,7 +550,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
     decision, played, best = moment.decision, moment.played, moment.best
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
     found = [
-        MomentFact("trap", term, MoveText(reply.name), looks_place(reply))
+        MomentFact("trap", term, MoveText(reply.name), scores_place(reply))
         for _, reply in moment.baits
         if reply != played
     ]
@@ -554,12 +558,12 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         return found
     if played is not None:
         is_fall = kind is MomentKind.FELL
-        parts: list[Place] = [looks_place(played)] if is_fall else []
+        parts: list[Place] = [scores_place(played)] if is_fall else []
         if decision.cost_centi:
             paid = price(moment.cost / WHOLE, decision.cost_text, moment.unit)
             parts.append(Sentence("cost {price}", {"price": paid}))
         elif not is_fall:
-            parts.append(looks_place(played))
+            parts.append(scores_place(played))
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
             parts.append(
@@ -571,7 +575,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         mood = "fell" if is_fall else "slip" if decision.cost_centi else "good"
         found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:
-        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), looks_place(best)))
+        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_place(best)))
     return found
 
 

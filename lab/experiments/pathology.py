@@ -150,7 +150,7 @@ def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) ->
     Their intervals hold for all steps of a line together (Bonferroni): the question is whether any falls.
     """
     series = [np.array(wins[f"{figure.number} {evaluation} {k}"], float) for k in figure.look_ahead]
-    return [mean_of(later - earlier, looks=len(series) - 1) for earlier, later in pairwise(series)]
+    return [mean_of(later - earlier, comparisons=len(series) - 1) for earlier, later in pairwise(series)]
 
 
 def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:

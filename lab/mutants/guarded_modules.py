@@ -50,7 +50,7 @@ TABLE = (
         ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
-            ("looks(reply, at) >= looks(other, at)", "looks(reply, at) > looks(other, at)"),
+            ("score_at(reply, at) >= score_at(other, at)", "score_at(reply, at) > score_at(other, at)"),
             ("cost >= ERROR and p >= LIKELY and", "cost >= ERROR and"),
         ),
     ),

@@ -83,7 +83,7 @@ class ReplyReport:
     our_text: str
     their_text: str
     """The same for the opponent."""
-    looks: tuple[str, ...]
+    score_texts: tuple[str, ...]
     """`scores_centi` for the opponent, as text: how good the reply looks to them, the deeper the truer."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
@@ -498,7 +498,7 @@ def _reply(
         final_centi=final,
         our_text=board.score(final),
         their_text=board.score(-final),
-        looks=tuple(board.score(-score) for score in scores),
+        score_texts=tuple(board.score(-score) for score in scores),
         quality=0.0 if judged is None else judged.quality,
         is_fall=judged is not None and judgement is not None and judgement.is_fall(judged),
         cost=0 if judged is None else judged.cost,

@@ -54,8 +54,8 @@ PLAY = frozenset(
             "cost",
             "cost_text",
             "cost_centi",
-            "looks",
-            "looks_centi",
+            "score_texts",
+            "shown_centi",
         ),
         *("is_trap", "is_fall", "is_decided", "trap", "outcome", "fell_for_best", "forecast", "probability"),
     ]

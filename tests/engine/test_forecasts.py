@@ -10,7 +10,7 @@ import pytest
 
 from engine.bait_rule import (
     CONFIRM_PLIES,
-    LOOKS,
+    RANK_MODEL,
     ExpectedReplies,
     ReplyForecast,
     TemptingReply,
@@ -303,7 +303,7 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
     models = Models(FakeModel("chess"), None)
     found = forecast_replies(made, (), models, UNKNOWN_PERSON, None, chess, StopFlag())
     assert (made.move, found.replies, found.probabilities, found.tempting) == ("f7g7", (), (), ())
-    assert found.model.kind == LOOKS
+    assert found.model.kind == RANK_MODEL
 
 
 def test_models_of_people_say_what_is_likely() -> None:
@@ -318,7 +318,7 @@ def test_models_of_people_say_what_is_likely() -> None:
     assert [ask.person for ask in human.asked] == [person, person]
     assert [len(ask.positions) for ask in human.asked] == [2, 2]
     alone = forecast_of(made)
-    assert alone.model.kind == LOOKS
+    assert alone.model.kind == RANK_MODEL
 
 
 def first_reply(game: Any, position: Any) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
-from bot.views.bait_text import how_it_looks
+from bot.views.bait_text import bait_comparison
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
@@ -86,7 +86,7 @@ class Problem:
                 **self._named(self.bait.reply),
                 "probability": self.bait.p_reply,
                 "cost": self.bait.cost,
-                "looks": _looks(report, self.bait.reply, sound[0][1]),
+                "comparison": _comparison(report, self.bait.reply, sound[0][1]),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -115,13 +115,13 @@ class Problem:
         return list(self.rules.board_rows(position))
 
 
-def _looks(report: DecisionReport, bait: str, best: str) -> Json | None:
+def _comparison(report: DecisionReport, bait: str, best: str) -> Json | None:
     """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
     shown = next((each for each in bests if each.reply == best), bests[0])
-    found = how_it_looks(replies[bait], shown, bests, shown_depths(report))
+    found = bait_comparison(replies[bait], shown, bests, shown_depths(report))
     return None if found is None else found.to_json()
 
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
     AnyTimeEstimate,
-    Looks,
+    InterimAnalyses,
     SequenceDesign,
     estimate,
     estimates,
-    looks,
+    interim_analyses,
 )
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.persons import (
@@ -215,12 +215,12 @@ def games_report(
     Raises:
         ValueError: `at` has no time zone.
     """
-    return games_report_and_looks(games, terms, at, flags)[0]
+    return games_report_and_interim(games, terms, at, flags)[0]
 
 
-def games_report_and_looks(
+def games_report_and_interim(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
-) -> tuple[GamesReport, Looks]:
+) -> tuple[GamesReport, InterimAnalyses]:
     """`games_report`, and the difference in score after each game that counts.
 
     Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
@@ -241,7 +241,7 @@ def games_report_and_looks(
         cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
-    return report, looks(score_psi, score_rows.games["person"], design)
+    return report, interim_analyses(score_psi, score_rows.games["person"], design)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from engine.strategies.registry import STRATEGIES
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
-from storage.evidence.inference.any_time import Looks, PlannedN
+from storage.evidence.inference.any_time import InterimAnalyses, PlannedN
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
+from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_interim
 from storage.evidence.inference.suspects import SuspectGames
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
@@ -34,7 +34,7 @@ class TrialReport:
     """The two players that are compared, the one that sets traps first; or the only one."""
     games: GamesReport | None
     """None: the trial has one player, and nothing to compare it with."""
-    looks: Looks | None
+    interim_analyses: InterimAnalyses | None
     """The difference in score after each game; None likewise."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
@@ -122,16 +122,16 @@ class TrialRows:
             at: Now, aware.
         """
         terms = terms_of(self.trial)
-        games = looks = decisions = None
+        games = interim_analyses = decisions = None
         if len(self.arms) == 2:
-            games, looks = games_report_and_looks(self.games, terms, at, self.flags)
+            games, interim_analyses = games_report_and_interim(self.games, terms, at, self.flags)
         if self.trial.draws_decisions:
             decisions = decisions_report(self.lots, terms, at, self.flags)
         return TrialReport(
             self.trial,
             self.arms,
             games,
-            looks,
+            interim_analyses,
             tuple(self.damaged_games),
             decisions,
             tuple(self.damaged_lots),

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
-from engine.bait_rule import ReplyForecast, expected_by_looks
+from engine.bait_rule import ReplyForecast, expected_by_rank
 from engine.decision import Candidate, Decision
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
@@ -350,7 +350,7 @@ class _Costs:
         self._judgement = judge(candidate, decision.params, scale_centi)
         costs = [each.cost for each in self._judgement.replies]
         if forecast is None:
-            probabilities = expected_by_looks(candidate, scale_centi).probabilities
+            probabilities = expected_by_rank(candidate, scale_centi).probabilities
         else:
             probabilities = tuple(forecast.probability_of(each.reply) for each in self._judgement.replies)
         total = sum(probabilities)  # 1, but for rounding

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
-from bot.charts.looks import look_of
+from bot.charts.themes import theme_of
 from engine.games import GAMES, get_rules
 from tests.bot.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
 from tests.bot.charts.samples import MARKS, MOVES, rows_after
@@ -35,7 +35,7 @@ def test_every_piece_is_on_its_square(game: str) -> None:
     for side in (0, 1):
         svg = board(game, side=side)
         rows = START[game]
-        if side and look_of(game).turns:
+        if side and theme_of(game).turns:
             rows = tuple(row[::-1] for row in rows[::-1])
         placed = {
             (x, y): letter for y, row in enumerate(rows) for x, letter in enumerate(row) if letter != "."
@@ -44,7 +44,7 @@ def test_every_piece_is_on_its_square(game: str) -> None:
 
 
 def test_which_boards_turn() -> None:
-    assert [game for game in DRAWN if look_of(game).turns] == ["chess", "xiangqi"]
+    assert [game for game in DRAWN if theme_of(game).turns] == ["chess", "xiangqi"]
 
 
 @given(st.sampled_from(DRAWN), st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.integers(0, 1))
@@ -65,7 +65,7 @@ def test_positions_of_games_can_be_drawn(game: str, seed: int, plies: int, is_la
     svg = board(game, rows=rows, last_move=squares, marks=marks, is_large=is_large, side=side)
     assert all(-1 <= number <= 11 for number in numbers_of(svg))
     assert len(pieces(svg)) == len("".join(rows).replace(".", ""))
-    assert len(with_class(svg, f"last-{look_of(game).surface}")) == len(set(squares))
+    assert len(with_class(svg, f"last-{theme_of(game).surface}")) == len(set(squares))
     drawn = [mark for mark in marks if mark.squares]
     assert sum((each.get("class") or "").startswith(("ring-", "arrow-")) for each in svg.iter()) == len(drawn)
 
@@ -78,7 +78,7 @@ def test_every_game_has_a_board(game: str) -> None:
     count = len("".join(START[game]).replace(".", ""))
     letters = [each for each in svg.iter("text") if each.get("class") == "letter"]
     assert len(pieces(svg)) + len(letters) == count
-    assert bool(count and letters) == (game not in DRAWN and not look_of(game).pieces and count > 0)
+    assert bool(count and letters) == (game not in DRAWN and not theme_of(game).pieces and count > 0)
 
 
 def test_games_without_a_look_have_letters() -> None:

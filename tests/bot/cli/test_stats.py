@@ -437,7 +437,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
 @pytest.mark.parametrize(
     ("where", "command"),
     [
-        ("storage.evidence.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
+        ("storage.evidence.queries.trial_report.games_report_and_interim", ("--trial", "m1")),
         ("storage.evidence.queries.trial_report.decisions_report", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),

@@ -176,7 +176,7 @@ const GAMES = {
 };
 
 /** Presentation of a game by its key. */
-export function looks(game) {
+export function theme(game) {
   return { ...UNKNOWN, ...(GAMES[game] ?? {}) };
 }
 
@@ -187,12 +187,12 @@ export function moveName(name) {
 
 /** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
-  return looks(game).pieces[letter]?.name ?? letter;
+  return theme(game).pieces[letter]?.name ?? letter;
 }
 
 /** The picture of a piece. */
 export function pieceElement(game, letter) {
-  const picture = (looks(game).pieces[letter]?.draw ?? letterPiece)(letter);
+  const picture = (theme(game).pieces[letter]?.draw ?? letterPiece)(letter);
   picture.classList.add("piece");
   picture.dataset.piece = letter;
   return picture;
@@ -200,12 +200,12 @@ export function pieceElement(game, letter) {
 
 /** Width of a board in heights, with the names above and below it. */
 export function boardShape(game, rows) {
-  const { edges } = looks(game);
+  const { edges } = theme(game);
   return rows[0].length / (rows.length + (edges.top && edges.bottom ? 0.5 : 0));
 }
 
 /** Name of a square: column letter, then row number. */
 export function squareName(game, rows, row, column) {
-  const number = looks(game).topRow === "first" ? row + 1 : rows - row;
+  const number = theme(game).topRow === "first" ? row + 1 : rows - row;
   return `${letterOf(column)}${number}`;
 }

@@ -4,7 +4,7 @@ import { ApiError, call, session } from "/static/common/api.js";
 import { Board } from "/static/board/board.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, toast } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { recentGames } from "/static/common/recent.js";
 import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { whyNone } from "/static/report/bait.js";
@@ -127,7 +127,7 @@ export class Lobby {
   /** An example of a trap, and the rules. */
   #more() {
     const { variant } = this;
-    const { rules, showcase } = looks(variant.game);
+    const { rules, showcase } = theme(variant.game);
     return el(
       "section",
       { class: "story-more" },

@@ -1,7 +1,7 @@
 // A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
 
 import { ApiError, followUntilStopped } from "/static/common/api.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { announce, el } from "/static/common/dom.js";
 import { say } from "/static/common/language.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
@@ -112,7 +112,7 @@ export class WatchScreen {
       actions: {},
     });
     this.view.chat.element.remove(); // what players say to each other is theirs
-    this.tools = new GameTools({ id: this.id, canFlip: looks(game).canFlip, isPublic: true });
+    this.tools = new GameTools({ id: this.id, canFlip: theme(game).canFlip, isPublic: true });
     if (!this.isOver || full.state.view.moves.length) this.tools.showKeys();
     this.tools.offer(full.files ?? []);
     this.main.querySelector(".status").append(...this.tools.elements);

@@ -1,6 +1,6 @@
 // Every sentence of the trainer, from what the server tells.
 
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { number, say, sayAll, sayCount, sayList, sayMade } from "/static/common/language.js";
 import { gameShare } from "/static/report/bait.js";
 
@@ -9,7 +9,7 @@ const AS_GOOD = 50; // half a per cent of the game: no more than rounding
 
 /** What is asked: "Black to move. Which reply is sound?" */
 export function questionOf({ game, toMove }) {
-  return say("{side} to move. Which reply is sound?", { side: looks(game).sides[toMove] ?? toMove });
+  return say("{side} to move. Which reply is sound?", { side: theme(game).sides[toMove] ?? toMove });
 }
 
 const WHY = {
@@ -63,7 +63,7 @@ export function soundOf({ right, decision, sound }) {
 export function baitWords({ bait }) {
   return sayAll([
     say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.probability) }),
-    bait.looks ? sayMade(bait.looks) : "",
+    bait.comparison ? sayMade(bait.comparison) : "",
     say("It costs {share}.", { share: gameShare(bait.cost) }),
   ]);
 }
@@ -86,7 +86,7 @@ export function ratingWords({ unrated, you }, { game, hasName, isOfGame }) {
   if (!hasName) return say("Not rated: with a nickname you have a rating here, and see again what you missed.");
   if (unrated) return UNRATED[unrated] ?? say("Not rated: your account has no rating here.");
   const diff = number(you.diff, { signDisplay: "exceptZero" }).replace("-", "−");
-  return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: looks(game).title, rating: ratingText(you), diff });
+  return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: theme(game).title, rating: ratingText(you), diff });
 }
 
 /** A rating; one that is still a guess has a question mark. */
@@ -122,7 +122,7 @@ export function leftOf({ number: at, of, you }) {
 /** What there is to say when nothing is left to show. */
 export function nothingWords({ of, you }, { game, isOfGame, isFirst }, now = Date.now()) {
   if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
-  const { title } = looks(game);
+  const { title } = theme(game);
   const hasMet = !isFirst || you?.answers || you?.nextDueAt;
   const nothing = hasMet ? say("Nothing new to find in {game} at the moment.", { game: title }) : say("There is nothing to find in {game} yet.", { game: title });
   if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions with a bait, a reply that looks good and is bad, in which somebody took it or went wrong otherwise. You are asked for a better reply. They come from finished games against the bot, as soon as those are analysed.")]);

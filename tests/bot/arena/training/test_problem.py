@@ -111,7 +111,7 @@ def test_the_solution(game: str) -> None:
     # A blind report's decision: nothing from which the player or the depth of its search follows.
     assert found["decision"]["candidates"] == []
     assert not {"player", "depth", "search_mode", "sets_traps"} & set(found["decision"])
-    assert {len(each["looks_centi"]) for each in found["decision"]["replies"]} == {3}
+    assert {len(each["shown_centi"]) for each in found["decision"]["replies"]} == {3}
     given_up = problem.solution(None, ())
     assert (given_up["decision"]["reply"], len(given_up["bait"]["line"])) == (None, 1)
 

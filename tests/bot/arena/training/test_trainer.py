@@ -23,7 +23,7 @@ from tests.bot.arena.training.samples import TRAPS, add_fall
 CHESS, OTHELLO = TRAPS["chess"], TRAPS["othello"]
 BEST, ALSO = CHESS.sound
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
-TELLING = ("sound", "cost", "bait", "decision", "source", "probability", "line", "looks_centi")
+TELLING = ("sound", "cost", "bait", "decision", "source", "probability", "line", "shown_centi")
 
 
 class Room:

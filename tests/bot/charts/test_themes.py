@@ -5,8 +5,8 @@ from itertools import product
 from pathlib import Path
 
 import bot.arena
-from bot.charts.looks import look_of
 from bot.charts.pieces import FIGURES, river
+from bot.charts.themes import theme_of
 from tests.bot.charts.parsing import parsed, with_class
 
 BOARD = Path(bot.arena.__file__).parent / "static" / "board"
@@ -31,16 +31,16 @@ def test_chess_pieces_have_the_same_shapes() -> None:
 def test_chess_pieces_have_the_same_letters() -> None:
     names = dict(re.findall(r'chessman\("(\w)", "(\w+)", say\("white \2"\), say\("black \2"\)\)', GAMES))
     assert {
-        letter: piece.name for letter, piece in look_of("chess").pieces.items() if letter.isupper()
+        letter: piece.name for letter, piece in theme_of("chess").pieces.items() if letter.isupper()
     } == names
-    assert {piece.side for letter, piece in look_of("chess").pieces.items() if letter.islower()} == {"black"}
+    assert {piece.side for letter, piece in theme_of("chess").pieces.items() if letter.islower()} == {"black"}
 
 
 def test_xiangqi_pieces_have_the_same_inscriptions() -> None:
     names = r'\[say\("red (\w+)"\), say\("black \2"\)\]'
     found = re.findall(rf'\["(\w)", {names}, "(\w)", "(\w)(\w)"\]', GAMES)
     assert len(found) == 7
-    pieces = look_of("xiangqi").pieces
+    pieces = theme_of("xiangqi").pieces
     for letter, name, latin, red, black in found:
         for case, side, han in ((letter, "red", red), (letter.lower(), "black", black)):
             piece = pieces[case]
@@ -51,13 +51,13 @@ def test_xiangqi_pieces_have_the_same_inscriptions() -> None:
 def test_boards_have_the_same_edges_and_turns() -> None:
     for game in ("othello", "chess", "xiangqi", "connect4"):
         (block,) = re.findall(rf"\n  {game}: {{\n(.*?)\n  }},", GAMES, re.DOTALL)
-        look = look_of(game)
+        theme = theme_of(game)
         edges = re.findall(r"edges: {(.*?)}", block)
-        assert look.edges == (tuple(re.findall(r"(\w+):", edges[0])) if edges else ("top", "left"))
-        assert look.turns == ("turns: true" in block)
-        assert look.starts_at_top == ('topRow: "last"' not in block)
-        assert look.surface == (re.findall(r'board: "(\w+)"', block) or ["felt"])[0]
-        assert look.numbers_files == ("FILES" in "".join(edges))
+        assert theme.edges == (tuple(re.findall(r"(\w+):", edges[0])) if edges else ("top", "left"))
+        assert theme.turns == ("turns: true" in block)
+        assert theme.starts_at_top == ('topRow: "last"' not in block)
+        assert theme.surface == (re.findall(r'board: "(\w+)"', block) or ["felt"])[0]
+        assert theme.numbers_files == ("FILES" in "".join(edges))
 
 
 def test_the_river_board_has_its_lines() -> None:
@@ -79,5 +79,5 @@ def test_the_river_board_has_its_lines() -> None:
 
 
 def test_variants_of_chess_look_like_chess() -> None:
-    assert look_of("crazyhouse") is look_of("chess")
-    assert look_of("tictactoe").pieces == {}
+    assert theme_of("crazyhouse") is theme_of("chess")
+    assert theme_of("tictactoe").pieces == {}
