@@ -97,9 +97,9 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
     logit = mean_logit - skill[persons] + np.where(treated, 0.5, -0.5) * effect[persons]
     expected = 1 / (1 + np.exp(-logit))
     draws = np.minimum(DRAWS, np.minimum(expected, 1 - expected))
-    lot = rng.random(n)
+    uniform = rng.random(n)
     wins = expected - draws / 2
-    outcome = np.where(lot < wins, 1.0, np.where(lot < wins + draws, 0.5, 0.0))
+    outcome = np.where(uniform < wins, 1.0, np.where(uniform < wins + draws, 0.5, 0.0))
     guess = np.full(n, 0.5)
     if plan.adjusted:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from bot.base.rounding import counted, percent
 from bot.views.moment_text import judge_moment
+from engine.decision import SearchMode
 from engine.expected import WHOLE
 from engine.game import replay
 from engine.games import get_rules
@@ -209,7 +210,7 @@ def _search(decision: DecisionReport) -> str:
     pick = decision.pick
     if decision.source is not None and pick is None:
         return f"depth {decision.depth} by {printable_name(decision.source.name)}"
-    if decision.search_mode == "lot":
+    if decision.search_mode == SearchMode.VARIETY_DRAW:
         return f"drawn at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
@@ -237,10 +238,10 @@ def _story(decision: DecisionReport, header: StoredGame) -> str:
     ]
     if decision.is_complete:
         said.append(_paper_text(decision))
-    return printable_name(_lot_text(decision) + " ".join(map(str, said)))
+    return printable_name(_draw_text(decision) + " ".join(map(str, said)))
 
 
-def _lot_text(decision: DecisionReport) -> str:
+def _draw_text(decision: DecisionReport) -> str:
     """The random draw that decided the move, in one sentence; empty: there was none."""
     draw = decision.draw
     if draw is None:

@@ -498,7 +498,8 @@ def _how_picked(moment: _Moment) -> Sentence | None:
         case SearchMode.TRIAL:
             other = "" if decision.draw is None else decision.draw.other_name
             return Sentence(
-                "A lot decided between this move and {other}: one of them sets a trap, the other does not.",
+                "A random draw decided between this move and {other}: one of them sets a trap, "
+                "the other does not.",
                 {"other": MoveText(other)},
             )
         case SearchMode.ENGINE if source:

@@ -70,8 +70,8 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             # A game without a trap is nothing unusual, which not even a blind report keeps back.
             show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
             story = finished.text(".summary-story")
-            lot = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
-            assert f"In dieser Partie gab es keine Falle. {lot}" in story
+            draw = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
+            assert f"In dieser Partie gab es keine Falle. {draw}" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
             assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]

@@ -362,7 +362,7 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         assert count > 5
 
 
-def test_both_moves_of_a_lot_are_forecast() -> None:
+def test_both_moves_of_a_draw_are_forecast() -> None:
     position = OTHELLO.parse_position("4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w")
     player = MoveChooser(strategy_named("randomised"), OTHELLO, TrapParams(), searcher())
     for seed, other in ((0, "d3"), ((1 << 64) - 1, "f7")):

@@ -111,8 +111,8 @@ class TrialRows:
     arms: tuple[str, ...]
     games: TrialGames
     damaged_games: Sequence[Unreadable]
-    lots: Sequence[TrialDecision]
-    damaged_lots: Sequence[Unreadable]
+    draws: Sequence[TrialDecision]
+    damaged_draws: Sequence[Unreadable]
     flags: SuspectGames
 
     def report(self, at: datetime) -> TrialReport:
@@ -126,7 +126,7 @@ class TrialRows:
         if len(self.arms) == 2:
             games, interim_analyses = games_report_and_interim(self.games, terms, at, self.flags)
         if self.trial.draws_decisions:
-            decisions = decisions_report(self.lots, terms, at, self.flags)
+            decisions = decisions_report(self.draws, terms, at, self.flags)
         return TrialReport(
             self.trial,
             self.arms,
@@ -134,7 +134,7 @@ class TrialRows:
             interim_analyses,
             tuple(self.damaged_games),
             decisions,
-            tuple(self.damaged_lots),
+            tuple(self.damaged_draws),
         )
 
 
@@ -209,14 +209,14 @@ async def read_trial(
         return None
     chosen = choose_arms(trial, arms)
     games = NO_GAMES
-    lots: Sequence[TrialDecision] = ()
+    draws: Sequence[TrialDecision] = ()
     damaged: Sequence[Unreadable] = ()
-    damaged_lots: Sequence[Unreadable] = ()
+    damaged_draws: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
     flags = await suspect_games(session, None if known is None else known.shown.without_aborted().games)
     if len(chosen) == 2:
         passing = None if known is None else known.passing
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)
     if trial.draws_decisions:
-        lots, damaged_lots = await trial_decisions(session, trial, filters)
-    return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)
+        draws, damaged_draws = await trial_decisions(session, trial, filters)
+    return TrialRows(trial, chosen, games, damaged, draws, damaged_draws, flags)

@@ -29,7 +29,7 @@ from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units
 from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
-from storage.evidence.statistics.lots import is_by_lot
+from storage.evidence.statistics.draws import is_trial_draw
 from storage.evidence.statistics.suspect_rows import are_programs
 from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
@@ -141,25 +141,25 @@ async def trial_decisions(
         stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
         games of players that randomise.
     """
-    keys = await _keys_of_lots(
+    keys = await _keys_of_draws(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
     )
     games_before = await _games_before(session, trial)
     found, unreadable = [], []
-    lots: set[tuple[int, int, str]] = set()
+    draws: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
         for row in await _rows(session, keys[start : start + _BATCH]):
             if isinstance(row, Unreadable):
                 unreadable.append(row)
                 continue
             try:
-                found.append(_read(row, games_before[row.game_id], lots))
+                found.append(_read(row, games_before[row.game_id], draws))
             except (RecordError, IncompleteProfile) as error:
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
 
 
-async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
+async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
     statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
     may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
@@ -173,7 +173,7 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
             # By the games' keys, so that no database reads all decisions.
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
-                is_by_lot(),
+                is_trial_draw(),
             )
         )
         found += [(str(row.at), row.id) for row in rows]
@@ -234,13 +234,13 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
+def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> TrialDecision:
     """A row of `_statement`, as it is counted.
 
     Args:
         row: The row.
         games_before: As `trial_decision` wants it.
-        lots: Game, ply and seed of the rows before it; this one's are added.
+        draws: Game, ply and seed of the rows before it; this one's are added.
 
     Raises:
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
@@ -262,10 +262,12 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     elif is_own_position(row.variant, row.initial_position):
         excluded = Exclusion.OWN_POSITION
     if made.trial_draw is not None:
-        lot = row.game_id, row.ply, made.trial_draw.seed
-        if lot in lots and excluded is Exclusion.NONE:  # after a takeback: known before, so nothing is drawn
-            excluded = Exclusion.REPEATED_LOT
-        lots.add(lot)
+        draw = row.game_id, row.ply, made.trial_draw.seed
+        if (
+            draw in draws and excluded is Exclusion.NONE
+        ):  # after a takeback: known before, so nothing is drawn
+            excluded = Exclusion.REPEATED_DRAW
+        draws.add(draw)
     settled_at = row.at
     if row.is_settled:  # outcomes that are judged again have a later time
         ended_at = row.ended_at or row.created_at

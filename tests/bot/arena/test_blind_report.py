@@ -179,11 +179,11 @@ async def test_replies_without_scores_have_no_looks(database: Database) -> None:
         assert shown == {each.reply: 3 if each is first else 0 for each in replies}
 
 
-LOT_WORDS = ("draw", "seed", "search_mode", "chance", "randomised", "lot")
+DRAW_WORDS = ("draw", "seed", "search_mode", "chance", "randomised", "lot")
 
 
 @pytest.mark.parametrize("trap", [True, False])
-async def test_of_a_lot_between_two_moves_nothing_is_told_while_it_is_blind(
+async def test_of_a_draw_between_two_moves_nothing_is_told_while_it_is_blind(
     database: Database, trap: bool
 ) -> None:
     made = drawn_decision(trap=trap)
@@ -203,7 +203,7 @@ async def test_of_a_lot_between_two_moves_nothing_is_told_while_it_is_blind(
     told = await stored_report(database)("game0001")
     assert told is not None
     assert told["blind"] is True
-    assert not [word for word in LOT_WORDS if f'"{word}"' in json.dumps(told)]
+    assert not [word for word in DRAW_WORDS if f'"{word}"' in json.dumps(told)]
     (shown,) = told["decisions"]
     assert [set(each) for each in shown["candidates"]] == [{"move", "name", "squares"}] * len(made.candidates)
     revealed = await stored_report(database, reveal=True)("game0001")

@@ -444,7 +444,7 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
         ArenaConfig(levels=(7,))
 
 
-def test_what_a_lot_chooses_from() -> None:
+def test_what_a_draw_chooses_from() -> None:
     assert AssignmentConfig().drawn_from == ("standard", "trappy")
     assert AssignmentConfig(players=("trappy",)).drawn_from == ()
     assert AssignmentConfig(method=AssignmentMethod.FIXED).drawn_from == ()

@@ -50,17 +50,17 @@ def test_which_boards_turn() -> None:
 @given(st.sampled_from(DRAWN), st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.integers(0, 1))
 @settings(deadline=None, max_examples=40)
 def test_positions_of_games_can_be_drawn(game: str, seed: int, plies: int, is_large: bool, side: int) -> None:
-    rules, lot = get_rules(game), random.Random(seed)
+    rules, random_ = get_rules(game), random.Random(seed)
     position = rules.initial()
     squares: tuple[str, ...] = ()
     for _ in range(plies):
         moves = rules.legal_moves(position)
         if not moves:
             break
-        move = lot.choice(moves)
+        move = random_.choice(moves)
         position, squares = rules.play(position, move), rules.move_squares(move)
     moves = rules.legal_moves(position)
-    marks = tuple(BoardMark(kind, rules.move_squares(lot.choice(moves))) for kind in MarkKind if moves)
+    marks = tuple(BoardMark(kind, rules.move_squares(random_.choice(moves))) for kind in MarkKind if moves)
     rows = rules.board_rows(position)
     svg = board(game, rows=rows, last_move=squares, marks=marks, is_large=is_large, side=side)
     assert all(-1 <= number <= 11 for number in numbers_of(svg))

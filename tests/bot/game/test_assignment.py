@@ -223,7 +223,7 @@ def is_drawn(found: Assignment) -> bool:
     return replace(NEW_GAME, player=found.player, selection=found.detail).is_drawn
 
 
-def test_what_a_lot_chose() -> None:
+def test_what_a_draw_chose() -> None:
     two = AssignmentConfig(players=["standard", "trappy"])
     ahead = context(against_opponent={"standard": 9})
     assert all(is_drawn(assign(each, two, number(1))) for each in (context(), ahead))

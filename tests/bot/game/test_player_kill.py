@@ -172,7 +172,7 @@ async def test_killed_again_and_again(database: Database, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database, seed: int) -> None:
+async def test_a_draw_is_drawn_once_however_often_it_is_killed(database: Database, seed: int) -> None:
     rng = random.Random(seed)
     settings = config(
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised"),

@@ -11,8 +11,8 @@ const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
  * `plainShare`: the share of the bot's games that a player without traps plays, chosen at random; 0 or none: nothing is drawn.
  */
 export function whyNone(name, plainShare, isShort = true) {
-  const lot = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
-  return sayAll([isShort ? say("Traps are rare in a short game.") : "", lot]);
+  const draw = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
+  return sayAll([isShort ? say("Traps are rare in a short game.") : "", draw]);
 }
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */

@@ -99,7 +99,7 @@ def test_all_decisions_of_a_persons_first_games_count() -> None:
     assert found.cost.any_time.later_games.n == 8
 
 
-def test_games_without_a_decision_by_lot_are_games_too() -> None:
+def test_games_without_a_randomised_decision_are_games_too() -> None:
     rows = [decision(n, person=1, game_id=n, games_before=2 * n + 1) for n in range(5)]
     found = decisions_report(rows, TrialTerms(cap_games=4), NOW)
     assert (found.counted, found.over_cap) == (2, 3)

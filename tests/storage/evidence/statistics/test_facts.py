@@ -248,7 +248,7 @@ async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: D
         assert await count_outdated(session) == 0
 
 
-# --- Decisions by lot -----------------------------------------------------------------------------------
+# --- randomised decisions -----------------------------------------------------------------------------------
 
 LOTS_AT = (
     "8/4b3/1b1b4/2bwb3/1wwbb3/1w1wb3/8/8 w",
@@ -258,7 +258,7 @@ LOTS_AT = (
 )
 """Where a lot decides at depth 5 with a threshold of 2 %."""
 
-LOT_EXPORT = """
+DRAW_EXPORT = """
 SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
 FROM decisions JOIN games ON games.id = decisions.game_id
 JOIN trials ON trials.id = games.trial_id AND trials.name = 'm1'
@@ -267,7 +267,7 @@ ORDER BY decisions.id
 """
 
 
-async def play_by_lot(database: Database) -> StoredTrial:
+async def play_at_random(database: Database) -> StoredTrial:
     """Games of two persons from positions in which a lot decides, with random replies."""
     rng, game, searcher = random.Random(5), get_rules("othello"), make_searcher("othello", 1)
     player = MoveChooser(strategy_named("randomised"), game, TrapParams(threshold_percent=2.0), searcher)
@@ -295,8 +295,8 @@ async def play_by_lot(database: Database) -> StoredTrial:
     return trial
 
 
-def lot_recomputed(row: Any) -> dict[str, Any]:
-    """What a decision by lot says, from its record's JSON."""
+def draw_recomputed(row: Any) -> dict[str, Any]:
+    """What a randomised decision says, from its record's JSON."""
     record, foreseen = (unpack(each) for each in row[2:4])
     draw, game = record["trial_draw"], get_rules(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
@@ -322,11 +322,11 @@ def lot_recomputed(row: Any) -> dict[str, Any]:
     return found
 
 
-async def test_every_number_of_decisions_by_lot_follows_from_the_records(database: Database) -> None:
-    trial = await play_by_lot(database)
+async def test_every_number_of_randomised_decisions_follows_from_the_records(database: Database) -> None:
+    trial = await play_at_random(database)
     async with database.read() as session:
         rows, _ = await trial_decisions(session, trial)
-        known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
+        known = [draw_recomputed(row) for row in await session.execute(text(DRAW_EXPORT))]
     assert len(rows) == len(known) == 12
     assert {row.treated for row in rows} == {True, False}
     for row, each in zip(rows, known, strict=True):

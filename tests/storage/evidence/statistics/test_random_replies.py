@@ -1,4 +1,4 @@
-"""Somebody who replies at random: decisions by lot show a trap's difficulty, and nothing beyond it."""
+"""Somebody who replies at random: randomised decisions show a trap's difficulty, and nothing beyond it."""
 
 import random
 from dataclasses import replace
@@ -31,8 +31,8 @@ MINUTE = timedelta(minutes=1)
 
 
 @cache
-def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
-    """Decisions by lot at random positions of Othello, each drawn for the trap and against it."""
+def searched_draws() -> tuple[tuple[Decision, Decision], ...]:
+    """randomised decisions at random positions of Othello, each drawn for the trap and against it."""
     rng, rules, found = random.Random(5), get_rules("othello"), []
     trap, params = TrapParams(threshold_percent=1), RandomisedParams(budget_percent=5)
     player = MoveChooser(
@@ -73,7 +73,7 @@ def by_hand(made: Decision) -> list[Fraction]:
 
 def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm() -> None:
     """Over all replies, equally likely, in whole numbers: no sampling and no rounding."""
-    pairs = searched_lots()
+    pairs = searched_draws()
     assert len(pairs) >= 5
     for pair in pairs:
         assert [made.move for made in pair] == [pair[0].trial_draw.trap, pair[0].trial_draw.control]  # type: ignore[union-attr]
@@ -95,7 +95,7 @@ def test_a_report_on_somebody_who_moves_at_random() -> None:
     """Both arms of every decision, each reply as often as any other: a trap is harder, and that is all."""
     rows: list[TrialDecision] = []
     harder = []
-    for pair in searched_lots():
+    for pair in searched_draws():
         times = lcm(*(len(made.chosen.replies) for made in pair))
         for made in pair:
             for reply in made.chosen.replies:

@@ -1,4 +1,4 @@
-"""The rows of a trial: single decisions by lot, from what is stored to the report."""
+"""The rows of a trial: single randomised decisions, from what is stored to the report."""
 
 import random
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ async def game_of(session: AsyncSession, trial: StoredTrial, key: str, **changes
 async def drawn(
     session: AsyncSession, game_id: int, ply: int, *, trap: bool, reply: int | None, foreseen: bool = True
 ) -> int:
-    """A decision by lot, and the reply of that number in its profile (None: none yet)."""
+    """A randomised decision, and the reply of that number in its profile (None: none yet)."""
     made = drawn_decision(trap=trap)
     decision_id = await commit_decision(session, game_id, ply, made)
     await session.execute(
@@ -192,7 +192,7 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
     assert games.rows["excluded"].tolist() == reasons
 
 
-async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
+async def test_a_draw_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
     """Whoever asked for the takeback knew what it would be."""
     async with database.write() as session:
         trial = await begun(session)
@@ -208,12 +208,12 @@ async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Dat
     excluded = sorted((row.decision_id, row.excluded) for row in rows)
     assert [reason for _, reason in excluded] == [
         Exclusion.NONE,
-        Exclusion.REPEATED_LOT,
+        Exclusion.REPEATED_DRAW,
         *3 * [Exclusion.NONE],
     ]
 
 
-async def test_games_without_a_decision_by_lot_are_numbered_too(database: Database) -> None:
+async def test_games_without_a_randomised_decision_are_numbered_too(database: Database) -> None:
     """Whatever the filters choose among them."""
     async with database.write() as session:
         trial = await begun(session)
@@ -269,7 +269,7 @@ def redrawn(**changes: Any) -> dict[str, Any]:
         ({"nodes": 5}, ""),
     ],
 )
-async def test_a_forged_lot_is_named(database: Database, changes: dict[str, Any], reason: str) -> None:
+async def test_a_forged_draw_is_named(database: Database, changes: dict[str, Any], reason: str) -> None:
     async with database.write() as session:
         trial = await begun(session)
         key = await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0)
@@ -281,7 +281,7 @@ async def test_a_forged_lot_is_named(database: Database, changes: dict[str, Any]
 
 
 async def test_a_record_of_another_row_is_named(database: Database) -> None:
-    """The lot fell on the other move, by a whole record with its own seed."""
+    """The draw fell on the other move, by a whole record with its own seed."""
     async with database.write() as session:
         trial = await begun(session)
         key = await drawn(
@@ -316,7 +316,7 @@ async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> Non
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No JSON, no text, no time: also without a lot, if the record does not say so."""
+    """No JSON, no text, no time: also without a draw, if the record does not say so."""
     monkeypatch.setattr(trial_rows, "_BATCH", 4)
     async with database.write() as session:
         trial = await begun(session)
@@ -515,7 +515,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
     assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
 
 
-async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Database) -> None:
+async def test_the_randomisation_check_finds_a_player_whose_games_are_aborted(database: Database) -> None:
     """1,200 draws between two players; a tenth of trappy's games are aborted."""
     rng = random.Random(1)
     async with database.write() as session:
