@@ -306,7 +306,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     return Expectations(
         *sums([each.cost >= ERROR for each in replies]),
         *sums([each.cost for each in replies]),
-        *sums([judgement.is_fall(each) for each in replies]),
+        *sums([judgement.is_paper_trap(each) for each in replies]),
         *sums([made.is_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )

@@ -195,7 +195,8 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         "final_centi": reply.final_centi,
         "their_text": reply.their_text,
         "quality": reply.quality,
-        "is_fall": reply.is_fall,
+        "is_paper_trap": reply.is_paper_trap,
+        "is_fall": reply.is_paper_trap,  # the old name, until 0.4.0
         "probability": reply.probability if has_forecast else None,
         "cost": reply.cost,
         "cost_text": reply.cost_text,

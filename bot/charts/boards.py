@@ -26,7 +26,7 @@ class MarkKind(StrEnum):
 
     BAIT = "bait"
     """The reply that tempts: red and dashed."""
-    SOUND = "sound"
+    GOOD = "good"
     """The best reply: green."""
     PLAYED = "played"
     """The reply that was played: white."""

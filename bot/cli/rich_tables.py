@@ -246,10 +246,12 @@ def _draw_text(decision: DecisionReport) -> str:
     draw = decision.draw
     if draw is None:
         return ""
-    values = [f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.sound_value)]
+    values = [
+        f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.control_value)
+    ]
     return (
         f"Drawn at random: {draw.trap_name} sets a trap "
-        f"({values[0]}; drawn with probability {draw.chance:g}), {draw.sound_name} "
+        f"({values[0]}; drawn with probability {draw.chance:g}), {draw.control_name} "
         f"sets none ({values[1]}); seed {draw.seed}. "
     )
 

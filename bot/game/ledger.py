@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
-from bot.base.metrics import Metrics, TrapOutcome
+from bot.base.metrics import BaitOutcome, Metrics
 from bot.game.assignment import Assignment, AssignmentContext
 from bot.game.cache.bait_counter import BaitCounter
 from bot.game.cache.current_decisions import CurrentDecisions
@@ -463,8 +463,8 @@ class GameLedger:
         game_id = None if self._game is None else self._game.id
         await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
 
-    def _count_bait(self, outcome: TrapOutcome) -> None:
-        self._metrics.trap(self.game.game, self.game.player, outcome)
+    def _count_bait(self, outcome: BaitOutcome) -> None:
+        self._metrics.bait(self.game.game, self.game.player, outcome)
 
     def _count_end(self, end: GameEnd, result: GameResult | None) -> None:
         is_aborted = end.reason is EndReason.ABORTED

@@ -41,7 +41,10 @@ TABLE = (
         "engine/judgement.py",
         ("tests/engine/test_judgement.py",),
         fixed=(
-            ("kind is OutcomeKind.FELL and judgement.trap == judged", "judgement.trap == judged"),
+            (
+                "kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged",
+                "judgement.trap == judged",
+            ),
             ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
         ),
     ),

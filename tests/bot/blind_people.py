@@ -57,7 +57,16 @@ PLAY = frozenset(
             "score_texts",
             "shown_centi",
         ),
-        *("is_trap", "is_fall", "is_decided", "trap", "outcome", "fell_for_best", "forecast", "probability"),
+        *(
+            "is_trap",
+            "is_paper_trap",
+            "is_decided",
+            "trap",
+            "outcome",
+            "fell_for_best",
+            "forecast",
+            "probability",
+        ),
     ]
 )
 """Keys whose values follow from the play, which differs because the players do."""

@@ -256,7 +256,7 @@ def test_a_reply_that_looks_worse_at_every_depth_is_a_slip(finished: Page) -> No
     report["decisions"] = [report["decisions"][answered(report)[0]]]
     decision = report["decisions"][0]
     bait = tempt(decision, taken=True)
-    bait |= {"scores_centi": [200, 800, 900], "is_fall": True}
+    bait |= {"scores_centi": [200, 800, 900], "is_paper_trap": True}
     decision["is_trap"] = True
     decision["trap"] = {"reply": bait["reply"], "name": bait["name"], "quality": 4000, "quality_text": "40 %"}
     decision["forecast"] |= {"baits": [], "is_taken": None}

@@ -198,7 +198,7 @@ def test_expectations() -> None:
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.5, 0.25, 0.15, 0.1), MODEL))
     judgement = judge(move, TrapParams(), SCALE_CENTI)
     assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
-    assert [judgement.is_fall(each) for each in judgement.replies] == [False, True, False, True]
+    assert [judgement.is_paper_trap(each) for each in judgement.replies] == [False, True, False, True]
     found = expectations(confirmed_by(made, 6, (1200,), "native"), judgement)
     assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
     assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))

@@ -352,7 +352,7 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         expected["fall"] += sums.fall_uniform
         played = rng.choice(judgement.replies)
         happened["error"] += played.cost >= 1000
-        happened["fall"] += judgement.is_fall(played)
+        happened["fall"] += judgement.is_paper_trap(played)
         moves += 1
     for what, count in happened.items():
         interval = share(count, moves)

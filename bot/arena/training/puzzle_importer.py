@@ -7,7 +7,7 @@ from functools import partial
 
 from bot.arena.training.ratings import start_rating
 from storage.arena.puzzles import positions
-from storage.arena.puzzles.positions import NewFall
+from storage.arena.puzzles.positions import NewMistake
 from storage.damage import read_batch
 from storage.database import Database
 from storage.errors import StorageError
@@ -88,20 +88,20 @@ class PuzzleImporter:
         async with self._database.read() as session:
             decisions = await positions.list_baits(session, games)
             found = await read_batch(
-                decisions, partial(positions.list_new_falls, session, self._site), _damaged
+                decisions, partial(positions.list_new_mistakes, session, self._site), _damaged
             )
-        falls = [fall for fall in found if fall is not None]
+        mistakes = [mistake for mistake in found if mistake is not None]
         made = 0
-        for start in range(0, len(falls), SMALL_BATCH):
+        for start in range(0, len(mistakes), SMALL_BATCH):
             async with self._database.write() as session:
                 made += await positions.import_positions(
-                    session, falls[start : start + SMALL_BATCH], start_rating
+                    session, mistakes[start : start + SMALL_BATCH], start_rating
                 )
         async with self._database.write() as session:
             await positions.mark_imported(session, games)
         return made
 
 
-def _damaged(decision_id: int, error: Exception) -> NewFall | None:
+def _damaged(decision_id: int, error: Exception) -> NewMistake | None:
     logger.warning("the trainer leaves out decision %d: %s", decision_id, error)
     return None

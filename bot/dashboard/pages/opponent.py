@@ -372,7 +372,7 @@ async def load(database: Database, query: Query) -> OpponentView:
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await bait_counts(session, filters)
-        baits = await list_baits(session, filters, BaitFate.FELL, BaitOrder.EXPECTED_LOSS, CARDS, 0, counts)
+        baits = await list_baits(session, filters, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS, 0, counts)
         cards = [await read_card(session, bait) for bait in baits]
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.base.metrics import TrapOutcome
+from bot.base.metrics import BaitOutcome
 from engine.bait_rule import ReplyForecast
 
 
@@ -15,7 +15,7 @@ class BaitCounter:
         count: Takes each outcome.
     """
 
-    def __init__(self, count: Callable[[TrapOutcome], None]) -> None:
+    def __init__(self, count: Callable[[BaitOutcome], None]) -> None:
         self._count = count
         self._forecasts: dict[int, ReplyForecast] = {}
         self._replies: dict[int, str] = {}
@@ -25,7 +25,7 @@ class BaitCounter:
         if decision_id in self._forecasts:
             return
         self._forecasts[decision_id] = made
-        self._count(TrapOutcome.SET)
+        self._count(BaitOutcome.SET)
         self._count_answered(decision_id)
 
     def add_reply(self, decision_id: int, reply: str) -> None:
@@ -36,4 +36,4 @@ class BaitCounter:
     def _count_answered(self, decision_id: int) -> None:
         made, reply = self._forecasts.get(decision_id), self._replies.get(decision_id)
         if made is not None and reply is not None:
-            self._count(TrapOutcome.TAKEN if made.is_bait(reply) else TrapOutcome.HELD)
+            self._count(BaitOutcome.TAKEN if made.is_bait(reply) else BaitOutcome.HELD)

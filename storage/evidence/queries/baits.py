@@ -49,7 +49,7 @@ class BaitFate(StrEnum):
 
     ALL = "all"
     """Any outcome, including baits that were never answered."""
-    FELL = "fell"
+    TAKEN = "fell"
     """Taken."""
     HELD = "held"
     """Answered by another reply."""
@@ -235,7 +235,7 @@ async def list_repeated(
         *zip(*(each[repeated].tolist() for each in (fell, many, keys[latest_first][first])), strict=True)
     ]
     if fate is not BaitFate.ALL:
-        found = [each for each in found if bool(each[0]) is (fate is BaitFate.FELL)]
+        found = [each for each in found if bool(each[0]) is (fate is BaitFate.TAKEN)]
     found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
     shown = found[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
@@ -445,7 +445,7 @@ def _shown(filters: Filters) -> tuple[ColumnElement[bool], ...]:
 
 def _fate(fate: BaitFate) -> Sequence[ColumnElement[bool]]:
     match fate:
-        case BaitFate.FELL:
+        case BaitFate.TAKEN:
             return (GameBaitRow.is_taken.is_(True),)
         case BaitFate.HELD:
             return (GameBaitRow.is_taken.is_(False),)
@@ -458,4 +458,4 @@ def _is_in_phase(bait: SetBait, filters: Filters) -> bool:
 
 
 def _has_fate(bait: SetBait, fate: BaitFate) -> bool:
-    return fate is BaitFate.ALL or bait.is_taken is (fate is BaitFate.FELL)
+    return fate is BaitFate.ALL or bait.is_taken is (fate is BaitFate.TAKEN)

@@ -44,7 +44,7 @@ class GameOrder(StrEnum):
     """By the opponent's rating; unrated ones last."""
     LONGEST = "longest"
     """By moves."""
-    FALLEN = "fallen"
+    MOST_BAITS_TAKEN = "fallen"
     """By baits taken."""
 
 
@@ -159,7 +159,7 @@ async def list_game_lines(
             statement = statement.order_by(GameRow.opponent_rating.desc().nulls_last(), *latest)
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
-        case GameOrder.FALLEN:
+        case GameOrder.MOST_BAITS_TAKEN:
             # Of a game without a valid summary its baits are counted.
             counted = (
                 select(func.count())

@@ -320,7 +320,7 @@ def trial_decision(
     is_trap = decision.move == draw.trap
     played = _Costs(decision, decision.chosen, forecast)
     left = _Costs(decision, other, None if forecast is None else forecast.other)
-    trap, sound = (played, left) if is_trap else (left, played)
+    trap, control = (played, left) if is_trap else (left, played)
     return TrialDecision(
         decision_id=decision_id,
         game_id=game_id,
@@ -332,11 +332,11 @@ def trial_decision(
         chance=draw.params.chance,
         cost=None if reply is None else played.of(reply),
         expected_trap=trap.expected,
-        expected_sound=sound.expected,
+        expected_control=control.expected,
         mean_trap=trap.mean,
-        mean_sound=sound.mean,
+        mean_control=control.mean,
         value_trap=draw.trap_value / WHOLE,
-        value_sound=draw.control_value / WHOLE,
+        value_control=draw.control_value / WHOLE,
         excluded=excluded,
     )
 

@@ -209,7 +209,7 @@ async def test_of_a_draw_between_two_moves_nothing_is_told_while_it_is_blind(
     revealed = await stored_report(database, reveal=True)("game0001")
     assert revealed is not None
     draw = revealed["decisions"][0]["draw"]
-    assert (draw["trap"], draw["sound"], draw["chance"]) == ("f7", "d3", 0.5)
-    assert (draw["trap_value"], draw["sound_value"]) == (6236, 6079)
+    assert (draw["trap"], draw["control"], draw["chance"]) == ("f7", "d3", 0.5)
+    assert (draw["trap_value"], draw["control_value"]) == (6236, 6079)
     assert draw["other_name"] == ("d3" if trap else "f7")
     assert draw["seed"] == ("0" if trap else "f") * 16

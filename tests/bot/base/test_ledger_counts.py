@@ -37,11 +37,11 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
         decisions = await session.scalar(select(func.count()).select_from(DecisionRow))
         taken = select(ForecastRow.is_taken).join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         settled = list(await session.scalars(taken.where(*named_bait())))
-    labels = {"game": "tictactoe", "player": "trappy"}
+    labels = {"game": "tictactoe", "strategy": "trappy"}
     assert total(metrics, "decisions_total", **labels) == decisions
-    assert total(metrics, "traps_total", **labels, outcome="set") == len(settled)
-    assert total(metrics, "traps_total", **labels, outcome="taken") == settled.count(True)
-    assert total(metrics, "traps_total", **labels, outcome="held") == settled.count(False)
+    assert total(metrics, "baits_total", **labels, outcome="set") == len(settled)
+    assert total(metrics, "baits_total", **labels, outcome="taken") == settled.count(True)
+    assert total(metrics, "baits_total", **labels, outcome="held") == settled.count(False)
     assert game.result is not None
     ended = {"site": game.site, "result": game.result.value, **labels}
     assert total(metrics, "games_total", **ended) == 1
@@ -72,7 +72,7 @@ async def test_which_baits_count(database: Database, table: Replies, counts: boo
     ledger = GameLedger(database, ARENA, Role(""), game.site_game_id, metrics)
     assert await ledger.reopen()
     await ledger.forecast(stored, decision, made)
-    assert total(metrics, "traps_total", game="chess", player="trappy", outcome="set") == int(counts)
+    assert total(metrics, "baits_total", game="chess", strategy="trappy", outcome="set") == int(counts)
 
 
 async def test_a_failed_transaction_counts_as_such(database: Database) -> None:

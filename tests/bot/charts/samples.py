@@ -158,10 +158,10 @@ XIANGQI = "h3e3 h10g8 h1g3 b10c8 i1h1 i10h10 h1h7"
 CONNECT4 = "d1 d2 e1 c1 d3 e2"
 MOVES = {"chess": CHESS, "othello": OTHELLO, "xiangqi": XIANGQI, "connect4": CONNECT4}
 MARKS = {
-    "chess": (BoardMark(MarkKind.BAIT, ("f3", "e5")), BoardMark(MarkKind.SOUND, ("f3", "d4"))),
-    "othello": (BoardMark(MarkKind.BAIT, ("b6",)), BoardMark(MarkKind.SOUND, ("d1",))),
-    "xiangqi": (BoardMark(MarkKind.BAIT, ("b8", "b1")), BoardMark(MarkKind.SOUND, ("g7", "g6"))),
-    "connect4": (BoardMark(MarkKind.BAIT, ("f1",)), BoardMark(MarkKind.SOUND, ("e3",))),
+    "chess": (BoardMark(MarkKind.BAIT, ("f3", "e5")), BoardMark(MarkKind.GOOD, ("f3", "d4"))),
+    "othello": (BoardMark(MarkKind.BAIT, ("b6",)), BoardMark(MarkKind.GOOD, ("d1",))),
+    "xiangqi": (BoardMark(MarkKind.BAIT, ("b8", "b1")), BoardMark(MarkKind.GOOD, ("g7", "g6"))),
+    "connect4": (BoardMark(MarkKind.BAIT, ("f1",)), BoardMark(MarkKind.GOOD, ("e3",))),
 }
 
 

@@ -118,11 +118,11 @@ def test_boards_are_small(game: str) -> None:
 def test_placements_are_ringed_and_moves_have_arrows() -> None:
     marks = (
         BoardMark(MarkKind.BAIT, ("a1",)),
-        BoardMark(MarkKind.SOUND, ("h8",)),
+        BoardMark(MarkKind.GOOD, ("h8",)),
         BoardMark(MarkKind.PLAYED, ()),
     )
     svg = board("othello", marks=marks)
-    (bait,), (sound,) = with_class(svg, "ring-bait"), with_class(svg, "ring-sound")
+    (bait,), (sound,) = with_class(svg, "ring-bait"), with_class(svg, "ring-good")
     assert (bait.get("cx"), bait.get("cy")) == ("0.5", "0.5")
     assert (sound.get("cx"), sound.get("cy")) == ("7.5", "7.5")
     assert not with_class(svg, "ring-played")
@@ -143,8 +143,8 @@ def test_an_arrow_points_from_start_to_goal(side: int) -> None:
 
 
 def test_castling_and_the_like_are_marked_from_first_to_last() -> None:
-    svg = board("chess", marks=(BoardMark(MarkKind.SOUND, ("a1", "b1", "a1")),))
-    assert with_class(svg, "ring-sound")
+    svg = board("chess", marks=(BoardMark(MarkKind.GOOD, ("a1", "b1", "a1")),))
+    assert with_class(svg, "ring-good")
 
 
 def labels(game: str, side: int) -> list[tuple[str, str, str]]:

@@ -78,8 +78,8 @@ const GAMES = {
       last: ["d1"],
       bait: ["e1"],
       best: ["c6"],
-      label: say("after White's d1, e1 tempts and c6 is sound"),
-      words: [say("e1 tempts Black,"), say("c6 is sound.")],
+      label: say("after White's d1, e1 tempts and c6 is good"),
+      words: [say("e1 tempts Black,"), say("c6 is good.")],
     },
     rules: [
       say("Black moves first. Place a disc so that it encloses a straight line of the other colour: those discs flip."),
@@ -112,8 +112,8 @@ const GAMES = {
       last: ["e6", "d5"],
       bait: ["c3", "d5"],
       best: ["e2", "e3"],
-      label: say("after Black's exd5, Nxd5 tempts and e3 is sound"),
-      words: [say("Nxd5 tempts White,"), say("e3 is sound.")],
+      label: say("after Black's exd5, Nxd5 tempts and e3 is good"),
+      words: [say("Nxd5 tempts White,"), say("e3 is good.")],
     },
     rules: [
       say("White moves first. Tap a piece and then its target square, or drag it. To castle, move the king two squares."),
@@ -147,8 +147,8 @@ const GAMES = {
       last: ["i10", "h10"],
       bait: ["i3", "h3"],
       best: ["a1", "b1"],
-      label: say("Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is sound"),
-      words: [say("C1=2 tempts Red,"), say("R9=8 is sound.")],
+      label: say("Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is good"),
+      words: [say("C1=2 tempts Red,"), say("R9=8 is good.")],
     },
     rules: [
       say("Red moves first. Tap a piece and then its target point, or drag it. Pieces stand on the intersections of the lines."),

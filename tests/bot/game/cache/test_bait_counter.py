@@ -3,7 +3,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.base.metrics import TrapOutcome
+from bot.base.metrics import BaitOutcome
 from bot.game.cache.bait_counter import BaitCounter
 from engine.bait_rule import ReplyForecast
 
@@ -22,7 +22,7 @@ MADE = cast(ReplyForecast, cast(Any, Forecast()))
     "order", [("forecast", "again", "reply"), ("forecast", "reply", "again"), ("reply", "again")]
 )
 def test_each_bait_counts_once_in_whatever_order_it_is_stored(order: tuple[str, ...]) -> None:
-    found: Counter[TrapOutcome] = Counter()
+    found: Counter[BaitOutcome] = Counter()
     counter = BaitCounter(lambda outcome: found.update([outcome]))
     for step in order:
         if step == "reply":
@@ -30,13 +30,13 @@ def test_each_bait_counts_once_in_whatever_order_it_is_stored(order: tuple[str, 
             counter.add_reply(2, "d6")  # a move without a bait
         else:
             counter.add_forecast(1, MADE)
-    assert found == {TrapOutcome.SET: 1, TrapOutcome.TAKEN: 1}
+    assert found == {BaitOutcome.SET: 1, BaitOutcome.TAKEN: 1}
 
 
 def test_another_reply_holds() -> None:
-    found: list[TrapOutcome] = []
+    found: list[BaitOutcome] = []
     counter = BaitCounter(found.append)
     counter.add_forecast(1, MADE)
-    assert found == [TrapOutcome.SET]
+    assert found == [BaitOutcome.SET]
     counter.add_reply(1, "f4")
-    assert found == [TrapOutcome.SET, TrapOutcome.HELD]
+    assert found == [BaitOutcome.SET, BaitOutcome.HELD]

@@ -99,11 +99,11 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         chance=0.5,
         cost=0.1,
         expected_trap=0.08,
-        expected_sound=0.04,
+        expected_control=0.04,
         mean_trap=0.2,
-        mean_sound=0.1,
+        mean_control=0.1,
         value_trap=0.55,
-        value_sound=0.56,
+        value_control=0.56,
     )
     return replace(row, **changes)
 

@@ -144,7 +144,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
 
 
 def test_costs_and_values_of_0_and_1_are_possible() -> None:
-    rows = [decision(1, cost=0.0, mean_sound=0.0, value_trap=1.0), decision(2, cost=1.0, expected_trap=0.0)]
+    rows = [decision(1, cost=0.0, mean_control=0.0, value_trap=1.0), decision(2, cost=1.0, expected_trap=0.0)]
     assert decisions_report(rows, OPEN, NOW).counted == 2
 
 

@@ -197,7 +197,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             wanted = [
                 row
                 for row in rows
-                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.FELL)
+                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.TAKEN)
             ]  # fmt: skip
             wanted.sort(key=keys[order], reverse=True)
             found = [
@@ -255,7 +255,7 @@ async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
         }
     group = counts.everything
     assert (group.met, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
-    assert found == {BaitFate.ALL: 1, BaitFate.FELL: 0, BaitFate.HELD: 0}
+    assert found == {BaitFate.ALL: 1, BaitFate.TAKEN: 0, BaitFate.HELD: 0}
 
 
 async def test_filters_select_the_games(database: Database) -> None:
@@ -288,7 +288,7 @@ async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database:
         await session.execute(update(DecisionRow).where(DecisionRow.game_id == later.id).values(ply=2))
         ((same,), _) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
         assert same == repeated
-        assert await list_repeated(session, Filters(), BaitFate.FELL, 9) == ([repeated], 1)
+        assert await list_repeated(session, Filters(), BaitFate.TAKEN, 9) == ([repeated], 1)
         assert await list_repeated(session, Filters(), BaitFate.HELD, 9) == ([], 0)
         assert await list_repeated(session, Filters(), BaitFate.ALL, 9, 1) == ([], 1)
 
@@ -334,7 +334,7 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
                 await list_repeated(session, Filters(phase=LATE), BaitFate.ALL, 9, 0, known)
         await list_repeated(session, Filters(), BaitFate.ALL, 9)
         await bait_counts(session, Filters())
-        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
+        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 9)
         for statement, values in said:
             if not statement.startswith("SELECT"):
                 continue
@@ -366,7 +366,7 @@ async def test_rows_of_games_that_are_over_say_the_same(
                     listed = await list_baits(session, each, fate, order, 7, 3, counts)
                     assert listed == await list_baits(session, each, fate, order, 7, 3)
                     found.append(listed)
-        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 99)
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 99)
         return [*found, [line.game_id for line in lines]]
 
     async with database.write() as session:
@@ -395,7 +395,7 @@ async def test_rows_of_baits_are_mended(database: Database) -> None:
         await session.execute(update(GameBaitRow).values(is_taken=None))
         assert await remake(session, [game.id]) == [game.id]
         assert await remake(session, [game.id]) == []
-        assert (await list_baits(session, Filters(), BaitFate.FELL, BaitOrder.COST, 9)) != []
+        assert (await list_baits(session, Filters(), BaitFate.TAKEN, BaitOrder.COST, 9)) != []
 
 
 def test_a_line_is_its_game_start_moves_and_bait() -> None:

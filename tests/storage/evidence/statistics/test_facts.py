@@ -303,7 +303,7 @@ def draw_recomputed(row: Any) -> dict[str, Any]:
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "control"]
     found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
-    for name, drawn in (("trap", draw["trap"]), ("sound", draw["control"])):
+    for name, drawn in (("trap", draw["trap"]), ("control", draw["control"])):
         move = next(each for each in record["candidates"] if each["move"] == drawn)
         least = worth(move["raw_centi"], scale)
         costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in move["replies"]}
@@ -316,9 +316,9 @@ def draw_recomputed(row: Any) -> dict[str, Any]:
         found[f"expected_{name}"] = sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000
         if record["move"] == drawn:
             found["cost"] = costs[row[1]] / 10_000
-    gap = found["value_sound"] - found["value_trap"]
+    gap = found["value_control"] - found["value_trap"]
     assert abs(gap) <= 0.02 + 1e-9
-    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "sound"))
+    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "control"))
     return found
 
 
@@ -338,7 +338,7 @@ async def test_every_number_of_randomised_decisions_follows_from_the_records(dat
     past: dict[int, tuple[float, float, int]] = defaultdict(lambda: (0.0, 0.0, 0))
     for each in known:
         y, x, n = past[each["person"]]
-        now = (each["expected_trap"] + each["expected_sound"]) / 2
+        now = (each["expected_trap"] + each["expected_control"]) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         total += (each["cost"] - guess) * (2 if each["treated"] else -2)
         past[each["person"]] = (y + each["cost"], x + now, n + 1)

@@ -82,7 +82,7 @@ def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm()
             verify(made)
             rows = [row_of(made, reply.reply) for reply in made.chosen.replies]
             assert {row.treated for row in rows} == {is_trap}
-            (mean,) = {row.mean_trap if is_trap else row.mean_sound for row in rows}
+            (mean,) = {row.mean_trap if is_trap else row.mean_control for row in rows}
             difficulty = exact(mean, WHOLE * len(rows))
             costs = [exact(row.cost, WHOLE) for row in rows if row.cost is not None]
             assert costs == by_hand(made)
@@ -103,7 +103,7 @@ def test_a_report_on_somebody_who_moves_at_random() -> None:
                 for _ in range(times // len(made.chosen.replies)):
                     key = len(rows)
                     rows.append(replace(row, decision_id=key, game_id=key, person=key))
-        harder += [row.mean_trap - row.mean_sound] * times
+        harder += [row.mean_trap - row.mean_control] * times
     terms = TrialTerms(least_values=10, least_persons=2.0)
     report = decisions_report(rows, terms, NOON + timedelta(days=1))
     assert report.counted == len(rows) == 2 * len(harder)

@@ -116,12 +116,12 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         (row,), _ = await trial_decisions(session, trial)
     assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
-    assert (row.value_trap, row.value_sound) == (0.6236, 0.6079)
+    assert (row.value_trap, row.value_control) == (0.6236, 0.6079)
     assert row.cost == costs(trap)[-1]
     assert row.expected_trap == pytest.approx(expected(True), abs=1e-6)
-    assert row.expected_sound == pytest.approx(expected(False), abs=1e-6)
+    assert row.expected_control == pytest.approx(expected(False), abs=1e-6)
     assert row.mean_trap == pytest.approx(sum(costs(True)) / len(costs(True)))
-    assert row.mean_sound == pytest.approx(sum(costs(False)) / len(costs(False)))
+    assert row.mean_control == pytest.approx(sum(costs(False)) / len(costs(False)))
     assert row.excluded is Exclusion.NONE
 
 
@@ -130,7 +130,7 @@ async def test_without_a_forecast_the_looks_of_the_replies_count(database: Datab
         trial = await begun(session)
         await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0, foreseen=False)
         (row,), _ = await trial_decisions(session, trial)
-    for move, found in ((True, row.expected_trap), (False, row.expected_sound)):
+    for move, found in ((True, row.expected_trap), (False, row.expected_control)):
         made = drawn_decision(trap=move)
         judgement = judge_decision(made)
         by_looks = expectations(forecast(made.chosen, expected_scale_centi(made)), judgement)
@@ -561,7 +561,7 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
     for row in sorted(rows, key=lambda row: row.drawn_at):
         before = past.setdefault(row.person, [])
         y, x, n = (sum(each[0] for each in before), sum(each[1] for each in before), len(before))
-        now = (row.expected_trap + row.expected_sound) / 2
+        now = (row.expected_trap + row.expected_control) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         assert row.cost is not None
         found.append((row.cost - guess) * (1 / row.chance if row.treated else -1 / (1 - row.chance)))
