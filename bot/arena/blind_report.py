@@ -160,7 +160,10 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     if found is None:
         return None
     baits = [
-        {"reply": each.reply, "name": each.name, "probability": each.probability, "cost": each.cost}
+        {
+            **{"reply": each.reply, "name": each.name, "probability": each.probability, "cost": each.cost},
+            "odds": each.probability,  # the old name, until 0.4.0
+        }
         for each in found.baits
     ]
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
@@ -188,7 +191,7 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
-    return {
+    found = {
         "reply": reply.reply,
         "name": reply.name,
         "squares": reply.squares,
@@ -196,10 +199,11 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         "their_text": reply.their_text,
         "quality": reply.quality,
         "is_paper_trap": reply.is_paper_trap,
-        "is_fall": reply.is_paper_trap,  # the old name, until 0.4.0
         "probability": reply.probability if has_forecast else None,
         "cost": reply.cost,
         "cost_text": reply.cost_text,
         "shown_centi": [reply.scores_centi[at] for at in known],
         "score_texts": [reply.score_texts[at] for at in known],
     }
+    old = {"is_fall": "is_paper_trap", "looks": "score_texts", "looks_centi": "shown_centi"}  # until 0.4.0
+    return found | {name: found[new] for name, new in old.items()}

@@ -56,10 +56,13 @@ PLAY = frozenset(
             "cost_centi",
             "score_texts",
             "shown_centi",
+            "looks",
+            "looks_centi",
         ),
         *(
             "is_trap",
             "is_paper_trap",
+            "is_fall",
             "is_decided",
             "trap",
             "outcome",
