@@ -161,8 +161,11 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
         return None
     baits = [
         {
-            **{"reply": each.reply, "name": each.name, "probability": each.probability, "cost": each.cost},
+            "reply": each.reply,
+            "name": each.name,
+            "probability": each.probability,
             "odds": each.probability,  # the old name, until 0.4.0
+            "cost": each.cost,
         }
         for each in found.baits
     ]

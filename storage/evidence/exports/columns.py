@@ -155,12 +155,13 @@ def named(name: str) -> Read:
 OF_GAME: list[Reading] = [
     ("site", ColumnKind.TEXT, "key of the site, for instance arena", named("site")),
     ("game", ColumnKind.TEXT, "othello, chess, xiangqi or connect4", named("game")),
-    ("player", ColumnKind.TEXT, "our player: trappy, standard, ...", named("player")),
+    ("player", ColumnKind.TEXT, "the same as strategy, which replaces it", named("player")),
     ("opponent_id", ColumnKind.WHOLE, "key of the opponent's account", named("opponent_id")),
     ("opponent", ColumnKind.TEXT, "its name", named("opponent")),
     ("is_program", ColumnKind.WHOLE, "1: a program, as far as the site says", lambda row: flag(row.is_bot)),
     ("opponent_rating", ColumnKind.WHOLE, "at the start; null: none", named("opponent_rating")),
 ]
+STRATEGY: Reading = ("strategy", ColumnKind.TEXT, "ours: trappy, standard, ...", named("player"))
 GAME_COLUMNS = (
     GameRow.site,
     GameRow.game,

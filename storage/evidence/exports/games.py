@@ -11,6 +11,7 @@ from engine.judgement import RULE
 from storage.evidence.exports.columns import (
     GAME_COLUMNS,
     OF_GAME,
+    STRATEGY,
     ColumnKind,
     Read,
     Value,
@@ -127,7 +128,7 @@ GAMES = export_of(
         ("our_side", _WHOLE, "0: we moved first; 1: the opponent did", named("our_side")),
         ("engine_version", _TEXT, "version of our engine", named("engine_version")),
         ("trial", _TEXT, "name of the trial that it belongs to; null: none", named("trial")),
-        ("chance", _NUMBER, "probability with which our player was drawn at random", _chance),
+        ("chance", _NUMBER, "the same as probability, which replaces it", _chance),
         ("our_rating", _WHOLE, "at the start; null: none", named("our_rating")),
         (
             "rating_band",
@@ -197,5 +198,7 @@ GAMES = export_of(
         ("clock_initial_s", _WHOLE, "each side's time in seconds; null: none", named("clock_initial_s")),
         ("clock_increment_s", _WHOLE, "seconds added for each move; null: none", named("clock_increment_s")),
         ("opponent_site_id", _TEXT, "the opponent's key at the site", named("opponent_site_id")),
+        STRATEGY,
+        ("probability", _NUMBER, "with which our strategy was drawn at random", _chance),
     ],
 )
