@@ -103,7 +103,7 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
     """Whether an account's settings allow takebacks in any game."""
     draws_decisions = (
-        assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.player).draws_decisions
+        assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.strategy).draws_decisions
     )
     return config.takebacks > 0 and not (assignment.drawn_from or draws_decisions)
 

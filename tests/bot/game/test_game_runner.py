@@ -778,7 +778,7 @@ async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(
     assert (await stored_game(database)).selection["seed"] == 3
 
 
-DRAW = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
+DRAW = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
 DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
 
 

@@ -113,7 +113,7 @@ def test_whether_there_are_takebacks_at_all() -> None:
     assert may_grant_takebacks(fixed, MannersConfig())
     assert not may_grant_takebacks(fixed, MannersConfig(takebacks=0))
     assert not may_grant_takebacks(AssignmentConfig(), MannersConfig())
-    randomised = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
+    randomised = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
     assert not may_grant_takebacks(randomised, MannersConfig())
 
 
