@@ -211,7 +211,7 @@ def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int) -> No
 def _judge(rng: random.Random, sample: Sample, key: int, profiles: tuple[ReplyProfile, ...]) -> None:
     reply, is_taken = rng.choice([None, *[each.reply for each in profiles] * 3]), None
     if is_judged := rng.random() < 0.9:
-        kinds = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE)
+        kinds = (OutcomeKind.OPTIMAL, OutcomeKind.FELL_FOR_PAPER_TRAP, OutcomeKind.ERRED_ELSEWHERE)
         sample.rows["outcomes"].append(
             {
                 "decision_id": key,
