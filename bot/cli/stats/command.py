@@ -231,10 +231,9 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     try:
         rate, pace = ask_database(context, read)
         if rate.games >= LEAST_GAMES:
-            rate = rate.draws / rate.games
-            decisions = plan_decisions(decisions_per_game=rate, measured_in=rate.games)
+            decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
-        note(f"{error}; so the plan assumes how often a lot decides")
+        note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
     write(output, plan_view(rows, rate, pace), flat, nested=flat)

@@ -53,7 +53,9 @@ def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
 
 @pytest.mark.parametrize("method", AssignmentMethod)
 def test_a_game_that_only_one_player_can_play(method: AssignmentMethod) -> None:
-    config = AssignmentConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
+    config = AssignmentConfig.model_construct(
+        method=method, strategy="strong", strategies=("standard",), rules=()
+    )
     found = assign(context(game="atomic"), config, 1)
     assert found == Assignment("trappy_uci", {"method": "only"})
 

@@ -80,8 +80,8 @@ def test_three_positions_by_keys_alone(tab: Page, hall: Host, scheme: str) -> No
         play(tab, CHESS.bait)
         tab.until_text(".train-told", "Nd2 is the bait: ")
         play(tab, CHESS.poor)
-        tab.until_text(".train-told", "Na3 is not sound: it costs ")
-        for number, reply in enumerate([CHESS.sound[1], CHESS.sound[0], CHESS.sound[0]]):
+        tab.until_text(".train-told", "Na3 is not good: it costs ")
+        for number, reply in enumerate([CHESS.good[1], CHESS.good[0], CHESS.good[0]]):
             play(tab, reply)
             tab.until_text(".verdict", "A good reply" if number == 0 else "Found")
             said = tab.text(".train-side")
