@@ -201,7 +201,7 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; so the plan assumes how often a lot decides" in err
+    assert "; so the plan assumes how often a draw decides" in err
 
 
 def draws(path: Path, games: int, decisions: int) -> None:

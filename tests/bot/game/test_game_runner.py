@@ -783,7 +783,7 @@ DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
 
 
 def drawing_server(**more: Any) -> FakeServer:
-    """A game from a position in which a lot decides our first move."""
+    """A game from a position in which a draw decides our first move."""
     known: dict[str, Any] = {"pick": picker(3)}
     server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, **(known | more))
     server.variant = "s8r38"  # the site drew the position

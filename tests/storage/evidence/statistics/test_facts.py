@@ -256,7 +256,7 @@ LOTS_AT = (
     "b7/1b6/2bw1w2/3ww3/3wbb2/3wbw2/4b3/4bw2 b",
     "8/8/1bb3b1/2bwwww1/3ww3/2w1bbb1/8/8 b",
 )
-"""Where a lot decides at depth 5 with a threshold of 2 %."""
+"""Where a draw decides at depth 5 with a threshold of 2 %."""
 
 DRAW_EXPORT = """
 SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
@@ -268,7 +268,7 @@ ORDER BY decisions.id
 
 
 async def play_at_random(database: Database) -> StoredTrial:
-    """Games of two persons from positions in which a lot decides, with random replies."""
+    """Games of two persons from positions in which a draw decides, with random replies."""
     rng, game, searcher = random.Random(5), get_rules("othello"), make_searcher("othello", 1)
     player = MoveChooser(strategy_named("randomised"), game, TrapParams(threshold_percent=2.0), searcher)
     async with database.write() as session:
