@@ -195,6 +195,10 @@ class MatchEnded:
     stored_id: str = ""
     """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
 
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -229,6 +233,14 @@ class BoardEnded:
     names: tuple[str, str]
     result: float | None
     """First player's view, in discs; None: there is none."""
+
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
+
+def _for_player(name: str, names: tuple[str, str], result: float | None) -> float | None:
+    return result if result is None or names[0] == name else -result
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.base.errors import ProtocolError
-from bot.servers.ggs_wire import (
+from bot.servers.ggs.wire import (
     BLOCK_LIMIT,
     LINE_LIMIT,
     TEXT_LIMIT,
