@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
@@ -26,9 +25,8 @@ from bot.base.events import (
     Proposal,
     Reply,
     Room,
-    Tournament,
 )
-from bot.base.game_server import Account
+from bot.base.game_server import Account, Server
 from bot.servers.ggs import wire
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import Say, Tell, TellGame
@@ -135,8 +133,8 @@ class BackOff:
         return self._wait_s
 
 
-class GgsServer:
-    """A `bot.servers.Server`; make it inside a running event loop.
+class GgsServer(Server):
+    """The adapter; make it inside a running event loop.
 
     Args:
         dialect: Its row in the table of sites.
@@ -524,45 +522,6 @@ class GgsServer:
     async def abort(self, game_id: str) -> None:
         self._state.actions.abort(game_id)
         self._do()
-
-    async def answer_draw(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
-        raise self._unknown("draws by agreement")
-
-    async def answer_takeback(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
-        raise self._unknown("takebacks")
-
-    async def claim_victory(self, game_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("claims")
-
-    async def claim_draw(self, game_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("claims")
-
-    async def upgrade(self) -> None:
-        raise self._unknown("bot accounts")
-
-    async def export(self, game_id: str) -> dict[str, Any]:  # noqa: ARG002
-        raise self._unknown("game records")
-
-    async def rating_diff(self, game_id: str, name: str) -> int | None:  # noqa: ARG002
-        return None
-
-    async def tournament(self, tournament_id: str) -> Tournament:  # noqa: ARG002
-        raise self._unknown("tournaments to join")
-
-    async def join_tournament(
-        self,
-        tournament_id: str,  # noqa: ARG002
-        *,
-        password: str = "",  # noqa: ARG002
-        team: str = "",  # noqa: ARG002
-    ) -> None:
-        raise self._unknown("tournaments to join")
-
-    async def leave_tournament(self, tournament_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("tournaments to join")
-
-    def _unknown(self, what: str) -> RefusedError:
-        return RefusedError(f"{self.site} has no {what}", 404)
 
     # --- Requests ---------------------------------------------------------------------------------------
 
