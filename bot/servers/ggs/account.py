@@ -217,10 +217,8 @@ class GgsAccount:
                 self._fingered(lines)
             case wire.Said():
                 self.actions.heard(message)
-            case wire.Offered(what, id_, name) if name != self.name:
-                logger.info("match %s: %s offers %s; not answered", id_, name, what)
-            case wire.TrustViolated(id_, name):
-                logger.info("match %s: the server charges %s more time than reported", id_, name)
+            case wire.OtherMessage(wire.SERVICE, word, lines) if word in wire.NOTICES:
+                logger.info("the service says: %.300s", " ".join(lines))
             case wire.Unknown(sender, lines):
                 logger.info("not understood: %.40s: %.300r", sender, lines)
             case _:
