@@ -610,7 +610,8 @@ class UciEngine(Section):
             (name, str(value).lower() if isinstance(value, bool) else str(value))
             for name, value in self.options.items()
         )
-        return EngineSettings(**dict(self) | {"options": options, "start_s": start_s, "silence_s": silence_s})
+        values: dict[str, Any] = {**dict(self), "options": options}
+        return EngineSettings(**values, start_s=start_s, silence_s=silence_s)
 
 
 class UciConfig(Section):

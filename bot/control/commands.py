@@ -13,6 +13,8 @@ from bot.control.status_text import status_lines
 
 Tell = Callable[[str], None]
 Request = Mapping[str, Any]
+Read = Callable[[Request, str], Any]
+"""Reads an argument of a command by its name."""
 
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
@@ -34,7 +36,8 @@ class OperatorCommands:
 
     def table(self) -> dict[str, Command]:
         """Each command by its name."""
-        actions, of_game = self._actions, {"game": text, "account": account}
+        actions = self._actions
+        of_game: dict[str, Read] = {"game": text, "account": account}
         return {
             "status": self._status,
             "pause": answering(actions.pause, minutes=number),
@@ -85,7 +88,7 @@ class OperatorCommands:
         tell(await actions.join_tournament(key, password=password, team=team, account=ours, by=SOCKET))
 
 
-def answering(act: Callable[..., Awaitable[str]], **arguments: Callable[[Request, str], Any]) -> Command:
+def answering(act: Callable[..., Awaitable[str]], **arguments: Read) -> Command:
     """The command that carries out an action and tells its answer.
 
     Args:

@@ -297,7 +297,7 @@ def _other(text: str, kind: str, rest: str) -> OtherSpec:
 def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
     """The keys of our players of a kind."""
     own = {key: each for key, each in _OUR_KEYS.items() if each.audience is None or each.audience.fits(kind)}
-    return own | _ENGINE_KEYS if kind.asks_engine else own
+    return {**own, **_ENGINE_KEYS} if kind.asks_engine else own
 
 
 def _settings(
