@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S, BaitOutcome, ChallengeAnswer, Metrics, MetricTotals
+from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
@@ -59,11 +59,13 @@ def test_games_and_challenges() -> None:
 
 def test_traps_requests_and_events() -> None:
     metrics = Metrics()
-    metrics.bait("chess", "tempting", BaitOutcome.SET)
+    metrics.baits("chess", "tempting", 3, 1)
     metrics.requested("lichess", 0.2)
     metrics.event("alarm")
-    assert value(metrics, "baits_total", game="chess", strategy="tempting", outcome="set") == 1
-    assert value(metrics, "traps_total", game="chess", player="tempting", outcome="set") == 1
+    for outcome, number in (("set", 3), ("taken", 1), ("held", 2)):
+        labels = {"game": "chess", "outcome": outcome}
+        assert value(metrics, "baits_total", **labels, strategy="tempting") == number
+        assert value(metrics, "traps_total", **labels, player="tempting") == number
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.25") == 1
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.1") == 0
     assert value(metrics, "events_total", kind="alarm") == 1
