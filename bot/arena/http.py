@@ -20,7 +20,7 @@ from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
-from bot.arena.traffic.open_streams import OpenStream, OpenStreamEntry, OpenStreams, Priority
+from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -254,13 +254,13 @@ class RequestGate:
         return self._streams.make_room(among)
 
     def open_stream(
-        self, request: web.Request, account: AccountRecord, stream: Stream, kind: Hashable
+        self, request: web.Request, account: AccountRecord | None, stream: Stream, kind: Hashable
     ) -> Callable[[], None]:
         """Register an open stream.
 
         Args:
             request: The request that opens it.
-            account: Its account.
+            account: Its account; None: a spectator, who has the lowest priority, whoever it is.
             stream: The stream.
             kind: Streams of one account and kind carry the same messages.
 
@@ -270,22 +270,9 @@ class RequestGate:
         Raises:
             TooMany: The account or its address has too many.
         """
-        address = self.counted_address(request, account)
-        if not self._streams.admit(OpenStreamEntry(stream, account.id, address, kind, request.protocol)):
-            raise TooMany("streams", STREAMS_WAIT_S)
-        return partial(self._streams.release, stream)
-
-    def open_spectator_stream(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
-        """Register a spectator's stream; it has the lowest priority, whoever the viewer is.
-
-        Returns:
-            To be called at its end.
-
-        Raises:
-            TooMany: Its address has too many.
-        """
-        listening = OpenStreamEntry(stream, "", self.address(request), "watch", request.protocol)
-        if not self._streams.admit(listening):
+        address = self.address(request) if account is None else self.counted_address(request, account)
+        account_id = "" if account is None else account.id
+        if not self._streams.admit(OpenStreamEntry(stream, account_id, address, kind, request.protocol)):
             raise TooMany("streams", STREAMS_WAIT_S)
         return partial(self._streams.release, stream)
 

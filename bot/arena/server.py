@@ -386,7 +386,7 @@ class Arena:
     async def _close_streams(self, _app: web.Application) -> None:
         self._referee.account_streams.close_all()
         self._referee.game_streams.close_all()
-        await self._public.spectators.close_all()
+        self._public.spectators.close_all()
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:

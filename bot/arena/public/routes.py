@@ -17,10 +17,10 @@ from bot.arena.http import (
     ID,
     NOT_PUBLIC,
     STREAM_HEADERS,
-    WRITE_TIMEOUT_S,
     HttpError,
     RequestGate,
     expire_silent,
+    send_stream,
 )
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
@@ -37,9 +37,10 @@ from bot.arena.public.people import (
 )
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import game_page, render
-from bot.arena.public.spectator_streams import Spectator, SpectatorStreams
+from bot.arena.public.spectator_streams import SpectatorStreams
 from bot.arena.public.spectator_view import spectator_view
 from bot.arena.referee import NotFound, Referee
+from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
@@ -105,8 +106,7 @@ class PublicRoutes:
         self._keep_alive_s = keep_alive_s
         self._first_move_s = first_move_s
         self._is_standing = is_standing
-        self.spectators = SpectatorStreams(self._told, keep_alive_s, referee.clock)
-        """The spectators."""
+        self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
             _KEPT_BYTES, lambda answer: len(answer.body)
         )
@@ -174,35 +174,18 @@ class PublicRoutes:
         self._require_public()
         match = await self._referee.find(request.match_info["game"])
         if match.is_over:
-            body = self.spectators.line(match).plain
-            return web.Response(body=body, headers=STREAM_HEADERS)
-        transport = request.transport
-        if transport is None:
-            raise ConnectionResetError
+            return web.Response(body=line_of(self._spectator_view(match)), headers=STREAM_HEADERS)
         expire_silent(request)
-        response = web.StreamResponse(headers=STREAM_HEADERS)
-        spectator = Spectator(transport, is_chunked=request.version >= (1, 1))
-        leave = self._gate.open_spectator_stream(request, spectator)
+        stream = Stream(backlog=1)
+        leave = self._gate.open_stream(request, None, stream, "watch")
         try:
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
-                await response.prepare(request)
-                spectator.seen = line = self.spectators.line(match)
-                await response.write(line.plain)
-            self.spectators.join(match, spectator)
-            self.spectators.catch_up(await self._referee.find(match.id))
-            await spectator.ended.wait()
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
-                await response.write_eof()
-        except ConnectionError:
-            pass  # the client has gone
-        except TimeoutError:
-            transport.abort()
+            self.spectators.join(match, stream)
+            return await send_stream(request, stream, keep_alive_s=self._keep_alive_s)
         finally:
-            self.spectators.leave(match.id, spectator)
+            self.spectators.leave(match.id, stream)
             leave()
-        return response
 
-    def _told(self, match: ReplayedGame) -> dict[str, Any]:
+    def _spectator_view(self, match: ReplayedGame) -> dict[str, Any]:
         return spectator_view(
             match,
             self._referee.clock(),

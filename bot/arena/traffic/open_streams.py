@@ -8,15 +8,10 @@ its kind.  All others (anonymous clients, further tabs) can be closed at the lim
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
 
 from aiohttp import web
 
-
-class OpenStream(Protocol):
-    """A stream that can be ended."""
-
-    def close(self) -> None: ...
+from bot.arena.streams import Stream
 
 
 class Priority(IntEnum):
@@ -33,7 +28,7 @@ class Priority(IntEnum):
 class OpenStreamEntry:
     """An open stream and its reader."""
 
-    stream: OpenStream
+    stream: Stream
     account_id: str
     """Empty for spectators."""
     address: str
@@ -63,7 +58,7 @@ class OpenStreams:
         self._per_account = per_account
         self._per_address = per_address
         self._priority = priority
-        self._open: dict[OpenStream, OpenStreamEntry] = {}
+        self._open: dict[Stream, OpenStreamEntry] = {}
 
     def admit(self, listening: OpenStreamEntry) -> bool:
         """Add a stream; at the limit, one that is not needed is closed instead.
@@ -82,7 +77,7 @@ class OpenStreams:
         self._open[listening.stream] = listening
         return True
 
-    def release(self, stream: OpenStream) -> None:
+    def release(self, stream: Stream) -> None:
         """Remove a stream that has ended; a second call does nothing."""
         self._open.pop(stream, None)
 
