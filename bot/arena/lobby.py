@@ -118,7 +118,7 @@ class ArenaLobby:
         return challenge
 
     async def rematch(
-        self, match: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
+        self, game: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
     ) -> ArenaChallenge:
         """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
@@ -128,29 +128,29 @@ class ArenaLobby:
         Raises:
             ArenaRefusal: The game is still running; or as for `create`.
         """
-        if not match.is_over:
+        if not game.is_over:
             raise ArenaRefusal("The game is not over yet")
         for offer in self._waiting.values():
             if (offer.rematch_of, offer.challenger.id, offer.opponent.id) == (
-                match.id,
+                game.id,
                 opponent.id,
                 account.id,
             ):
                 await self.accept(offer.id, account, address)
                 return self.find(offer.id, account)
-        if found := self._rematch_of(match.id):
+        if found := self._rematch_of(game.id):
             return found
-        side = match.record.players.index(account.id)
+        side = game.record.players.index(account.id)
         return self.create(
             account,
             opponent,
-            variant=match.variant,
-            rated=match.record.rated,
-            clock=match.clock,
-            colour=match.variant.colours[1 - side],
-            rematch_of=match.id,
+            variant=game.variant,
+            rated=game.record.rated,
+            clock=game.clock,
+            colour=game.variant.colours[1 - side],
+            rematch_of=game.id,
             # A rematch at Chess960 gets a new random start.
-            initial_fen=match.record.initial_fen if match.variant.key == FROM_POSITION else None,
+            initial_fen=game.record.initial_fen if game.variant.key == FROM_POSITION else None,
             address=address,
         )
 
@@ -175,14 +175,14 @@ class ArenaLobby:
         try:
             self._check_place(account.id, address, challenge.challenger)
             self._starting[challenge_id] = challenge
-            match = await self._referee.start(challenge, address)
+            game = await self._referee.start(challenge, address)
         except BaseException:
             self._waiting[challenge_id] = challenge
             raise
         finally:
             self._starting.pop(challenge_id, None)
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
-        return match
+        return game
 
     def hold(self, challenge: ArenaChallenge) -> Stream:
         """Extend a challenge's deadline to `HELD_S`; the returned stream reports its outcome."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.arena import game as rules
+from bot.arena import game as transitions
 from bot.arena.accounts import NAME, Accounts, hash_token, is_reserved
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.lobby import ArenaLobby
@@ -24,7 +24,6 @@ from storage.arena.account_actions import anonymise_account, rename_account, set
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 from storage.damage import damage_stops
 from storage.database import Database
-from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
@@ -198,15 +197,15 @@ class ArenaOwner:
             OwnerError: There is no such game, or it has changed no rating.
         """
         try:
-            match = await self._referee.void(game_id)
+            game = await self._referee.void(game_id)
         except ArenaRefusal as error:
             raise OwnerError(f"{game_id!a:.40}: {error}") from None
-        assert match.record.rating_diffs is not None  # noqa: S101 - else it is refused
+        assert game.record.rating_diffs is not None  # noqa: S101 - else it is refused
         back = [
             f"{account.name} {-diff:+d}"
-            for account, diff in zip(match.players, match.record.rating_diffs, strict=True)
+            for account, diff in zip(game.players, game.record.rating_diffs, strict=True)
         ]
-        return f"the game {match.id} is void; ratings changed: {', '.join(back)}"
+        return f"the game {game.id} is void; ratings changed: {', '.join(back)}"
 
     async def delete(self, name: str) -> str:
         """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
@@ -251,13 +250,13 @@ class ArenaOwner:
         """End an account's challenges, games and streams; returns how many games."""
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
-        for match in games:
-            side = match.record.players.index(account.id)
+        for game in games:
+            side = game.record.players.index(account.id)
             with suppress(ArenaRefusal):  # it has ended meanwhile
-                await self._referee.change(match.id, partial(self._give_up, side))
+                await self._referee.change(game.id, partial(self._give_up, side))
         self._referee.close_streams(account.id)
         return len(games)
 
-    def _give_up(self, side: int, match: ReplayedGame) -> ReplayedGame:
+    def _give_up(self, side: int, game: ReplayedGame) -> ReplayedGame:
         # Resigning aborts a game in which not both have moved.
-        return rules.resign(match, side, now=self._referee.clock(), at=now_utc())
+        return transitions.resign(game, side, self._referee.instant())

@@ -237,12 +237,12 @@ class SiteRoutes:
             HttpError: 403, games are for their players only, and the visitor is none of them.
             NotFound: There is no such game.
         """
-        match = await self._referee.find(request.match_info["game"])
+        game = await self._referee.find(request.match_info["game"])
         if not self._is_public:
             you = await self._gate.visitor(request)
-            if you is None or match.side_of(you.id) is None:
+            if you is None or game.side_of(you.id) is None:
                 raise HttpError(403, NOT_PUBLIC)
-        return match
+        return game
 
     async def _of_game(
         self, request: web.Request, render: Callable[[ReplayedGame], CachedResponse], per_ply: float = 0.0
@@ -254,32 +254,32 @@ class SiteRoutes:
             render: Makes the answer.
             per_ply: Points for each ply of the game, if the answer is not at hand.
         """
-        match = await self._visible(request)
-        key = (render.__name__, match.record, self._accounts.edition)
+        game = await self._visible(request)
+        key = (render.__name__, game.record, self._accounts.edition)
         if per_ply and self._answers.cached(key) is None:
-            await self._gate.charge(request, per_ply * len(match.record.moves))
-        return await self._answers.get(key, partial(self._answers.in_thread, render, match))
+            await self._gate.charge(request, per_ply * len(game.record.moves))
+        return await self._answers.get(key, partial(self._answers.in_thread, render, game))
 
-    def _exported_json(self, match: ReplayedGame) -> CachedResponse:
-        return CachedResponse.of_json(export.export(match))
+    def _exported_json(self, game: ReplayedGame) -> CachedResponse:
+        return CachedResponse.of_json(export.export(game))
 
-    def _exported_text(self, match: ReplayedGame) -> CachedResponse:
-        text = export.export_text(match, self._base_url())
+    def _exported_text(self, game: ReplayedGame) -> CachedResponse:
+        text = export.export_text(game, self._base_url())
         return CachedResponse.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.StreamResponse:
-        match = await self._visible(request)
+        game = await self._visible(request)
 
         async def make() -> CachedResponse:
-            if not match.is_over:
+            if not game.is_over:
                 raise HttpError(403, "The report is available when the game is over")
-            report = None if self._report is None else await self._report(match.id)
+            report = None if self._report is None else await self._report(game.id)
             if report is None:
                 raise NotFound
             return await self._answers.in_thread(CachedResponse.of_json, report)
 
         # A deeper search may add to it for a while.
-        key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        key = ("report", game.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
         try:
             return (await self._answers.get(key, make)).send(request)
         except NotFound:
@@ -287,26 +287,26 @@ class SiteRoutes:
             return web.Response(status=204)
 
     async def analysis(self, request: web.Request) -> web.Response:
-        match = await self._visible(request)
-        if not match.is_over:
+        game = await self._visible(request)
+        if not game.is_over:
             raise HttpError(403, "This game is not over yet")
         ply = as_int(request.query, "ply")
         if ply is None or ply < 0:
             raise HttpError(400, "ply is missing: after how many moves")
-        if ply > len(match.record.moves):
+        if ply > len(game.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if await self._would_help(request, match.variant.game_name):  # before all that is kept, as the next
+        if await self._would_help(request, game.variant.game_name):  # before all that is kept, as the next
             raise HttpError(
                 403, "No analysis while you or somebody at your address plays a rated game like this"
             )
-        if is_played(match, ply, self._referee.running()):
+        if is_played(game, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> CachedResponse:
             # In a thread of its own, one at a time: nothing else waits for it.
-            return CachedResponse.of_json(await self._analyses.in_thread(analyse, match, ply))
+            return CachedResponse.of_json(await self._analyses.in_thread(analyse, game, ply))
 
-        return (await self._analyses.get((match.id, ply), make)).send(request)
+        return (await self._analyses.get((game.id, ply), make)).send(request)
 
     async def _would_help(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
@@ -316,9 +316,9 @@ class SiteRoutes:
         you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(
             (you is not None and player.id == you.id) or self._gate.seen.was_at(player.id, address)
-            for match in self._referee.running()
-            if match.record.rated and match.variant.game_name == game_name
-            for player in match.players
+            for game in self._referee.running()
+            if game.record.rated and game.variant.game_name == game_name
+            for player in game.players
         )
 
     # --- The page ---------------------------------------------------------------------------------------
@@ -349,8 +349,8 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
 
 
-def _replayed_json(match: ReplayedGame) -> CachedResponse:
-    return CachedResponse.of_json(views.replay_json(match))
+def _replayed_json(game: ReplayedGame) -> CachedResponse:
+    return CachedResponse.of_json(views.replay_json(game))
 
 
 def _json_line(value: dict[str, Any]) -> str:

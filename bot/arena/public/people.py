@@ -36,7 +36,7 @@ Points = Sequence[tuple[datetime, int]]
 
 def title_of(variant: ArenaVariant) -> str:
     """A variant's name for people."""
-    return variant.game.title if variant.is_offered else variant.name
+    return variant.rules.title if variant.is_offered else variant.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ListedGame:
     @property
     def side_name(self) -> str:
         """``black``, ``red``."""
-        return self.variant.game.sides[self.side]
+        return self.variant.rules.sides[self.side]
 
     @property
     def clock(self) -> str:

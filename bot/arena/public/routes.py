@@ -132,23 +132,23 @@ class PublicRoutes:
     # --- One game ---------------------------------------------------------------------------------------
 
     async def game(self, request: web.Request) -> web.StreamResponse:
-        match = None
+        game = None
         if self._is_public and _IS_ID.fullmatch(request.match_info["game"]):
             with suppress(NotFound):  # the page says so, too; or it is a challenge that waits
-                match = await self._referee.find(request.match_info["game"])
-        if match is None:
+                game = await self._referee.find(request.match_info["game"])
+        if game is None:
             response = await assets().page(request)
             if self._is_public and response.status == 200:
                 response.set_status(404)
             return response
-        key = ("page", match.record.status, match.id, self._accounts.edition)
-        make = partial(self._answers.in_thread, _page_answer, match, self._base_url())
+        key = ("page", game.record.status, game.id, self._accounts.edition)
+        make = partial(self._answers.in_thread, _page_answer, game, self._base_url())
         return (await self._answers.get(key, make)).send(request)
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
-        match = await self._finished(request)
-        make = partial(self._answers.in_thread, _drawn, match)
-        answer = await self._answers.get(("preview", match.id), make)
+        game = await self._finished(request)
+        make = partial(self._answers.in_thread, _drawn, game)
+        answer = await self._answers.get(("preview", game.id), make)
         return answer.send(request, _FOR_A_DAY)
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
@@ -159,39 +159,39 @@ class PublicRoutes:
         return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
-        match = await self._finished(request)
+        game = await self._finished(request)
         ending = request.match_info["form"]
         form = _FORMATS[ending]
-        if form not in formats_of(match):
-            raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
-        await self._gate.charge(request, PER_PLY * len(match.record.moves))
-        response = web.Response(text=await self._answers.in_thread(as_file, match, form, self._base_url()))
-        response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
+        if form not in formats_of(game):
+            raise NotFound(f"A game of {game.variant.rules.title} has no {form.value.upper()} here")
+        await self._gate.charge(request, PER_PLY * len(game.record.moves))
+        response = web.Response(text=await self._answers.in_thread(as_file, game, form, self._base_url()))
+        response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{game.id}.{ending}"'
         return response
 
     async def watch(self, request: web.Request) -> web.StreamResponse:
         """Stream a game as it is played; a finished game is sent once."""
         self._require_public()
-        match = await self._referee.find(request.match_info["game"])
-        if match.is_over:
-            return web.Response(body=line_of(self._spectator_view(match)), headers=STREAM_HEADERS)
+        game = await self._referee.find(request.match_info["game"])
+        if game.is_over:
+            return web.Response(body=line_of(self._spectator_view(game)), headers=STREAM_HEADERS)
         expire_silent(request)
         stream = Stream(backlog=1)
         leave = self._gate.open_stream(request, None, stream, "watch")
         try:
-            self.spectators.join(match, stream)
+            self.spectators.join(game, stream)
             return await send_stream(request, stream, keep_alive_s=self._keep_alive_s)
         finally:
-            self.spectators.leave(match.id, stream)
+            self.spectators.leave(game.id, stream)
             leave()
 
-    def _spectator_view(self, match: ReplayedGame) -> dict[str, Any]:
+    def _spectator_view(self, game: ReplayedGame) -> dict[str, Any]:
         return spectator_view(
-            match,
+            game,
             self._referee.clock(),
             self._first_move_s,
             self._keep_alive_s,
-            files=[ENDINGS[form] for form in formats_of(match)],
+            files=[ENDINGS[form] for form in formats_of(game)],
             is_standing=self._is_standing(),
         )
 
@@ -201,10 +201,10 @@ class PublicRoutes:
 
     async def _finished(self, request: web.Request) -> ReplayedGame:
         self._require_public()
-        match = await self._referee.find(request.match_info["game"])
-        if not match.is_over:
+        game = await self._referee.find(request.match_info["game"])
+        if not game.is_over:
             raise HttpError(403, "This is available when the game is over")
-        return match
+        return game
 
     # --- Players ----------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class PublicRoutes:
                     is_first=not before,
                     is_ours=account.id in self._gate.embedded,
                     is_online=online,
-                    games_on=tuple(match.id for match in running),
+                    games_on=tuple(game.id for game in running),
                 )
                 return CachedResponse.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
 
@@ -325,15 +325,15 @@ def _before(request: web.Request) -> str:
     return wanted if _IS_ID.fullmatch(wanted) else ""
 
 
-def _page_answer(match: ReplayedGame, base_url: str) -> CachedResponse:
-    return CachedResponse.of(game_page(match, base_url), _HTML)
+def _page_answer(game: ReplayedGame, base_url: str) -> CachedResponse:
+    return CachedResponse.of(game_page(game, base_url), _HTML)
 
 
-def _drawn(match: ReplayedGame) -> CachedResponse:
-    rows = match.variant.game.board_rows(match.position)
-    return CachedResponse.of(preview(match.variant.game_name, rows, match.last_squares), "image/png")
+def _drawn(game: ReplayedGame) -> CachedResponse:
+    rows = game.variant.rules.board_rows(game.position)
+    return CachedResponse.of(preview(game.variant.game_name, rows, game.last_squares), "image/png")
 
 
 def _drawn_start(variant: ArenaVariant) -> CachedResponse:
-    rows = variant.game.board_rows(variant.start(None))
+    rows = variant.rules.board_rows(variant.start(None))
     return CachedResponse.of(preview(variant.game_name, rows), "image/png")
