@@ -146,6 +146,8 @@ class RequestGate:
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
         a_day = config.accounts_per_day
         self.new_accounts = RateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
+        a_day = config.bots_per_address
+        self.new_bots = RateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
         self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
         self._lines = LineLimit(_LINES_PER_MINUTE, clock)

@@ -19,6 +19,7 @@ from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
 from bot.arena.traffic.game_quota import GameQuota, QuotaEntry
 from bot.arena.variants import FROM_POSITION, ArenaVariant
+from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
@@ -45,19 +46,16 @@ class ArenaLobby:
     def __init__(
         self,
         referee: Referee,
+        config: ArenaConfig,
         *,
-        expiry_s: float,
         base_url: Callable[[], str],
         wake: Callable[[], None],
-        quota: GameQuota,
-        draw_side: Callable[[], int] = lambda: secrets.randbelow(2),
     ) -> None:
         self._referee = referee
-        self._expiry_s = expiry_s
+        self._expiry_s = config.challenge_expiry_s
         self._base_url = base_url
         self._wake = wake
-        self._quota = quota
-        self._draw_side = draw_side
+        self._quota = GameQuota(config.games_per_account, config.games_per_address, config.games_per_opponent)
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
         """Accepted ones until their games have begun."""
@@ -106,7 +104,7 @@ class ArenaLobby:
             rated=rated,
             clock=clock,
             colour=colour,
-            challenger_side=self._draw_side() if colour == "random" else variant.side(colour),
+            challenger_side=secrets.randbelow(2) if colour == "random" else variant.side(colour),
             rematch_of=rematch_of,
             initial_fen=initial_fen,
             deadline=self._referee.clock() + self._expiry_s,

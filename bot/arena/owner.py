@@ -6,7 +6,6 @@ other one is lost, as if the player had resigned.
 
 import logging
 import secrets
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,16 +13,14 @@ from functools import partial
 from typing import Any
 
 from bot.arena import game as transitions
-from bot.arena.accounts import NAME, Accounts, hash_token, is_reserved
+from bot.arena.accounts import NAME, hash_token, is_reserved
 from bot.arena.game import ArenaRefusal, ReplayedGame
-from bot.arena.lobby import ArenaLobby
-from bot.arena.referee import Referee
+from bot.arena.parts import ArenaParts
 from bot.base.errors import DesdemonaError
 from storage.arena import accounts as arena
 from storage.arena.account_actions import anonymise_account, rename_account, set_access
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 from storage.damage import damage_stops
-from storage.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -58,33 +55,15 @@ class OwnedAccount:
 
 
 class ArenaOwner:
-    """Changes accounts; each change returns one line that describes it.
+    """Changes accounts; each change returns one line that describes it."""
 
-    Args:
-        database: The arena's.
-        accounts: The arena's accounts.
-        referee: Its games.
-        lobby: Its challenges.
-        site: The arena's name in the records of our own accounts.
-        is_ours: Whether this program plays an account; such an account is changed by the settings only.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        accounts: Accounts,
-        referee: Referee,
-        lobby: ArenaLobby,
-        *,
-        site: str,
-        is_ours: Callable[[str], bool],
-    ) -> None:
-        self._database = database
-        self._accounts = accounts
-        self._referee = referee
-        self._lobby = lobby
-        self._site = site
-        self._is_ours = is_ours
+    def __init__(self, parts: ArenaParts) -> None:
+        self._database = parts.database
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._lobby = parts.lobby
+        self._gate = parts.gate
+        self._site = parts.site
 
     async def list(self) -> list[OwnedAccount]:
         """All accounts but the deleted ones, by name.
@@ -233,7 +212,7 @@ class ArenaOwner:
 
     async def _foreign(self, name: str) -> AccountRecord:
         account = await self._account(name)
-        if self._is_ours(account.id):
+        if account.id in self._gate.embedded:
             raise OwnerError(f"{account.name} is an account of this program: change its settings instead")
         return account
 

@@ -22,6 +22,7 @@ from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
+from bot.base.config import ArenaConfig
 from bot.base.events import Clock
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
@@ -74,35 +75,31 @@ class Referee:
         self,
         database: Database,
         accounts: Accounts,
+        config: ArenaConfig,
         *,
         clock: Callable[[], float],
-        first_move_s: float,
-        gone_s: float,
         wake: asyncio.Event,
-        is_standing: Callable[[], bool] = lambda: False,
-        rating_rules: RatingRules,
+        is_standing: Callable[[], bool],
         share_address: Callable[[AccountRecord, AccountRecord], bool],
     ) -> None:
         """
         Args:
             database: The arena's.
             accounts: Its accounts.
+            config: The limits, and how rated games count.
             clock: The arena's time in seconds.
-            first_move_s: Longest time for each side's first move; 0: no limit.
-            gone_s: Absence after which a player counts as gone, in seconds.
             wake: Set when the next deadline may be earlier than before.
             is_standing: Whether the arena's time stands still.
-            rating_rules: How rated games count.
             share_address: Whether two accounts may belong to one person, by their network addresses.
         """
         self._database = database
         self._accounts = accounts
         self.clock = clock
-        self._first_move_s = first_move_s
-        self._gone_s = gone_s
+        self._first_move_s = config.first_move_s
+        self._gone_s = config.gone_s
         self._wake = wake
         self._is_standing = is_standing
-        self._rating_rules = rating_rules
+        self._rating_rules = RatingRules(config.rated_plies, config.rating_window_h, config.full_games)
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(

@@ -7,13 +7,11 @@ from aiohttp import web
 
 from bot.arena import game as transitions
 from bot.arena import wire
-from bot.arena.accounts import Accounts
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.http import (
     GAME,
     ID,
     HttpError,
-    RequestGate,
     TooMany,
     as_bool,
     as_int,
@@ -25,16 +23,15 @@ from bot.arena.http import (
     require_approved,
     send_stream,
 )
-from bot.arena.lobby import ArenaLobby
+from bot.arena.parts import ArenaParts
 from bot.arena.play.unsupported_calls import NO_CORRESPONDENCE, unsupported_calls
-from bot.arena.referee import CHAT_LINES, NotFound, Referee
+from bot.arena.referee import CHAT_LINES, NotFound
 from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord
-from storage.database import Database
 
 # A program has one stream of each kind, and a new one closes the old; a person may open several tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
@@ -52,22 +49,13 @@ Step = Callable[[ReplayedGame, int, Instant], ReplayedGame]
 class PlayRoutes:
     """Handlers for players."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        lobby: ArenaLobby,
-        keep_alive_s: float,
-    ) -> None:
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
-        self._lobby = lobby
-        self._keep_alive_s = keep_alive_s
+    def __init__(self, parts: ArenaParts) -> None:
+        self._database = parts.database
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._lobby = parts.lobby
+        self._keep_alive_s = parts.config.keep_alive_s
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""

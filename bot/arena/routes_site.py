@@ -9,21 +9,20 @@ from aiohttp import web
 
 from bot.arena import board_view as views
 from bot.arena import export, wire
-from bot.arena.accounts import NAME, Accounts
+from bot.arena.accounts import NAME
 from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, NOT_PUBLIC, HttpError, RequestGate, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, NOT_PUBLIC, HttpError, as_int, as_text, count, fields, ok
+from bot.arena.parts import ArenaParts
 from bot.arena.play.analysis import analyse, is_played
-from bot.arena.referee import NotFound, Referee
+from bot.arena.referee import NotFound
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
-from bot.base.rate_limiter import RateLimiter
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
-from storage.database import Database
 
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
@@ -33,9 +32,6 @@ _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
-NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
-"""Error message for players whom an analysis might help."""
-
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
 
@@ -44,54 +40,23 @@ class SiteRoutes:
     """Handlers for everybody, with or without an account."""
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        report: LoadReport | None,
-        base_url: Callable[[], str],
-        is_public: bool,
-        keep_alive_s: float,
-        plain_share: float = 0.0,
-        no_takebacks: Collection[str] = (),
-        first_move_s: float = 0.0,
-        needs_approval: bool = False,
-        codes: MoveCodes,
-        new_bots: RateLimiter | None = None,
+        self, parts: ArenaParts, report: LoadReport | None, plain_share: float, no_takebacks: Collection[str]
     ) -> None:
         """
         Args:
-            database: The arena's.
-            gate: Admits requests.
-            accounts: The arena's accounts.
-            referee: Its games.
+            parts: The arena's.
             report: Loads trap reports; None: there are none.
-            base_url: The arena's address for people.
-            is_public: Whether games are for everybody.
-            keep_alive_s: Seconds between the keep-alive lines of a stream.
             plain_share: The share of our bot's games without traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
-            first_move_s: Longest time for each side's first move; 0: no limit.
-            needs_approval: Whether the owner has to approve new accounts.
-            codes: Take nicknames to other devices.
-            new_bots: Limits the number of new bot accounts by address; None: only the owner creates bots.
         """
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
+        self._parts = parts
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
         self._report = report
-        self._base_url = base_url
-        self._is_public = is_public
-        self._keep_alive_s = keep_alive_s
         self._plain_share = plain_share
         self._no_takebacks = no_takebacks
-        self._first_move_s = first_move_s
-        self._needs_approval = needs_approval
-        self._codes = codes
-        self._new_bots = new_bots
+        self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
         self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
@@ -123,13 +88,13 @@ class SiteRoutes:
     # --- Accounts ---------------------------------------------------------------------------------------
 
     async def own_account(self, request: web.Request) -> web.Response:
-        return web.json_response(wire.user(await self._gate.account(request), self._base_url()))
+        return web.json_response(wire.user(await self._gate.account(request), self._parts.base_url))
 
     async def one_account(self, request: web.Request) -> web.Response:
         account = await self._accounts.get(request.match_info["user"])
         if account is None:
             raise NotFound("There is no player with that name")
-        return web.json_response(wire.user(account, self._base_url()))
+        return web.json_response(wire.user(account, self._parts.base_url))
 
     async def add_person(self, request: web.Request) -> web.Response:
         # Another site's page could use up the accounts of its visitors' addresses.
@@ -145,7 +110,8 @@ class SiteRoutes:
         address = self._gate.address(request)
         count(self._gate.new_accounts, address)
         try:
-            account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
+            is_pending = self._parts.config.approve_accounts
+            account, token = await self._accounts.add_person(name, is_pending=is_pending)
         except AccountTaken:
             self._gate.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
@@ -173,9 +139,9 @@ class SiteRoutes:
         account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
-        if self._new_bots is None:
+        if not self._parts.config.open_bots:
             raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
-        count(self._new_bots, self._gate.address(request))
+        count(self._gate.new_bots, self._gate.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -194,8 +160,7 @@ class SiteRoutes:
         wanted = as_int(request.query, "nb")
         limit = min(max(100 if wanted is None else wanted, 1), _MAX_BOTS)
         bots = [bot for bot, online in await self._bots() if online][:limit]
-        base_url = self._base_url()
-        lines = "".join(_json_line(wire.user(bot, base_url)) for bot in bots)
+        lines = "".join(_json_line(wire.user(bot, self._parts.base_url)) for bot in bots)
         return web.Response(text=lines, content_type="application/x-ndjson")
 
     async def users_status(self, request: web.Request) -> web.Response:
@@ -238,7 +203,7 @@ class SiteRoutes:
             NotFound: There is no such game.
         """
         game = await self._referee.find(request.match_info["game"])
-        if not self._is_public:
+        if not self._parts.config.public_games:
             you = await self._gate.visitor(request)
             if you is None or game.side_of(you.id) is None:
                 raise HttpError(403, NOT_PUBLIC)
@@ -264,7 +229,7 @@ class SiteRoutes:
         return CachedResponse.of_json(export.export(game))
 
     def _exported_text(self, game: ReplayedGame) -> CachedResponse:
-        text = export.export_text(game, self._base_url())
+        text = export.export_text(game, self._parts.base_url)
         return CachedResponse.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.StreamResponse:
@@ -325,18 +290,19 @@ class SiteRoutes:
 
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._gate.visitor(request)
-        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s, self._no_takebacks)
+        config = self._parts.config
+        lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
         told = {
             "plainShare": self._plain_share,
-            "firstMove": round(self._first_move_s),
-            "public": self._is_public,
+            "firstMove": round(config.first_move_s),
+            "public": config.public_games,
         }
         return web.json_response(lobby | told)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()
         if time - self._written >= _HEALTH_S:
-            async with self._database.write() as session:
+            async with self._parts.database.write() as session:
                 await arena.try_writing(session)
             self._written = time
         return web.json_response({"ok": True, "games": self._referee.open_count})

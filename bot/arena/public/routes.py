@@ -10,7 +10,6 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.arena.accounts import Accounts
 from bot.arena.game import ReplayedGame
 from bot.arena.http import (
     GAME,
@@ -18,10 +17,10 @@ from bot.arena.http import (
     NOT_PUBLIC,
     STREAM_HEADERS,
     HttpError,
-    RequestGate,
     expire_silent,
     send_stream,
 )
+from bot.arena.parts import ArenaParts
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
@@ -39,7 +38,7 @@ from bot.arena.public.preview import preview
 from bot.arena.public.rendering import game_page, render
 from bot.arena.public.spectator_streams import SpectatorStreams
 from bot.arena.public.spectator_view import spectator_view
-from bot.arena.referee import NotFound, Referee
+from bot.arena.referee import NotFound
 from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
@@ -47,7 +46,6 @@ from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena.accounts import AccountRecord, ArenaAccess
-from storage.database import Database
 from storage.evidence.queries.arena_people import (
     ArenaGameLine,
     arena_ratings,
@@ -69,43 +67,12 @@ _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 class PublicRoutes:
     """Handlers for visitors without an account."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        base_url: Callable[[], str],
-        site: str,
-        is_public: bool,
-        keep_alive_s: float,
-        first_move_s: float,
-        is_standing: Callable[[], bool],
-    ) -> None:
-        """
-        Args:
-            database: The arena's.
-            gate: Admits requests.
-            accounts: The arena's accounts.
-            referee: Its games.
-            base_url: The arena's address for people.
-            site: The arena's name in the records of our own accounts.
-            is_public: Whether games are for everybody.
-            keep_alive_s: Seconds between the keep-alives of a stream.
-            first_move_s: Longest time for each side's first move.
-            is_standing: Whether an outage stops the clocks.
-        """
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
-        self._base_url = base_url
-        self._site = site
-        self._is_public = is_public
-        self._keep_alive_s = keep_alive_s
-        self._first_move_s = first_move_s
-        self._is_standing = is_standing
+    def __init__(self, parts: ArenaParts) -> None:
+        self._parts = parts
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
             _KEPT_BYTES, lambda answer: len(answer.body)
@@ -142,7 +109,7 @@ class PublicRoutes:
                 response.set_status(404)
             return response
         key = ("page", game.record.status, game.id, self._accounts.edition)
-        make = partial(self._answers.in_thread, _page_answer, game, self._base_url())
+        make = partial(self._answers.in_thread, _page_answer, game, self._parts.base_url)
         return (await self._answers.get(key, make)).send(request)
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
@@ -165,7 +132,7 @@ class PublicRoutes:
         if form not in formats_of(game):
             raise NotFound(f"A game of {game.variant.rules.title} has no {form.value.upper()} here")
         await self._gate.charge(request, PER_PLY * len(game.record.moves))
-        response = web.Response(text=await self._answers.in_thread(as_file, game, form, self._base_url()))
+        response = web.Response(text=await self._answers.in_thread(as_file, game, form, self._parts.base_url))
         response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{game.id}.{ending}"'
         return response
 
@@ -180,7 +147,7 @@ class PublicRoutes:
         leave = self._gate.open_stream(request, None, stream, "watch")
         try:
             self.spectators.join(game, stream)
-            return await send_stream(request, stream, keep_alive_s=self._keep_alive_s)
+            return await send_stream(request, stream, keep_alive_s=self._parts.config.keep_alive_s)
         finally:
             self.spectators.leave(game.id, stream)
             leave()
@@ -189,10 +156,10 @@ class PublicRoutes:
         return spectator_view(
             game,
             self._referee.clock(),
-            self._first_move_s,
-            self._keep_alive_s,
+            self._parts.config.first_move_s,
+            self._parts.config.keep_alive_s,
             files=[ENDINGS[form] for form in formats_of(game)],
-            is_standing=self._is_standing(),
+            is_standing=self._parts.time.is_standing,
         )
 
     def _require_public(self) -> None:
@@ -219,13 +186,13 @@ class PublicRoutes:
             points: dict[str, list[tuple[datetime, int]]] = {}
             lines: list[ArenaGameLine] = []
             replies: dict[str, list[PlayedReplies]] = {}
-            async with self._database.read() as session:
+            async with self._parts.database.read() as session:
                 if self._is_public:
                     lines = await list_arena_games(session, account.id, GAMES + 1, before)
                 if not before:  # later pages have the list alone
                     points = await arena_ratings(session, account.id)
                 if not before and self._is_public:
-                    replies = await trap_replies(session, self._site, account.id)
+                    replies = await trap_replies(session, self._parts.site, account.id)
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []
 
@@ -240,7 +207,8 @@ class PublicRoutes:
                     is_online=online,
                     games_on=tuple(game.id for game in running),
                 )
-                return CachedResponse.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
+                page = render("player.html", view=view, base_url=self._parts.base_url)
+                return CachedResponse.of(page, _HTML)
 
             return await self._answers.in_thread(drawn)
 
@@ -271,7 +239,7 @@ class PublicRoutes:
 
     async def _page(self, request: web.Request, account: AccountRecord) -> GamePage:
         before = _before(request)
-        async with self._database.read() as session:
+        async with self._parts.database.read() as session:
             lines = await list_arena_games(session, account.id, GAMES + 1, before)
         return GamePage.of(account.id, lines, GAMES)
 
@@ -300,7 +268,7 @@ class PublicRoutes:
 
         async def make() -> CachedResponse:
             spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MOST_DEVIATION))
-            async with self._database.read() as session:
+            async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
             view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._gate.embedded))

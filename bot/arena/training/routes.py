@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from bot.arena.http import HttpError, RequestGate, as_text, fields
-from bot.arena.referee import Referee
+from bot.arena.http import HttpError, as_text, fields
+from bot.arena.parts import ArenaParts
 from bot.arena.traffic.assets import assets
 from bot.arena.training.trainer import ReplyTrainer
 from bot.arena.variants import VARIANTS
@@ -15,9 +15,9 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 class TrainingRoutes:
     """Handlers for all visitors; only people with an account get ratings."""
 
-    def __init__(self, *, gate: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
-        self._gate = gate
-        self._referee = referee
+    def __init__(self, parts: ArenaParts, trainer: ReplyTrainer) -> None:
+        self._gate = parts.gate
+        self._referee = parts.referee
         self._trainer = trainer
 
     def table(self) -> list[web.AbstractRouteDef]:
