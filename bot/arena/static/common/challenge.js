@@ -1,6 +1,6 @@
 // Waiting for the answer to a challenge, from the lobby or for a rematch.
 
-import { ApiError, call, follow } from "/static/common/api.js";
+import { call, follow, tried } from "/static/common/api.js";
 import { fromServer } from "/static/common/language.js";
 
 const POLL_MS = 2000;
@@ -41,13 +41,9 @@ export function awaitAnswer(id, { signal, keepAliveS }) {
     }
     signal.addEventListener("abort", () => finish({ kind: "cancelled" }));
     const poll = async () => {
-      try {
-        const outcome = outcomeOf(await call("GET", `/api/challenge/${id}/show`));
-        if (outcome) return finish(outcome);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (error.status === 404) return finish({ kind: "expired" });
-      }
+      const [challenge, error] = await tried(call("GET", `/api/challenge/${id}/show`));
+      const outcome = error?.status === 404 ? { kind: "expired" } : challenge && outcomeOf(challenge);
+      if (outcome) return finish(outcome);
       if (!own.signal.aborted) timer = setTimeout(poll, POLL_MS);
       return null;
     };

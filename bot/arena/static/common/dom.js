@@ -59,6 +59,16 @@ export function icon(name) {
   );
 }
 
+/** A sign that something is on its way. */
+export function loading(text) {
+  return el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), text);
+}
+
+/** A page without its contents: why there are none, and where to go instead. */
+export function notice(title, text, { href, label }) {
+  return el("div", { class: "card notice" }, el("h1", {}, title), text && el("p", {}, text), el("a", { class: "button primary", href, "data-link": true }, label));
+}
+
 export const byId = (id) => document.getElementById(id);
 
 /** Announce a text to screen readers. */

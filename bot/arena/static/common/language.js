@@ -1,6 +1,8 @@
 // The page's language: every sentence for people is written here in English, and looked up in a catalogue.
 // A sentence without a translation stays English. How to add a language: docs/languages.md.
 
+import { keep, loadText } from "/static/common/stored.js";
+
 const KEY = "desdemona.language";
 const ENGLISH = "en";
 const LONGEST_WAIT_MS = 5000;
@@ -37,23 +39,9 @@ export function chooseLanguage(wanted, offered) {
   return ENGLISH;
 }
 
-/** The language that the person has chosen on the page; null: none. */
-function loadLanguage() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-/** Keep a choice and show the page in it. */
+/** Keep a choice and show the page in it; without storage the browser's language stays. */
 export function setLanguage(tag) {
-  try {
-    localStorage.setItem(KEY, tag);
-  } catch {
-    return; // No storage: the browser's language stays.
-  }
-  location.reload();
+  if (keep(KEY, tag)) location.reload();
 }
 
 async function catalogue(tag) {
@@ -70,7 +58,7 @@ async function catalogue(tag) {
 
 const tags = LANGUAGES.map(({ tag }) => tag);
 const browsers = navigator.languages ?? [];
-export const language = chooseLanguage([loadLanguage(), ...browsers].filter(Boolean), tags);
+export const language = chooseLanguage([loadText(KEY), ...browsers].filter(Boolean), tags);
 // All other modules wait for this one, so that they may name things when they are loaded.
 const CATALOGUE = await catalogue(language);
 const SENTENCES = { ...CATALOGUE.server, ...CATALOGUE.sentences };
