@@ -185,31 +185,28 @@ class RequestGate:
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
         except ConnectionError as error:
             # aiohttp ends the connection.  Mostly its other end was reset, which is nobody's fault.
-            if (dropped := self._lines.next()) is not None:
-                logger.info(
-                    "%.20s %.100s: the connection broke: %.200s%s",
-                    request.method, request.path, error, dropped,
-                )  # fmt: skip
+            self._log(logging.INFO, request, f"the connection broke: {error}")
             raise
         except (RecordError, UnreadableRow) as error:  # damage of one row is no outage
-            if (dropped := self._lines.next()) is not None:
-                told = damage_text(error)
-                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, told, dropped)
+            self._log(logging.ERROR, request, damage_text(error))
             return refusal(500, "What the server has stored of this is damaged; the error has been logged")
         except StorageError as error:
-            if (dropped := self._lines.next()) is not None:
-                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
+            self._log(logging.ERROR, request, str(error))
             self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file
             # The edge of a request: one that fails must not stop the server.
-            if (dropped := self._lines.next()) is not None:
-                logger.exception("%.20s %.100s failed%s", request.method, request.path, dropped)
+            self._log(logging.ERROR, request, "failed", has_traceback=True)
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
+
+    def _log(self, level: int, request: web.Request, text: str, *, has_traceback: bool = False) -> None:
+        if (dropped := self._lines.next()) is not None:
+            line = "%.20s %.100s: %.500s%s"
+            logger.log(level, line, request.method, request.path, text, dropped, exc_info=has_traceback)
 
     def priority(self, account_id: str) -> Priority:
         """Priority of an account; an empty id is anonymous."""

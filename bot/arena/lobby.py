@@ -165,9 +165,7 @@ class ArenaLobby:
             NotFound: No such challenge waits for this account.
             ServerBusy: The account or its address has reached its limit of games and challenges.
         """
-        challenge = self._waiting.get(challenge_id)
-        if challenge is None or challenge.opponent.id != account.id:
-            raise NotFound("No such challenge")
+        challenge = self._waiting_to(challenge_id, account)
         # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
@@ -206,9 +204,7 @@ class ArenaLobby:
         Raises:
             NotFound: No such challenge waits for this account.
         """
-        challenge = self._waiting.get(challenge_id)
-        if challenge is None or challenge.opponent.id != account.id:
-            raise NotFound("No such challenge")
+        challenge = self._waiting_to(challenge_id, account)
         self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
 
     def cancel(self, challenge_id: str, account: AccountRecord) -> None:
@@ -220,12 +216,12 @@ class ArenaLobby:
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
             raise NotFound("No such challenge")
-        self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+        self._cancel(challenge)
 
     def cancel_all(self, account_id: str) -> None:
         """Cancel every waiting challenge from or to the account."""
         for challenge in self.waiting_for(account_id):
-            self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+            self._cancel(challenge)
 
     # --- Queries ----------------------------------------------------------------------------------------
 
@@ -270,7 +266,13 @@ class ArenaLobby:
         now = self._referee.clock()
         for challenge in list(self._waiting.values()):
             if challenge.deadline <= now:
-                self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+                self._cancel(challenge)
+
+    def _waiting_to(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
+        challenge = self._waiting.get(challenge_id)
+        if challenge is None or challenge.opponent.id != account.id:
+            raise NotFound("No such challenge")
+        return challenge
 
     def _check_place(self, account_id: str, address: str, opponent: AccountRecord) -> None:
         """Check that an account may have one more game or challenge.
@@ -291,6 +293,9 @@ class ArenaLobby:
         # Held challenges have late deadlines, but their challengers may hang up at any time.
         wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
         return ServerBusy(message, max(1, math.ceil(wait_s)))
+
+    def _cancel(self, challenge: ArenaChallenge) -> None:
+        self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
     def _end(self, kind: str, challenge: ArenaChallenge) -> None:
         del self._waiting[challenge.id]

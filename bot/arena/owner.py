@@ -94,10 +94,7 @@ class ArenaOwner:
         Raises:
             OwnerError: There is no such account, or it does not wait.
         """
-        async with self._accounts.start_lock:
-            account = await self._account(name)
-            self._require(account, ArenaAccess.PENDING, "does not wait for approval")
-            await self._set_access(account, ArenaAccess.ACTIVE)
+        account = await self._let_in(name, ArenaAccess.PENDING, "does not wait for approval")
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
@@ -120,10 +117,7 @@ class ArenaOwner:
         Raises:
             OwnerError: There is no such account, or it is not banned.
         """
-        async with self._accounts.start_lock:
-            account = await self._account(name)
-            self._require(account, ArenaAccess.BANNED, "is not banned")
-            await self._set_access(account, ArenaAccess.ACTIVE)
+        account = await self._let_in(name, ArenaAccess.BANNED, "is not banned")
         return f"{account.name} may play again, with its old token"
 
     async def revoke(self, name: str) -> str:
@@ -216,9 +210,13 @@ class ArenaOwner:
             raise OwnerError(f"{account.name} is an account of this program: change its settings instead")
         return account
 
-    def _require(self, account: AccountRecord, access: ArenaAccess, otherwise: str) -> None:
-        if account.access is not access:
-            raise OwnerError(f"{account.name} {otherwise}")
+    async def _let_in(self, name: str, access: ArenaAccess, otherwise: str) -> AccountRecord:
+        async with self._accounts.start_lock:
+            account = await self._account(name)
+            if account.access is not access:
+                raise OwnerError(f"{account.name} {otherwise}")
+            await self._set_access(account, ArenaAccess.ACTIVE)
+        return account
 
     async def _set_access(self, account: AccountRecord, access: ArenaAccess) -> None:
         async with self._database.write() as session:

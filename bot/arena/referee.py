@@ -6,10 +6,11 @@ resumes the open games, with their clocks as they were (`bot.arena.fairness.aren
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 
 from bot.arena import board_view as views
 from bot.arena import game as transitions
@@ -305,50 +306,49 @@ class Referee:
         record = replace(game.record, turn_began_ms=round(game.turn_began * 1000))
         game = replace(game, record=record)
         if not (game.is_over and record.rated and record.status != "aborted"):
-            async with self._database.write() as session:
-                await arena.save_game(session, record)
+            await self._save(record)
             return game
         async with self._rating_lock:  # two games of one account may end together
-            accounts = [await self._accounts.get(account_id) for account_id in record.players]
-            weight, unrated = await self._weight(record, accounts)
+            players = await self._players(record)
+            weight, unrated = await self._weight(record, players)
             if not weight:
-                game = replace(game, record=replace(record, unrated=unrated))
-                async with self._database.write() as session:
-                    await arena.save_game(session, game.record)
-                return game
-            first, second = [
-                wire.rating_in(account, record.variant) for account in accounts if account is not None
-            ]
+                record = replace(record, unrated=unrated)
+                await self._save(record)
+                return replace(game, record=record)
+            before = [wire.rating_in(account, record.variant) for account in players]
             score = 0.5 if record.winner is None else 1.0 - record.winner
-            after = rate((first, second), score, weight)
-            diffs = [
-                round(new.rating) - round(old.rating) for new, old in zip(after, (first, second), strict=True)
-            ]
-            game = replace(game, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
-            new_ratings = []
-            for account, rating in zip(accounts, after, strict=True):
-                assert account is not None  # noqa: S101 - guaranteed by a foreign key
-                old = account.ratings.get(record.variant)
-                games = 1 if old is None else old.games + 1
-                new_ratings.append(
-                    (account.id, RatingRecord(rating.rating, rating.deviation, rating.volatility, games))
-                )
-            async with self._database.write() as session:
-                await arena.save_game(session, game.record)
-                for account_id, rating_record in new_ratings:
-                    await arena.save_rating(session, account_id, record.variant, rating_record)
-            for account_id, rating_record in new_ratings:
-                self._accounts.put_rating(account_id, record.variant, rating_record)
-        return game
+            after = rate((before[0], before[1]), score, weight)
+            diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
+            record = replace(record, rating_diffs=(diffs[0], diffs[1]))
+            ratings: dict[str, RatingRecord | None] = {}
+            for account, new in zip(players, after, strict=True):
+                known = account.ratings.get(record.variant)
+                games = 1 if known is None else known.games + 1
+                ratings[account.id] = RatingRecord(new.rating, new.deviation, new.volatility, games)
+            await self._save(record, ratings)
+        return replace(game, record=record)
+
+    async def _save(
+        self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
+    ) -> None:
+        """Store a game with new ratings of its players, by account; None: a newcomer's again."""
+        async with self._database.write() as session:
+            await arena.save_game(session, record)
+            for account_id, rating in ratings.items():
+                if rating is None:
+                    await arena.delete_rating(session, account_id, record.variant)
+                else:
+                    await arena.save_rating(session, account_id, record.variant, rating)
+        for account_id, rating in ratings.items():
+            self._accounts.put_rating(account_id, record.variant, rating)
 
     async def _weight(
-        self, record: ArenaGameRecord, accounts: Sequence[AccountRecord | None]
+        self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
         """How much a finished game counts, and the reason if not at all."""
         if len(record.moves) < self._rating_rules.least_plies:
             return 0.0, Unrated.SHORT
-        first, second = accounts
-        if first is not None and second is not None and self._share_address(first, second):
+        if self._share_address(*players):
             return 0.0, Unrated.ADDRESS
         since = now_utc() - timedelta(hours=self._rating_rules.window_h)
         async with self._database.read() as session:
@@ -378,16 +378,7 @@ class Referee:
                     games = rating.games - 1
                     changed = replace(rating, rating=rating.rating - diff, games=games)
                     after[account.id] = changed if games > 0 else None
-            async with self._database.write() as session:
-                voided = replace(record, rating_diffs=None, unrated=Unrated.VOID)
-                await arena.save_game(session, voided)
-                for account_id, changed_rating in after.items():
-                    if changed_rating is None:
-                        await arena.delete_rating(session, account_id, record.variant)
-                    else:
-                        await arena.save_rating(session, account_id, record.variant, changed_rating)
-            for account_id, changed_rating in after.items():
-                self._accounts.put_rating(account_id, record.variant, changed_rating)
+            await self._save(replace(record, rating_diffs=None, unrated=Unrated.VOID), after)
             self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
         return game
 

@@ -55,10 +55,6 @@ class SpectatorStreams:
             if game.is_over:
                 stream.close()
 
-    def count(self, game_id: str) -> int:
-        """The number of a game's spectators."""
-        return len(tuple(self._streams.of(game_id)))
-
     def close_all(self) -> None:
         """End all streams, for a shutdown."""
         self._streams.close_all()

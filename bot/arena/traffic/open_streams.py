@@ -36,13 +36,13 @@ class OpenStreamEntry:
     """Streams of one account and kind carry the same messages."""
     protocol: web.RequestHandler
 
-    def cut(self) -> None:
-        """Close it at once, even if the client does not read."""
-        self.stream.close()
-        transport = self.protocol.transport
-        self.protocol.force_close()
-        if transport is not None:
-            transport.abort()
+
+def cut(connection: web.RequestHandler) -> None:
+    """Close a connection at once, even if its client does not read what it was sent."""
+    transport = connection.transport
+    connection.force_close()
+    if transport is not None:
+        transport.abort()
 
 
 class OpenStreams:
@@ -100,6 +100,7 @@ class OpenStreams:
             is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
             if priority is Priority.ANONYMOUS or is_surplus:
                 self.release(each.stream)
-                each.cut()
+                each.stream.close()
+                cut(each.protocol)
                 return True
         return False
