@@ -232,12 +232,13 @@ class ArenaLobby:
         ]
 
     def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
-        """A challenge from or to the account, waiting or recently settled.
+        """A challenge from or to the account, waiting, about to start or recently settled.
 
         Raises:
             NotFound: There is none.
         """
-        challenge = self._waiting.get(challenge_id) or self._settled.get(challenge_id)
+        known = (self._waiting, self._starting, self._settled)
+        challenge = next((each[challenge_id] for each in known if challenge_id in each), None)
         if challenge is None or account.id not in (challenge.challenger.id, challenge.opponent.id):
             raise NotFound("No such challenge")
         return challenge

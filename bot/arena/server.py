@@ -15,7 +15,7 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report, open_report
 from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.fairness.arena_time import ArenaTime
-from bot.arena.fairness.freeze_watch import FreezeWatch
+from bot.arena.fairness.freeze_watch import watch_freezes
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
@@ -116,7 +116,6 @@ class Arena:
         self._accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
-        self._freezes = FreezeWatch(self._suspect_freeze)
         self._referee = Referee(
             database,
             self._accounts,
@@ -250,8 +249,7 @@ class Arena:
                 asyncio.create_task(self.importer.run(), name="arena trainer"),
             ]
             if self._clock is time.monotonic:  # another one does not say whether the process runs
-                self._freezes.start()
-                stack.callback(self._freezes.stop)
+                tasks.append(asyncio.create_task(watch_freezes(self._suspect_freeze), name="arena freezes"))
             try:
                 yield local_url
             finally:
