@@ -8,8 +8,7 @@ import { forgetWho, showWho } from "/static/common/header.js";
 import { looks } from "/static/board/games.js";
 import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { RESULTS } from "/static/public/history.js";
-import { whyNone } from "/static/report/bait.js";
-import { fromServer, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
+import { fromServer, percentText, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
@@ -130,11 +129,18 @@ export class Lobby {
     return el(
       "section",
       { class: "story-more" },
-      el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), whyNone(this.arena.bots[0]?.name ?? say("the bot"), this.arena.plainShare)])),
+      el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), say("Traps are rare in a short game."), this.#plainGames()])),
       this.#hasGuesses() ? el("p", { class: "hint" }, say("A question mark: the rating is provisional, uncertain by more than ±110 points.")) : null,
       showcase ? this.#showcase(variant, showcase) : null,
       el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );
+  }
+
+  /** Why a game may have no trap set on purpose; empty: there is no draw between players. */
+  #plainGames() {
+    const { bots, plainShare } = this.arena;
+    const places = { share: percentText(plainShare), name: bots[0]?.name ?? say("the bot") };
+    return plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", places) : "";
   }
 
   /** Whether a rating here has a question mark. */
