@@ -63,8 +63,9 @@ def render(template: str, **values: Any) -> bytes:
     return _environment().get_template(template).render(**values).encode()
 
 
-def _day(value: datetime) -> Markup:
-    """A day, which the page's script formats for the reader's language."""
+def _day(at: datetime | int) -> Markup:
+    """A day, by a moment or its milliseconds, which the page's script formats for the reader's language."""
+    value = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 
 
