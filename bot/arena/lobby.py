@@ -17,7 +17,7 @@ from bot.arena.challenges import ArenaChallenge, ChallengeStatus, ServerBusy, ch
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.traffic.game_quota import GameQuota, QuotaEntry
+from bot.arena.traffic.game_quota import QuotaEntry, quota_refusal
 from bot.arena.variants import FROM_POSITION, ArenaVariant
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
@@ -52,10 +52,9 @@ class ArenaLobby:
         wake: Callable[[], None],
     ) -> None:
         self._referee = referee
-        self._expiry_s = config.challenge_expiry_s
+        self._config = config
         self._base_url = base_url
         self._wake = wake
-        self._quota = GameQuota(config.games_per_account, config.games_per_address, config.games_per_opponent)
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
         """Accepted ones until their games have begun."""
@@ -107,7 +106,7 @@ class ArenaLobby:
             challenger_side=secrets.randbelow(2) if colour == "random" else variant.side(colour),
             rematch_of=rematch_of,
             initial_fen=initial_fen,
-            deadline=self._referee.clock() + self._expiry_s,
+            deadline=self._referee.clock() + self._config.challenge_expiry_s,
             address=address,
         )
         self._waiting[challenge.id] = challenge
@@ -194,7 +193,7 @@ class ArenaLobby:
         """Restore the usual deadline of a challenge after its challenger has disconnected."""
         self._held.pop(challenge_id, None)
         if challenge := self._waiting.get(challenge_id):
-            deadline = self._referee.clock() + self._expiry_s
+            deadline = self._referee.clock() + self._config.challenge_expiry_s
             self._waiting[challenge_id] = replace(challenge, deadline=deadline)
             self._wake()
 
@@ -287,12 +286,13 @@ class ArenaLobby:
         )
         taken = chain(self._referee.quota_entries(), waiting)
         program_id = opponent.id if opponent.is_bot else None
-        if why := self._quota.refusal(taken, account_id, address, program_id):
+        if why := quota_refusal(self._config, taken, account_id, address, program_id):
             raise ServerBusy(why, PLACE_WAIT_S, "games")
 
     def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:
         # Held challenges have late deadlines, but their challengers may hang up at any time.
-        wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
+        wait_s = min(each.deadline for each in crowd) - self._referee.clock()
+        wait_s = min(wait_s, self._config.challenge_expiry_s)
         return ServerBusy(message, max(1, math.ceil(wait_s)))
 
     def _cancel(self, challenge: ArenaChallenge) -> None:

@@ -17,7 +17,7 @@ from bot.arena import game as transitions
 from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
+from bot.arena.fairness.rating_rules import Unrated, rate, weight_of
 from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
@@ -96,11 +96,9 @@ class Referee:
         self._database = database
         self._accounts = accounts
         self.clock = clock
-        self._first_move_s = config.first_move_s
-        self._gone_s = config.gone_s
         self._wake = wake
         self._is_standing = is_standing
-        self._rating_rules = RatingRules(config.rated_plies, config.rating_window_h, config.full_games)
+        self._config = config
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
@@ -346,14 +344,14 @@ class Referee:
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
         """How much a finished game counts, and the reason if not at all."""
-        if len(record.moves) < self._rating_rules.least_plies:
+        if len(record.moves) < self._config.rated_plies:
             return 0.0, Unrated.SHORT
         if self._share_address(*players):
             return 0.0, Unrated.ADDRESS
-        since = now_utc() - timedelta(hours=self._rating_rules.window_h)
+        since = now_utc() - timedelta(hours=self._config.rating_window_h)
         async with self._database.read() as session:
             earlier = await arena.count_rated_games(session, record.players, record.variant, since)
-        weight = self._rating_rules.weight(earlier)
+        weight = weight_of(earlier, self._config.full_games)
         return weight, None if weight else Unrated.PAIR
 
     async def void(self, game_id: str) -> ReplayedGame:
@@ -431,7 +429,7 @@ class Referee:
         seat = (game.id, side)
         self.game_streams.add(seat, stream, limit)
         stream.send(
-            self._with_view(wire.game_full(game, self.clock(), self._first_move_s), game, side, stream)
+            self._with_view(wire.game_full(game, self.clock(), self._config.first_move_s), game, side, stream)
         )
         if game.is_over:
             stream.close()
@@ -446,7 +444,7 @@ class Referee:
     def has_left(self, game: ReplayedGame, side: int) -> bool:
         """Whether the player has been away long enough for the other to claim the game."""
         since = self._away_since.get((game.id, side))
-        return since is not None and self.clock() - since >= self._gone_s
+        return since is not None and self.clock() - since >= self._config.gone_s
 
     def _left(self, seat: PlayerSide) -> None:
         live = self._live.get(seat[0])
@@ -461,7 +459,7 @@ class Referee:
 
     def _publish_state(self, game: ReplayedGame) -> None:
         now = self.clock()
-        state = wire.game_state(game, now, self._first_move_s)
+        state = wire.game_state(game, now, self._config.first_move_s)
         for side in (0, 1):
             lines: dict[bool, bytes] = {}  # made once, however many listen
             for stream in self.game_streams.of((game.id, side)):
@@ -494,9 +492,9 @@ class Referee:
 
     def next_deadline(self) -> float:
         """When `tick` is next due, by the arena's clock; infinity: never."""
-        deadlines = [live.game.deadline(self._first_move_s) for live in self._live.values()]
+        deadlines = [live.game.deadline(self._config.first_move_s) for live in self._live.values()]
         gone = [
-            since + self._gone_s
+            since + self._config.gone_s
             for seat, since in self._away_since.items()
             if seat not in self._announced_gone
         ]
@@ -509,12 +507,12 @@ class Referee:
                 await self.change(game_id, self._run_out)
         now = self.clock()
         for seat, since in self._away_since.items():
-            if seat not in self._announced_gone and now - since >= self._gone_s:
+            if seat not in self._announced_gone and now - since >= self._config.gone_s:
                 self._announced_gone.add(seat)
                 self._announce_gone(seat, gone=True)
 
     def _is_due(self, game: ReplayedGame) -> bool:
-        deadline = game.deadline(self._first_move_s)
+        deadline = game.deadline(self._config.first_move_s)
         return deadline is not None and deadline <= self.clock()
 
     def _run_out(self, game: ReplayedGame) -> ReplayedGame:
