@@ -171,16 +171,3 @@ export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) 
     delay = Math.min(LONGEST_DELAY_MS, delay * 1.8);
   }
 }
-
-/** Follow a stream as `follow` does, or until the function is called that `onStart` receives at once. */
-export async function followUntilStopped(path, { signal, onStart, ...options }) {
-  const attempt = new AbortController();
-  const stop = () => attempt.abort();
-  signal.addEventListener("abort", stop);
-  onStart(stop);
-  try {
-    await follow(path, { ...options, signal: attempt.signal });
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}

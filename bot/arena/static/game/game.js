@@ -46,7 +46,7 @@ export class GameScreen extends StreamedGame {
         this.arena = arena;
         return;
       }
-      if (this.closing.signal.aborted || (error.status && error.status < 500)) throw error;
+      if (this.isClosed || (error.status && error.status < 500)) throw error;
       this.context.showLink("lost");
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
@@ -200,7 +200,7 @@ export class GameScreen extends StreamedGame {
       const { id } = await call("POST", `/api/board/game/${this.id}/rematch`);
       this.rematchId = id;
       const outcome = await awaitAnswer(id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
-      if (this.closing.signal.aborted) return;
+      if (this.isClosed) return;
       if (outcome.kind === "accepted") {
         this.context.go(`/game/${id}`);
         return;

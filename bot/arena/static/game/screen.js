@@ -1,6 +1,6 @@
 // What the screens of a game have in common, whether the person plays it or watches it.
 
-import { ApiError, followUntilStopped } from "/static/common/api.js";
+import { ApiError, follow } from "/static/common/api.js";
 import { loading, notice } from "/static/common/dom.js";
 import { say } from "/static/common/language.js";
 import { ReportSection } from "/static/report/report.js";
@@ -16,7 +16,7 @@ export class StreamedGame {
     this.id = id;
     this.full = null;
     this.isLive = false;
-    this.closing = new AbortController();
+    this.isClosed = false;
     this.restart = () => {};
   }
 
@@ -25,13 +25,12 @@ export class StreamedGame {
     this.main.replaceChildren(loading(say("Opening the game…")));
     try {
       await this.prepare?.();
-      while (!this.closing.signal.aborted && !this.isOver) {
-        await followUntilStopped(this.path, {
-          signal: this.closing.signal,
+      while (!this.isClosed && !this.isOver) {
+        const attempt = new AbortController();
+        this.restart = () => attempt.abort();
+        await follow(this.path, {
+          signal: attempt.signal,
           keepAliveS: this.keepAliveS,
-          onStart: (stop) => {
-            this.restart = stop;
-          },
           onEvent: (event) => this.onEvent(event),
           onLink: (link) => {
             this.isLive = link === "live";
@@ -42,12 +41,13 @@ export class StreamedGame {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (!this.closing.signal.aborted) this.onFailure(error);
+      if (!this.isClosed) this.onFailure(error);
     }
   }
 
   close() {
-    this.closing.abort();
+    this.isClosed = true;
+    this.restart();
     this.screen?.close();
     this.report?.close();
   }
