@@ -1,9 +1,8 @@
 """The contents of players' pages and rankings, ready for templates and JSON.  No I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from markupsafe import Markup
 
@@ -224,11 +223,10 @@ class LeadersView:
     """The best players in one variant."""
 
     variant: ArenaVariant
-    ranked: tuple[RatedPlayer, ...]
-    others: tuple[RatedPlayer, ...]
+    ranked: tuple[Json, ...]
+    """Of `leader`."""
+    others: tuple[Json, ...]
     """Players whose ratings are still uncertain."""
-    ours: frozenset[str]
-    """Ids of our own bots."""
 
     variants = tuple(variant for variant in VARIANTS.values() if variant.is_offered)
 
@@ -236,26 +234,26 @@ class LeadersView:
     def title(self) -> str:
         return title_of(self.variant)
 
-    @staticmethod
-    def is_provisional(player: RatedPlayer) -> bool:
-        return player.deviation > PROVISIONAL_DEVIATION
-
     def to_json(self) -> Json:
         """The list in JSON."""
-        return {
-            "variant": wire.variant_json(self.variant),
-            "ranked": [self._row(each) for each in self.ranked],
-            "others": [self._row(each) for each in self.others],
-        }
+        variant = wire.variant_json(self.variant)
+        return {"variant": variant, "ranked": list(self.ranked), "others": list(self.others)}
 
-    def _row(self, player: RatedPlayer) -> dict[str, Any]:
-        return {
-            "id": player.account_id,
-            "name": player.name,
-            "bot": player.is_bot,
-            "ours": player.account_id in self.ours,
-            "rating": round(player.rating),
-            "rd": round(player.deviation),
-            "games": player.games,
-            "provisional": self.is_provisional(player),
-        }
+
+def leader(player: RatedPlayer, ours: Collection[str]) -> Json:
+    """A player on a ranking.
+
+    Args:
+        player: The player.
+        ours: Ids of our own bots.
+    """
+    return {
+        "id": player.account_id,
+        "name": player.name,
+        "bot": player.is_bot,
+        "ours": player.account_id in ours,
+        "rating": round(player.rating),
+        "rd": round(player.deviation),
+        "games": player.games,
+        "provisional": player.deviation > PROVISIONAL_DEVIATION,
+    }

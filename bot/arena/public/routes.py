@@ -31,6 +31,7 @@ from bot.arena.public.people import (
     GamePage,
     LeadersView,
     PlayerView,
+    leader,
     trap_trends,
     variant_ratings,
 )
@@ -271,7 +272,8 @@ class PublicRoutes:
             async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
-            view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._gate.embedded))
+            lists = (tuple(leader(each, self._gate.embedded) for each in part) for part in (ranked, others))
+            view = LeadersView(variant, *lists)
             return await self._answers.in_thread(form, view)
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
