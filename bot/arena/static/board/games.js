@@ -16,8 +16,6 @@ const UNKNOWN = {
   title: say("Game"),
   /** Names of pieces by letter. */
   pieces: {},
-  /** Whether the page has shapes of its pieces; otherwise they are letters. */
-  hasShapes: true,
   /** Surface: felt | checks | points. */
   board: "felt",
   /** A drawing of the board's lines, if it is not made of squares. */
@@ -152,14 +150,6 @@ const GAMES = {
     sides: { red: say("Red"), yellow: say("Yellow") },
     rules: [say("Red moves first. A disc falls to the lowest free square of its column."), say("Four in a row win, also diagonally. A full board is a draw.")],
   },
-  tictactoe: {
-    title: say("Tic-tac-toe"),
-    pieces: { x: say("cross"), o: say("nought") },
-    hasShapes: false,
-    sides: { x: say("Crosses"), o: say("Noughts") },
-    canOfferDraw: false,
-    rules: [say("Three in a row win.")],
-  },
 };
 
 /** Presentation of a game by its key. */
@@ -179,9 +169,8 @@ export function pieceName(game, letter) {
 
 /** The picture of a piece. */
 export function pieceElement(game, letter) {
-  const { pieces, hasShapes, flips } = looks(game);
-  const isDrawn = hasShapes && letter in pieces;
-  const picture = !isDrawn ? letterPiece(letter) : flips ? turningDisc() : shape(`${game}-${letter}`);
+  const { pieces, flips } = looks(game);
+  const picture = !(letter in pieces) ? letterPiece(letter) : flips ? turningDisc() : shape(`${game}-${letter}`);
   picture.classList.add("piece");
   picture.dataset.piece = letter;
   return picture;

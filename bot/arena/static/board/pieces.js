@@ -14,5 +14,5 @@ export function turningDisc() {
 
 /** A letter, for games without drawn pieces. */
 export function letterPiece(letter) {
-  return el("span", { class: `glyph glyph-${letter}` }, letter);
+  return el("span", { class: "glyph" }, letter);
 }
