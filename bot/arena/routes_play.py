@@ -1,6 +1,6 @@
 """HTTP routes for play: event streams, games and challenges; Bot API and Board API share the handlers."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from aiohttp import web
@@ -72,33 +72,38 @@ class PlayRoutes:
             web.post(f"/api/board/game/{GAME}/rematch", self.rematch),
         ]
         for side in ("bot", "board"):
-            player = partial(self._player, for_bots=side == "bot")
             path = f"/api/{side}/game/{GAME}"
             routes += [
-                web.get(
-                    f"/api/{side}/game/stream/{GAME}", partial(self.game_stream, player), allow_head=False
-                ),
-                web.post(f"{path}/move/{{move}}", partial(self.move, player)),
-                web.post(f"{path}/abort", partial(self.abort, player)),
-                web.post(f"{path}/resign", partial(self.resign, player)),
-                web.post(f"{path}/draw/{{answer}}", partial(self.draw, player)),
-                web.post(f"{path}/takeback/{{answer}}", partial(self.takeback, player)),
-                web.post(f"{path}/claim-victory", partial(self.claim, player, victory=True)),
+                web.get(f"/api/{side}/game/stream/{GAME}", self.game_stream, allow_head=False),
+                web.post(f"{path}/move/{{move}}", self.move),
+                web.post(f"{path}/abort", self.abort),
+                web.post(f"{path}/resign", self.resign),
+                web.post(f"{path}/draw/{{answer}}", self.draw),
+                web.post(f"{path}/takeback/{{answer}}", self.takeback),
+                web.post(f"{path}/claim-victory", partial(self.claim, victory=True)),
                 # The path that berserk 0.14 requests.
-                web.post(f"{path}/claim-victory/", partial(self.claim, player, victory=True)),
-                web.post(f"{path}/claim-draw", partial(self.claim, player, victory=False)),
-                web.get(f"{path}/chat", partial(self.read_chat, player)),
-                web.post(f"{path}/chat", partial(self.write_chat, player)),
+                web.post(f"{path}/claim-victory/", partial(self.claim, victory=True)),
+                web.post(f"{path}/claim-draw", partial(self.claim, victory=False)),
+                web.get(f"{path}/chat", self.read_chat),
+                web.post(f"{path}/chat", self.write_chat),
             ]
         return routes
 
-    async def _player(self, request: web.Request, *, for_bots: bool) -> AccountRecord:
+    async def _player(self, request: web.Request) -> AccountRecord:
+        """The account of a request to the Bot API or the Board API, which is for people."""
         account = await self._gate.account(request)
-        if for_bots and not account.is_bot:
+        is_for_bots = request.path.startswith("/api/bot/")
+        if is_for_bots and not account.is_bot:
             raise HttpError(400, "This endpoint can only be used with a Bot account")
-        if account.is_bot and not for_bots:
+        if account.is_bot and not is_for_bots:
             raise HttpError(400, "This endpoint cannot be used with a Bot account")
         return account
+
+    async def _own_game(self, request: web.Request) -> tuple[AccountRecord, ReplayedGame, int]:
+        """The request's account, its game, and its side there."""
+        account = await self._player(request)
+        game, side = await self._referee.find_own(request.match_info["game"], account)
+        return account, game, side
 
     # --- Streams ----------------------------------------------------------------------------------------
 
@@ -114,9 +119,8 @@ class PlayRoutes:
         forget = partial(self._referee.account_streams.remove, account.id, stream)
         return await self._send(request, stream, leave, forget)
 
-    async def game_stream(self, player: "PlayerHandler", request: web.Request) -> web.StreamResponse:
-        account = await player(request)
-        game, side = await self._referee.find_own(request.match_info["game"], account)
+    async def game_stream(self, request: web.Request) -> web.StreamResponse:
+        account, game, side = await self._own_game(request)
         stream = Stream(wants_view=not account.is_bot)
         leave = self._gate.open_stream(request, account, stream, game.id)
         self._referee.listen_to_game(game, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
@@ -147,49 +151,46 @@ class PlayRoutes:
 
     # --- Moves and endings ------------------------------------------------------------------------------
 
-    async def move(self, player: "PlayerHandler", request: web.Request) -> web.Response:
+    async def move(self, request: web.Request) -> web.Response:
         # The arrival ends the thinking: waiting for the database or the lock does not cost the player time.
         when = self._referee.instant()
         text, ply = request.match_info["move"], as_int(request.query, "ply")
         draw = as_bool(request.query, "offeringDraw")
         return await self._change(
-            player,
             request,
             lambda game, side, _when: transitions.move(game, side, text, when, ply=ply, draw=draw),
         )
 
-    async def abort(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        return await self._change(player, request, lambda game, _side, when: transitions.abort(game, when))
+    async def abort(self, request: web.Request) -> web.Response:
+        return await self._change(request, lambda game, _side, when: transitions.abort(game, when))
 
-    async def resign(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        return await self._change(player, request, transitions.resign)
+    async def resign(self, request: web.Request) -> web.Response:
+        return await self._change(request, transitions.resign)
 
-    async def draw(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        return await self._change(player, request, partial(transitions.answer_draw, yes=_answer(request)))
+    async def draw(self, request: web.Request) -> web.Response:
+        return await self._change(request, partial(transitions.answer_draw, yes=_answer(request)))
 
-    async def takeback(self, player: "PlayerHandler", request: web.Request) -> web.Response:
+    async def takeback(self, request: web.Request) -> web.Response:
         yes, ply = _answer(request), as_int(request.query, "ply")
-        return await self._change(player, request, partial(transitions.answer_takeback, yes=yes, ply=ply))
+        return await self._change(request, partial(transitions.answer_takeback, yes=yes, ply=ply))
 
-    async def claim(self, player: "PlayerHandler", request: web.Request, *, victory: bool) -> web.Response:
+    async def claim(self, request: web.Request, *, victory: bool) -> web.Response:
         def step(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
             if not game.is_over and game.clock and not self._referee.has_left(game, 1 - side):
                 raise ArenaRefusal("Your opponent is still here")
             return transitions.claim(game, side, when, victory=victory)
 
-        return await self._change(player, request, step)
+        return await self._change(request, step)
 
-    async def _change(self, player: "PlayerHandler", request: web.Request, step: Step) -> web.Response:
-        account = await player(request)
-        game, side = await self._referee.find_own(request.match_info["game"], account)
+    async def _change(self, request: web.Request, step: Step) -> web.Response:
+        _, game, side = await self._own_game(request)
         await self._referee.change(game.id, lambda game: step(game, side, self._referee.instant()))
         return ok()
 
     # --- Chat -------------------------------------------------------------------------------------------
 
-    async def write_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        account = await player(request)
-        game, _ = await self._referee.find_own(request.match_info["game"], account)
+    async def write_chat(self, request: web.Request) -> web.Response:
+        account, game, _ = await self._own_game(request)
         data = await fields(request)
         room = _room(as_text(data, "room", "player"))
         text = "".join(letter for letter in as_text(data, "text") if letter.isprintable()).strip()
@@ -201,9 +202,8 @@ class PlayRoutes:
         await self._referee.say(game, account, room, text)
         return ok()
 
-    async def read_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        account = await player(request)
-        game, _ = await self._referee.find_own(request.match_info["game"], account)
+    async def read_chat(self, request: web.Request) -> web.Response:
+        account, game, _ = await self._own_game(request)
         room = _room(request.query.get("room", "player"))
         async with self._database.read() as session:
             lines = await arena.list_chat(session, game.id, room, CHAT_LINES)
@@ -250,13 +250,10 @@ class PlayRoutes:
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def rematch(self, request: web.Request) -> web.Response:
-        account = await self._player(request, for_bots=False)
+        account, game, side = await self._own_game(request)
         require_approved(account)
-        game, side = await self._referee.find_own(request.match_info["game"], account)
-        opponent = await self._accounts.get(game.record.players[1 - side])
-        assert opponent is not None  # noqa: S101 - guaranteed by a foreign key
         address = self._gate.count_challenge(request, account)
-        challenge = await self._lobby.rematch(game, account, opponent, address)
+        challenge = await self._lobby.rematch(game, account, game.players[1 - side], address)
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def accept_challenge(self, request: web.Request) -> web.Response:
@@ -303,9 +300,6 @@ class PlayRoutes:
         account = await self._gate.account(request)
         challenge = self._lobby.find(request.match_info["challenge"], account)
         return web.json_response(self._lobby.shown(challenge, account.id))
-
-
-PlayerHandler = Callable[[web.Request], Awaitable[AccountRecord]]
 
 
 def _answer(request: web.Request) -> bool:
