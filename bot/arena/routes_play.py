@@ -203,7 +203,7 @@ class PlayRoutes:
         return ok()
 
     async def read_chat(self, request: web.Request) -> web.Response:
-        account, game, _ = await self._own_game(request)
+        _, game, _ = await self._own_game(request)
         room = _room(request.query.get("room", "player"))
         async with self._database.read() as session:
             lines = await arena.list_chat(session, game.id, room, CHAT_LINES)
