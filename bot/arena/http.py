@@ -205,8 +205,8 @@ class RequestGate:
 
     def _log(self, level: int, request: web.Request, text: str, *, has_traceback: bool = False) -> None:
         if (dropped := self._lines.next()) is not None:
-            line = "%.20s %.100s: %.500s%s"
-            logger.log(level, line, request.method, request.path, text, dropped, exc_info=has_traceback or None)
+            text = f"{request.method:.20} {request.path:.100}: {text:.500}{dropped}"
+            logger.log(level, "%s", text, exc_info=has_traceback or None)
 
     def priority(self, account_id: str) -> Priority:
         """Priority of an account; an empty id is anonymous."""
