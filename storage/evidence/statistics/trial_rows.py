@@ -61,7 +61,7 @@ async def trial_games(
     Args:
         session: Of the transaction.
         trial: The trial.
-        treated: The player whose effect is asked for (A = 1).
+        treated: The player whose effect is estimated (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
         passing: All games that pass these filters; None: those of the trial are read.
@@ -350,11 +350,11 @@ class _Costs:
         self._judgement = judge(candidate, decision.params, scale_centi)
         costs = [each.cost for each in self._judgement.replies]
         if forecast is None:
-            odds = expected_by_looks(candidate, scale_centi).odds
+            probabilities = expected_by_looks(candidate, scale_centi).probabilities
         else:
-            odds = tuple(forecast.odds_of(each.reply) for each in self._judgement.replies)
-        total = sum(odds)  # 1, but for rounding
-        self.expected = sum(p * cost for p, cost in zip(odds, costs, strict=True)) / total / WHOLE
+            probabilities = tuple(forecast.probability_of(each.reply) for each in self._judgement.replies)
+        total = sum(probabilities)  # 1, but for rounding
+        self.expected = sum(p * cost for p, cost in zip(probabilities, costs, strict=True)) / total / WHOLE
         self.mean = sum(costs) / len(costs) / WHOLE
 
     def of(self, reply: str) -> float:
