@@ -18,7 +18,7 @@ from tests.lab.training.test_self_play import records
 def test_the_learned_network_corrects_the_evaluation(tmp_path: Path, game: str) -> None:
     """Its bytes, in the core's arithmetic, promise the search's scores better than the evaluation alone."""
     path = tmp_path / "games.bin"
-    path.write_bytes(records(game, games=3))
+    path.write_bytes(records(game, games=6))
     samples = Samples(GAMES[game], [path])
     arguments = [game, str(path), "--out", "x", "--epochs", "30", "--batch", "64", "--threads", "1"]
     options = networks.parser().parse_args([*arguments, "--device", "cpu", "--result-share", "0"])
@@ -36,14 +36,9 @@ def test_the_learned_network_corrects_the_evaluation(tmp_path: Path, game: str) 
 
     network, scale = Network(game, weights), GAMES[game].scale_centi()
     places = np.flatnonzero(~samples.held_out)[:200]
-    corrections = np.array(
-        [
-            network.correction_centi(
-                *([place for place in view if place != GAMES[game].inputs] for view in both)
-            )
-            for both in samples.inputs[places].tolist()
-        ]
-    )
+    padding = GAMES[game].inputs
+    views = [[view[view != padding].tolist() for view in both] for both in samples.inputs[places]]
+    corrections = np.array([network.correction_centi(mover, other) for mover, other in views])
 
     def error(centi: Any) -> float:
         promised, target = (1 / (1 + np.exp(-each / scale)) for each in (centi, samples.scores[places]))
