@@ -148,7 +148,7 @@ def test_a_game_waits_for_other_programs_that_write(
     assert numbers(place.games()) == [0, 1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_and_resumed(place: Place, desdemona: Command, number: signal.Signals) -> None:
     arguments = (*QUICK, "--games", "8")
     first = place.start(*arguments)
