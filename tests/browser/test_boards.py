@@ -283,7 +283,9 @@ def test_pieces_can_be_read_without_chinese_letters(page: Page, host: Host) -> N
     letters = page.driver.execute_script(
         "return [...document.querySelectorAll('.game .square .piece use')].slice(0, 9).map((each) => {"
         "  const letter = document.querySelector(`${each.getAttribute('href')} .latin`);"
-        "  return getComputedStyle(each).getPropertyValue('--latin') === 'inline' && letter.textContent;"
+        "  const style = getComputedStyle(each);"
+        "  const isShown = (name) => style.getPropertyValue(name) === 'inline';"
+        "  return isShown('--latin') !== isShown('--latin-only') && letter.textContent;"
         "})"
     )
     assert letters == [*"RHEAKAEHR"]
