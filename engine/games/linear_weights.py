@@ -8,15 +8,11 @@ import json
 import math
 import sys
 from array import array
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine.games.program_files import reading
-
-LIMIT_CENTI = 20_000
-"""Bound for the absolute value of an evaluation."""
 
 Groups = Mapping[str, int]
 """Sizes of the groups by name, in the order of the features."""
@@ -48,24 +44,6 @@ class LinearWeights:
         if sys.byteorder == "big":
             pairs.byteswap()
         return pairs.tobytes()
-
-
-class Features(NamedTuple):
-    """The inputs of the evaluation in a position."""
-
-    counts: Counter[int]
-    """Count of each feature for the side to move less the count for the other side."""
-    middle: int
-    """Game phase: 64 takes the middlegame weights alone, 0 the endgame weights."""
-    scale: int
-    """Scale factor out of 64: lower where a lead is hard to win."""
-
-    def score_centi(self, weights: LinearWeights) -> int:
-        """The evaluation in centi-units for the side to move."""
-        middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
-        end = sum(weights.end[feature] * count for feature, count in self.counts.items())
-        score = ((middle * self.middle + end * (64 - self.middle)) >> 6) * self.scale >> 6
-        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
 
 
 def starts(groups: Groups) -> dict[str, int]:

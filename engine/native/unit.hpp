@@ -149,23 +149,11 @@ class UnitCore final : public Core<typename G::Position> {
     Strong strong_;  // with its own tables: selective results must not reach the exact search's
 };
 
-// Null if there is not enough memory.
-template <Game G, class Strong, class Evaluation>
-Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
+// Null if there is not enough memory.  The network, if any, is for the strong search.
+template <Game G, class Strong, Game StrongGame = G, class Evaluation, class... Network>
+Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network*... network) {
     try {
-        auto* core = new UnitCore<G, Strong>(table_mb, G(evaluation), G(evaluation));
-        if (core->is_allocated()) return core;
-        delete core;
-    } catch (const std::bad_alloc&) {
-    }
-    return nullptr;
-}
-
-// Likewise, with another game for the strong search.
-template <Game G, class Strong, Game StrongGame, class Evaluation, class Network>
-Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network* network) {
-    try {
-        auto* core = new UnitCore<G, Strong, StrongGame>(table_mb, G(evaluation), StrongGame(evaluation, network));
+        auto* core = new UnitCore<G, Strong, StrongGame>(table_mb, G(evaluation), StrongGame(evaluation, network...));
         if (core->is_allocated()) return core;
         delete core;
     } catch (const std::bad_alloc&) {

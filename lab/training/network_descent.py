@@ -10,9 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody calls it)
 
-from engine.games.network_arithmetic import to_bytes
 from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
-from lab.training.network_samples import Samples
+from lab.training.network_samples import Samples, to_bytes
 from lab.training.self_play import NetworkGame
 
 _LAST_SHARE = 0.003

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.games.networks import INPUT_UNIT, OUTPUT_UNIT
 from lab.training.self_play import NetworkGame
 
 HELD_OUT = 50
@@ -82,3 +83,24 @@ def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
             pieces.append((before, records[start:end]))
             start, before = end, games
     return pieces
+
+
+def to_bytes(
+    inputs: NDArray[np.float32], bias: NDArray[np.float32], outputs: NDArray[np.float32],
+    output_bias: NDArray[np.float32],
+) -> bytes:  # fmt: skip
+    """The core's form of learned weights.
+
+    Args:
+        inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.
+        bias: Of the sums.
+        outputs: Of the second layer; limited to what the core can take.
+        output_bias: Of the second layer.
+    """
+    parts = [
+        np.clip(np.rint(inputs * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(bias * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(outputs * OUTPUT_UNIT), -127, 127).astype("<i2"),
+        np.rint(output_bias * INPUT_UNIT * OUTPUT_UNIT).astype("<i4"),
+    ]
+    return b"".join(part.tobytes() for part in parts)

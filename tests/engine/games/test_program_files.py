@@ -30,7 +30,7 @@ def network() -> Any:
 
 
 def othello() -> Any:
-    return searchers.othello_evaluation.__wrapped__()
+    return othello_evaluation.native_evaluation.__wrapped__()
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from engine.formats import transcripts
 from engine.game import Move
-from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition, parse_transcript
+from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 from engine.games.othello_evaluation import turned
 from engine.lookup.othello_book import (
     BadBook,
@@ -448,7 +449,7 @@ def wthor(*games: tuple[str, int]) -> bytes:
     """A WTHOR file of games by transcript and black's score."""
     data = struct.pack("<4BIHH4B", 19, 84, 1, 1, len(games), 0, 1984, 8, 0, 22, 0)
     for text, score in games:
-        squares = [SQUARES.index(move) for move in parse_transcript(text) if move != "pass"]
+        squares = [SQUARES.index(move) for move in transcripts.parse(text).moves if move != "pass"]
         placed = bytes(10 * (square // 8 + 1) + square % 8 + 1 for square in squares)
         data += struct.pack("<3H2B", 0, 1, 2, score, score) + placed.ljust(60, b"\0")
     return data
