@@ -60,7 +60,7 @@ class Resigned(EngineError):
 
 
 class Waiting(Protocol):
-    """How long to wait for a program: a `WaitLimit` or an `engine.protocols.link.Patience`."""
+    """How long to wait for a program: a `WaitLimit`, or one on its processor time, too."""
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -82,17 +82,18 @@ class WaitLimit:
     stop: StopFlag
     """Ends the wait at once, with `Stopped`."""
     until: float = math.inf
-    """Time on the clock that ends the wait with `EngineTimeout`, whatever the program has printed."""
+    """Time on the clock that ends the wait, whatever the program has printed."""
     silence_s: float = math.inf
     """Longest silence of the program, in seconds."""
-    late: str = "does not answer in time"
-    """Predicate of the message about a program that misses `until`."""
+    late: str | None = "does not answer in time"
+    """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: then the wait
+    ends with `Stopped`, since the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
         """See `Waiting.check`."""
         now = self.clock()
-        if self.stop.is_set():
+        if self.stop.is_set() or (self.late is None and now >= self.until):
             raise Stopped("the wait for the engine was ended")
         if now >= self.until:
             raise EngineTimeout(f"{name} {self.late}")
