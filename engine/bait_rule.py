@@ -27,7 +27,8 @@ from typing import Any, Self
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
-from engine.judgement import ERROR, Judgement, require_whole
+from engine.judgement import ERROR, Judgement
+from engine.plain_values import reader
 
 RULE = 1
 """The version of these rules; changes with the meaning of anything here."""
@@ -166,28 +167,9 @@ class ReplyForecast:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            tempting = tuple(
-                TemptingReply(**{**each, "deceives_at": tuple(each["deceives_at"])})
-                for each in record["tempting"]
-            )
-            odds, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            read = {"replies": tuple(map(str, record["replies"])), "odds": odds, "base": base}
-            other = record.get("other")
-            found = cls(
-                **{
-                    **record,
-                    **read,
-                    "model": ModelInfo(**record["model"]),
-                    "tempting": tempting,
-                    "other": None if other is None else cls.from_record(other),
-                }
-            )
-            if len(found.replies) != len(odds):
+            found: Self = reader(cls)(record)
+            if len(found.replies) != len(found.odds):
                 raise ValueError("there are not as many odds as replies")
-            if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
-                raise TypeError("rule or confirm_depth is not a whole number")
-            if not isinstance(found.confirm_source, str):
-                raise TypeError("confirm_source is not text")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return found
@@ -226,7 +208,7 @@ def forecast(
         IncompleteProfile: The profile is incomplete.
         ValueError: There are more or fewer odds than replies.
     """
-    require_whole(candidate)
+    candidate.require_whole()
     if expected is None:
         expected = expected_by_looks(candidate, scale_centi)
     if len(expected.odds) != len(candidate.replies):
