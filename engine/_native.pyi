@@ -1,5 +1,7 @@
 """The C++ core: exact and strong search, and the flag that stops them."""
 
+from collections.abc import Sequence
+
 INFINITY: int
 
 UNIT: str
@@ -207,7 +209,7 @@ class ChessSearch(AnySearch):
     ) -> None:
         """Without a network the strong search uses the evaluation, too."""
 
-    def strong_evaluation(self, position: str, moves: Sequence[int]) -> int:
+    def strong_evaluation(self, position: tuple[int, int] | str, moves: Sequence[int]) -> int:
         """
         The strong search's static evaluation after these moves, which must be legal, in centi-units for
         the side to move there.
@@ -245,7 +247,7 @@ class XiangqiSearch(AnySearch):
     ) -> None:
         """Without a network the strong search uses the evaluation, too."""
 
-    def strong_evaluation(self, position: str, moves: Sequence[int]) -> int:
+    def strong_evaluation(self, position: tuple[int, int] | str, moves: Sequence[int]) -> int:
         """
         The strong search's static evaluation after these moves, which must be legal, in centi-units for
         the side to move there.

@@ -212,7 +212,6 @@ struct TextBinding : Rules {
                  "network"_a = nb::none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
                  "Without a network the strong search uses the evaluation, too.")
             .def("strong_evaluation", &Search::strong_evaluation, "position"_a, "moves"_a,
-                 nb::sig("def strong_evaluation(self, position: str, moves: Sequence[int]) -> int"),
                  "The strong search's static evaluation after these moves, which must be legal, in centi-units for\n"
                  "the side to move there.");
         m.def(perft_name, &perft, "position"_a, "depth"_a,

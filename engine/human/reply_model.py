@@ -2,7 +2,7 @@
 
 A human-move model (`engine.human.model`) sees the board alone.  A calibrated model also sees the replies'
 profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can
-estimate how often people play a reply that looks good at first glance but is bad.
+estimate how often people play a reply that looks good to a shallow search but is bad.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from engine.game import Game
 from engine.human.model import BadModel, checked_distribution
 
 
-class ReplyOdds(Protocol):
+class ReplyModel(Protocol):
     """Predicts a person's reply to one of our moves.  Used by one thread at a time."""
 
     @property
@@ -28,7 +28,7 @@ class ReplyOdds(Protocol):
     def learned_with(self) -> str:
         """Name of the human-move model whose predictions it was trained with; empty: none."""
 
-    def odds(
+    def reply_probabilities(
         self,
         game: Game[Any],
         after: Any,
@@ -38,7 +38,7 @@ class ReplyOdds(Protocol):
     ) -> dict[str, float]:
         """The probability of each reply, by its text; they add up to 1.
 
-        Call it through `checked_odds`.
+        Call it through `checked_probabilities`.
 
         Args:
             game: The rules.
@@ -59,8 +59,8 @@ def default_path(game: str, folder: Path = Path(__file__).parent) -> Path:
     return folder / f"calibrated_{game}.onnx"
 
 
-def checked_odds(
-    model: ReplyOdds,
+def checked_probabilities(
+    model: ReplyModel,
     game: Game[Any],
     after: Any,
     candidate: Candidate,
@@ -82,9 +82,9 @@ def checked_odds(
         raise ValueError(f"{len(human)} probabilities for {len(replies)} replies to {candidate.move}")
     if len(replies) < 2:
         return dict.fromkeys(replies, 1.0)
-    answer, name = model.odds(game, after, candidate, human, person), model.info.name
+    answer, name = model.reply_probabilities(game, after, candidate, human, person), model.info.name
     if set(answer) != set(replies):
         wrong = sorted(set(answer) ^ set(replies))
         raise BadModel(f"{name}: its answer and the replies differ: {', '.join(wrong[:8])}")
-    odds = checked_distribution([float(answer[reply]) for reply in replies], name)
-    return dict(zip(replies, odds, strict=True))
+    found = checked_distribution([float(answer[reply]) for reply in replies], name)
+    return dict(zip(replies, found, strict=True))
