@@ -79,21 +79,6 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), scale)
 
 
-def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
-    """The ``weights`` part of a card, from bytes as `Weights.to_bytes` returns them."""
-    numbers = array("h", pairs)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    if len(numbers) != 2 * sum(groups.values()):
-        raise BadWeights(f"{len(numbers)} numbers are not weights of {sum(groups.values())} features")
-    held, first = {}, 0
-    for name, size in groups.items():
-        of_group = numbers[2 * first : 2 * (first + size)].tolist()
-        held[name] = {"middle": of_group[0::2], "end": of_group[1::2]}
-        first += size
-    return held
-
-
 def own_weights(name: str, groups: Groups) -> LinearWeights:
     """The weights in one of the program's own cards, for instance ``chess_weights.json``.
 
@@ -102,19 +87,3 @@ def own_weights(name: str, groups: Groups) -> LinearWeights:
     """
     with reading(name) as file:
         return from_card(json.loads(file.read_text("utf-8")), groups)
-
-
-def card_text(card: Mapping[str, Any]) -> str:
-    """JSON with each half of a group on a line of its own."""
-    rows = []
-    for key, value in card.items():
-        if key == "weights":
-            groups = [
-                f'    "{name}": {{\n      "middle": {json.dumps(halves["middle"])},\n'
-                f'      "end": {json.dumps(halves["end"])}\n    }}'
-                for name, halves in value.items()
-            ]
-            rows.append('  "weights": {\n' + ",\n".join(groups) + "\n  }")
-        else:
-            rows.append(f"  {json.dumps(key)}: " + json.dumps(value, indent=2).replace("\n", "\n  "))
-    return "{\n" + ",\n".join(rows) + "\n}\n"

@@ -330,35 +330,6 @@ def read_card(path: Path) -> PersonPrior:
 # --- The card -------------------------------------------------------------------------------------------
 
 
-def base_record(prior: BasePrior) -> dict[str, Any]:
-    """A base's entry in a card, as plain JSON values; `PersonPrior.parse` reads it."""
-    return {
-        "base": prior.base,
-        "depth": prior.depth,
-        "least": prior.least,
-        "grid": {"x": list(prior.grid.x), "k": list(prior.grid.k)},
-        "rating": {
-            "origin": prior.scale.origin,
-            "centre": prior.scale.centre,
-            "unit": prior.scale.unit,
-            "most": prior.scale.most,
-            "games": prior.scale.games,
-        },
-        "rated": None if prior.rated is None else _gaussian_record(prior.rated),
-        "unrated": _gaussian_record(prior.unrated),
-    }
-
-
-def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
-    return {
-        "mean": {
-            name: {"x": float(x), "k": float(k)}
-            for name, (x, k) in zip(prior.features, prior.coefficients.tolist(), strict=True)
-        },
-        "covariance": prior.covariance.tolist(),
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _Point:
     """Coefficients of one feature."""

@@ -18,14 +18,16 @@ import argparse
 import json
 import shlex
 import signal
+import sys
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from engine.games.linear_weights import BadWeights, Groups, card_text, from_card, starts, to_groups
+from engine.games.linear_weights import BadWeights, Groups, from_card, starts
+from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
@@ -36,27 +38,6 @@ _SCALES = 100.0, 600.0
 """Bounds of s of the labels: while the weights are poor, results hardly depend on scores."""
 
 
-class Trainer(Protocol):
-    """`lab._training.ChessTrainer` and ``XiangqiTrainer``."""
-
-    weights: bytes
-
-    def set_start(self, start: bytes) -> None: ...
-    def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]: ...
-    def forget(self) -> None: ...
-    def fit(
-        self, epochs: int, scale_centi: float, trace: float, first_rate: float, last_rate: float,
-        pull: float, smooth: float, neighbours: Sequence[tuple[int, int]],
-    ) -> tuple[float, float]: ...  # fmt: skip
-    def error(self, scale_centi: float, trace: float) -> tuple[float, float]: ...
-    def scored(self) -> list[tuple[int, int, int]]: ...
-    def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]: ...
-
-
-class MakesTrainer(Protocol):
-    def __call__(self, seed: int, threads: int) -> Trainer: ...
-
-
 @dataclass(frozen=True)
 class Subject:
     """A game whose evaluation is learned."""
@@ -65,7 +46,8 @@ class Subject:
     """Its module, for instance ``lab.training.chess``."""
     out: Path
     """Path of its weights."""
-    trainer: MakesTrainer
+    trainer: Callable[[int, int], AnyTrainer]
+    """From a seed and a number of threads."""
     groups: Groups
     material: Mapping[str, int]
     """Groups with an initial weight other than 0, in centi-units."""
@@ -264,6 +246,37 @@ def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
             "log_loss_of_one_s": round(log_loss(constant, samples), 4),
         },
     }
+
+
+def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
+    """The ``weights`` part of a card, from bytes as `Weights.to_bytes` returns them."""
+    numbers = array("h", pairs)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    if len(numbers) != 2 * sum(groups.values()):
+        raise BadWeights(f"{len(numbers)} numbers are not weights of {sum(groups.values())} features")
+    held, first = {}, 0
+    for name, size in groups.items():
+        of_group = numbers[2 * first : 2 * (first + size)].tolist()
+        held[name] = {"middle": of_group[0::2], "end": of_group[1::2]}
+        first += size
+    return held
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """JSON with each half of a group on a line of its own."""
+    rows = []
+    for key, value in card.items():
+        if key == "weights":
+            groups = [
+                f'    "{name}": {{\n      "middle": {json.dumps(halves["middle"])},\n'
+                f'      "end": {json.dumps(halves["end"])}\n    }}'
+                for name, halves in value.items()
+            ]
+            rows.append('  "weights": {\n' + ",\n".join(groups) + "\n  }")
+        else:
+            rows.append(f"  {json.dumps(key)}: " + json.dumps(value, indent=2).replace("\n", "\n  "))
+    return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
 def main(subject: Subject, arguments: Sequence[str]) -> None:

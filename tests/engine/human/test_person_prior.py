@@ -31,13 +31,13 @@ from engine.human.person_prior import (
     PersonPrior,
     RatingScale,
     base_key,
-    base_record,
     costs_of,
     features_of,
     read_card,
     speed_s,
     tilted_rows,
 )
+from lab.analysis.person_fitting import base_record
 
 BASE = "b" * 64
 SCALE = RatingScale("a site's", 1600.0, 400.0, 2.0, 20)

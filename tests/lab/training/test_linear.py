@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.games.linear_weights import BadWeights, card_text, from_card, starts, to_groups
+from engine.games.linear_weights import BadWeights, from_card, starts
 from lab.training import chess, linear, xiangqi
-from lab.training.linear import Subject, neighbours, scaled, start_weights
+from lab.training.linear import Subject, card_text, neighbours, scaled, start_weights, to_groups
 
 SUBJECTS = [chess.SUBJECT, xiangqi.SUBJECT]
 TINY = (
