@@ -6,8 +6,7 @@ in centi-units.  The file is also the card that documents how the weights were m
 
 import json
 import math
-import sys
-from array import array
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,10 +39,8 @@ class LinearWeights:
 
     def to_bytes(self) -> bytes:
         """The C++ core's form: two little-endian 16-bit integers for each feature."""
-        pairs = array("h", [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair])
-        if sys.byteorder == "big":
-            pairs.byteswap()
-        return pairs.tobytes()
+        pairs = [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair]
+        return struct.pack(f"<{len(pairs)}h", *pairs)
 
 
 def starts(groups: Groups) -> dict[str, int]:

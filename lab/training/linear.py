@@ -16,15 +16,17 @@ weights with any number of threads.
 
 import argparse
 import json
+import re
 import shlex
 import signal
-import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from engine.games.linear_weights import BadWeights, Groups, from_card, starts
 from lab._training import AnyTrainer
@@ -249,34 +251,18 @@ def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
-    """The ``weights`` part of a card, from bytes as `Weights.to_bytes` returns them."""
-    numbers = array("h", pairs)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    if len(numbers) != 2 * sum(groups.values()):
-        raise BadWeights(f"{len(numbers)} numbers are not weights of {sum(groups.values())} features")
-    held, first = {}, 0
-    for name, size in groups.items():
-        of_group = numbers[2 * first : 2 * (first + size)].tolist()
-        held[name] = {"middle": of_group[0::2], "end": of_group[1::2]}
-        first += size
-    return held
+    """The ``weights`` part of a card, from bytes as `LinearWeights.to_bytes` returns them."""
+    pair_of = np.frombuffer(pairs, "<i2").reshape(sum(groups.values()), 2)
+    halves = {
+        name: pair_of[first : first + groups[name]].T.tolist() for name, first in starts(groups).items()
+    }
+    return {name: {"middle": middle, "end": end} for name, (middle, end) in halves.items()}
 
 
 def card_text(card: Mapping[str, Any]) -> str:
-    """JSON with each half of a group on a line of its own."""
-    rows = []
-    for key, value in card.items():
-        if key == "weights":
-            groups = [
-                f'    "{name}": {{\n      "middle": {json.dumps(halves["middle"])},\n'
-                f'      "end": {json.dumps(halves["end"])}\n    }}'
-                for name, halves in value.items()
-            ]
-            rows.append('  "weights": {\n' + ",\n".join(groups) + "\n  }")
-        else:
-            rows.append(f"  {json.dumps(key)}: " + json.dumps(value, indent=2).replace("\n", "\n  "))
-    return "{\n" + ",\n".join(rows) + "\n}\n"
+    """JSON with each list of numbers on a line of its own."""
+    text = json.dumps(card, indent=2)
+    return re.sub(r"\[\n\s+([^][{}]*?)\n\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
 def main(subject: Subject, arguments: Sequence[str]) -> None:

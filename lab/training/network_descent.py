@@ -51,7 +51,7 @@ def learn(
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    scale = game.scale_centi()
+    scale = game.linear().scale_centi[1]  # in the middlegame
     inputs = torch.from_numpy(samples.inputs.view(np.int16)).to(device)
     scores = torch.from_numpy(samples.scores).to(device).float()
     results = torch.from_numpy(samples.results).to(device).float() / 2

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +36,8 @@ class Samples:
             OSError: A file cannot be read.
             ValueError: A file does not hold such games.
         """
-        parts: list[
-            tuple[
-                NDArray[np.uint16], NDArray[np.int16], NDArray[np.int16], NDArray[np.uint8], NDArray[np.bool_]
-            ]
-        ] = []
-        evaluation = game.evaluation(game.weights())
+        parts: list[tuple[NDArray[Any], ...]] = []
+        evaluation = game.evaluation()
         for path in files:
             for before, records in _pieces(path.read_bytes(), path):
                 try:
@@ -62,11 +59,9 @@ class Samples:
         self.files = [
             {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in files
         ]
-        self.inputs = np.concatenate([part[0] for part in parts])
-        self.scores = np.concatenate([part[1] for part in parts])
-        self.linear = np.concatenate([part[2] for part in parts])
-        self.results = np.concatenate([part[3] for part in parts])
-        self.held_out = np.concatenate([part[4] for part in parts])
+        self.inputs, self.scores, self.linear, self.results, self.held_out = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
 
 
 def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:

@@ -498,8 +498,8 @@ def test_real_games_are_read(tmp_path: Path) -> None:
         ("a.wtb", wthor(("f5", 40))[:12] + b"\x0a" + wthor(("f5", 40))[13:], "10 x 10"),
         ("a.wtb", wthor(("f5", 40))[:-60] + b"\x63" * 60, "game 1 has an invalid square"),
         ("a.wtb", wthor(("f5", 65)), "game 1 has an invalid square or score"),
-        ("a.txt", b"f5d6\nf5f5\n", "line 2: disc 2: 'f5' is not a legal move"),
-        ("a.txt", b"f5d6\nhello\n", "line 2: no move"),
+        ("a.txt", b"f5d6\nf5f5\n", "game 2: disc 2: 'f5' is not a legal move"),
+        ("a.txt", b"f5d6\nhello\n", "game 2: no move"),
         ("a.txt", b"\xff\xfe\x00", "neither a .wtb file nor text"),
     ],
 )
