@@ -140,6 +140,6 @@ struct Binding {
 
 void bind_linear_training(nb::module_& m) {
     Binding::bind(m);
-    Binding::bind_game<desdemona::chess::Position>(m, "ChessTrainer", "That of chess.");
-    Binding::bind_game<desdemona::xiangqi::Position>(m, "XiangqiTrainer", "That of xiangqi.");
+    Binding::bind_game<desdemona::chess::Position>(m, "ChessTrainer", "Learns the evaluation of chess.");
+    Binding::bind_game<desdemona::xiangqi::Position>(m, "XiangqiTrainer", "Learns the evaluation of xiangqi.");
 }
