@@ -64,16 +64,12 @@ class UnitCore final : public Core<typename G::Position> {
 
    protected:
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
-        try {
-            return try_node(game_.root(p), depth, alpha, beta, stop, score);
-        } catch (const Unwind&) {
-            return false;
-        }
+        return unless_stopped([&] { return try_node(game_.root(p), depth, alpha, beta, stop, score); });
     }
 
     bool try_scores_after(const Position& p, const int* moves, int count, int least, int most, const StopFlag& stop,
                           int* scores) override {
-        try {
+        return unless_stopped([&] {
             const auto root = game_.root(p);
             for (int i = 0; i < count; ++i) {
                 const auto after = game_.play(root, moves[i]);
@@ -82,31 +78,25 @@ class UnitCore final : public Core<typename G::Position> {
                 }
             }
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_trappy(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                     ProfileSink& sink) override {
-        try {
+        return unless_stopped([&] {
             table_.new_search();
             Profiler<G>(search_, game_.root(p), depth, options, stop).find(sink);
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_tempting(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
                       ProfileSink& sink) override {
-        try {
+        return unless_stopped([&] {
             table_.new_search();
             Tempter<G>(search_, game_.root(p), depth, options, stop).find(sink);
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
@@ -123,6 +113,16 @@ class UnitCore final : public Core<typename G::Position> {
     }
 
    private:
+    // What the work returns; false: it was stopped.
+    template <class Work>
+    static bool unless_stopped(const Work& work) {
+        try {
+            return work();
+        } catch (const Unwind&) {
+            return false;
+        }
+    }
+
     // May throw Unwind.
     bool try_node(const typename G::Node& node, int depth, int alpha, int beta, const StopFlag& stop, int& score) {
         if constexpr (Solves<Strong, G>) {
