@@ -168,7 +168,7 @@ class ReplyForecast:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            found: Self = reader(cls)(record)
+            found: Self = reader(ReplyForecast)(record)
             if len(found.replies) != len(found.probabilities):
                 raise ValueError("there are not as many probabilities as replies")
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -332,7 +332,7 @@ class Decision:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            decision: Self = reader(cls)(_with_defaults(record))
+            decision: Self = reader(Decision)(_with_defaults(record))
             if all(candidate.move != decision.move for candidate in decision.candidates):
                 raise ValueError(f"{decision.move} is not among the candidates")
             for candidate in decision.candidates:

@@ -48,7 +48,8 @@ def reader(kind: Any) -> Read:
     if is_dataclass(kind):
         return _dataclass(kind)
     if issubclass(kind, StrEnum):
-        return kind
+        member: Read = kind
+        return member
     return _exactly(_kinds(kind), {int: _WHOLE, float: _FINITE}.get(kind))
 
 

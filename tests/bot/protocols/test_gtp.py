@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ class Asking:
             lines.append(line)
         return "\n".join(lines)
 
-    def play(self, moves: list[str]) -> None:
+    def play(self, moves: Sequence[str]) -> None:
         for ply, move in enumerate(moves):
             assert self(f"play {'bw'[ply % 2]} {move}") == "= "
 
