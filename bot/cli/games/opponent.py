@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from storage.database import Database
-    from storage.evidence.queries.opponent_report import GameProgress, OpponentReport
-    from storage.evidence.statistics.reply_progress import ReplyQuality
+    from storage.evidence.queries.opponent_report import OpponentReport
+    from storage.evidence.statistics.reply_progress import GameProgress, ReplyQuality
 
 _NAMED = 4
 """Accounts listed when a name matches several."""
@@ -106,9 +106,7 @@ def _lines(report: "OpponentReport") -> Iterator[str]:
             f"  rating at {seen.game}, {seen.speed}: {ratings[0]} at first, now {ratings[-1]} "
             f"({min(ratings)} to {max(ratings)} in {counted(len(ratings), 'game')})"
         )
-    if report.damage:
-        yield f"suspect games: not known, a record is damaged ({printable_name(report.damage)})"
-    elif not account.is_bot:
+    if not account.is_bot:
         flags = ", ".join(f"{flag} {count}" for flag, count in report.flags.items())
         yield f"suspect games: {len(report.suspects)}{f' ({flags})' if flags else ''}"
 

@@ -17,8 +17,9 @@ from bot.charts.numbers import NumberStyle
 from bot.views.verdict_text import sentences
 from engine.games import get_rules
 from storage.evidence.inference.verdict import TrialVerdict
+from storage.evidence.queries.rating_curves import RatingCurve
 from storage.evidence.statistics.groups import Expected, GroupStatistics
-from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport, RatedGames
+from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _POINTS = NumberStyle(decimals=1, is_signed=True)
@@ -127,7 +128,7 @@ def _row(first: str, *others: str) -> Markup:
 
 
 def _header(report: MonthlyReport, title: str, selected: str, made_at: datetime) -> Markup:
-    games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
+    games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
     points = sum(day.points for day in report.days)
     score = f", score {points:g} of {results} ({percent(points / results, 1)})" if results else ""
     noun = "game" if games == 1 else "games"
@@ -151,7 +152,7 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
                 datetime(first.year, first.month, first.day, tzinfo=UTC),
                 sum(day.games for day in some),
                 sum(day.points for day in some),
-                sum(day.results for day in some),
+                sum(day.decided for day in some),
             )
         )
     return found
@@ -321,13 +322,13 @@ def _fates(groups: Sequence[GroupStatistics]) -> Markup:
     )
 
 
-def _ratings(curves: Sequence[RatedGames]) -> tuple[Markup, ...]:
+def _ratings(curves: Sequence[RatingCurve]) -> tuple[Markup, ...]:
     if not curves:
         return ()
     cards = []
     for curve in curves:
         name = f"{get_rules(curve.game).title}, {curve.speed}: {curve.account} at {curve.site}"
-        x, y = tuple(at for at, _ in curve.points), tuple(float(rating) for _, rating in curve.points)
+        x, y = tuple(each.at for each in curve.points), tuple(float(each.rating) for each in curve.points)
         chart = LineChart(
             title=name,
             description="Our rating at the start of each rated game.",

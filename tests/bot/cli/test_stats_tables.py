@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.cli.stats.calibration import calibration_view
 from bot.cli.stats.tables import decisions_view, groups_view, trial_view
 from storage.evidence.inference.decisions import decisions_report
-from storage.evidence.inference.games import GamesReport, games_report
+from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.plan import any_time_needed
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import TrialTerms
@@ -25,8 +25,8 @@ from tests.storage.evidence.inference.samples import (
     decision,
     game,
     games_of,
+    games_report,
     played_games,
-    suspect,
 )
 
 ARMS = ("trappy", "standard")
@@ -166,7 +166,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
     rows = [game(number) for number in range(6)]
-    report = games_report(games_of(rows), TrialTerms(), NOW, suspect({2: [SuspectFlag.COPIED]}))
+    report = games_report(games_of(rows), TrialTerms(), NOW, {2: (SuspectFlag.COPIED,)})
     found = lines(report)
     assert found.count("without 1 flagged (copied 1) -") == 2
 
