@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from engine.games.network_arithmetic import Network
+
 from lab.training import networks
 from lab.training.network_descent import learn
 from lab.training.network_samples import Samples
