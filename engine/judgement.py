@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind, ProfileJudgement
-from engine.errors import IncompleteProfile, RecordError
+from engine.errors import RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
 from engine.games import get_rules
@@ -64,9 +64,9 @@ class Judgement:
     @property
     def is_trap(self) -> bool:
         """Whether our move sets a trap."""
-        return self.trap is not None and self.is_fall(self.trap)
+        return self.trap is not None and self.is_paper_trap(self.trap)
 
-    def is_fall(self, judged: ReplyVerdict) -> bool:
+    def is_paper_trap(self, judged: ReplyVerdict) -> bool:
         """Whether a reply falls into a trap."""
         return judged.quality >= self.threshold
 
@@ -108,7 +108,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
     Raises:
         IncompleteProfile: The profile is incomplete.
     """
-    require_whole(candidate)
+    candidate.require_whole()
     params = params.for_position(scale_centi)
     raw = expected_score(candidate.raw_centi, scale_centi)
     replies = []
@@ -146,16 +146,6 @@ def judge_profile(decision: Decision) -> ProfileJudgement:
     )
 
 
-def require_whole(candidate: Candidate) -> None:
-    """Check that a move's profile is whole.
-
-    Raises:
-        IncompleteProfile: It is not.
-    """
-    if not candidate.is_whole:
-        raise IncompleteProfile(f"the profile of {candidate.move} is not complete: no reply can be judged")
-
-
 def classify_reply(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
@@ -180,9 +170,9 @@ def classify_reply(decision: Decision, reply: str | None) -> Outcome:
     cost_centi = profile.final_centi - chosen.raw_centi
     if cost_centi == 0:
         kind = OutcomeKind.OPTIMAL
-    elif judgement.is_fall(judged):
-        kind = OutcomeKind.FELL
+    elif judgement.is_paper_trap(judged):
+        kind = OutcomeKind.FELL_FOR_PAPER_TRAP
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
-    for_best = kind is OutcomeKind.FELL and judgement.trap == judged
+    for_best = kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged
     return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, RULE)

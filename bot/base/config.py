@@ -95,29 +95,24 @@ def _known_player(name: str) -> str:
 PlayerName = Annotated[str, AfterValidator(_known_player)]
 
 
-def _require_host(url: str) -> None:
+def _web_address(url: str) -> str:
     """
     Raises:
-        ValueError: It names no host, or an impossible port; the message does not show it.
+        ValueError: It is none, or has an impossible port; the message does not show it.
     """
+    if url and not re.fullmatch(r"https?://[!-~]+", url):
+        raise ValueError("must begin with http:// or https://, or be empty")
     try:
         parts = urlsplit(url)
-        is_one = bool(parts.hostname) and parts.port != 0
+        is_one = not url or (bool(parts.hostname) and parts.port != 0)
     except ValueError:
         is_one = False
     if not is_one:
         raise ValueError("has no host, or no port from 1 to 65535")
+    return url
 
 
-def _web_address(url: str) -> str:
-    if url and not re.match(r"https?://.", url):
-        raise ValueError("must begin with http:// or https://, or be empty")
-    if url:
-        _require_host(url)
-    return url.rstrip("/")
-
-
-WebAddress = Annotated[str, AfterValidator(_web_address)]
+WebAddress = Annotated[str, AfterValidator(_web_address), AfterValidator(lambda url: url.rstrip("/"))]
 
 
 def _server_address(url: str) -> str:
@@ -140,12 +135,6 @@ AllowedNetwork = Annotated[str, AfterValidator(_network)]
 def _known_game(name: str) -> str:
     if name not in GAMES:
         raise ValueError(f"no game named {name!r}; known: {', '.join(GAMES)}")
-    return name
-
-
-def _known_site(name: str) -> str:
-    if name not in DIALECTS:
-        raise ValueError(f"no site named {name!r}; known: {', '.join(DIALECTS)}")
     return name
 
 
@@ -510,15 +499,7 @@ class TrapConfig(Section):
 
     def params(self) -> TrapParams:
         """The section as the engine's own type."""
-        return TrapParams(
-            self.assessment,
-            self.margin_centi,
-            self.decided,
-            self.threshold_percent,
-            self.scale,
-            self.risk_percent,
-            self.risk_share_percent,
-        )
+        return TrapParams(**dict(self))
 
 
 class HumanConfig(Section):
@@ -625,24 +606,12 @@ class UciEngine(Section):
 
     def settings(self, start_s: float, silence_s: float) -> EngineSettings:
         """The section as the engine's own type."""
-        words = {True: "true", False: "false"}
-        return EngineSettings(
-            game=self.game,
-            command=self.command,
-            protocol=self.protocol,
-            options=tuple(
-                (name, words[value] if isinstance(value, bool) else str(value))
-                for name, value in self.options.items()
-            ),
-            depth=self.depth,
-            window_centi=self.window_centi,
-            candidates=self.candidates,
-            max_lines=self.max_lines,
-            limit=self.limit,
-            nodes=self.nodes,
-            start_s=start_s,
-            silence_s=silence_s,
+        options = tuple(
+            (name, str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in self.options.items()
         )
+        values: dict[str, Any] = {**dict(self), "options": options}
+        return EngineSettings(**values, start_s=start_s, silence_s=silence_s)
 
 
 class UciConfig(Section):
@@ -702,11 +671,11 @@ class OnlineConfig(Section):
 
 
 class AssignmentRule(Section):
-    """A rule that chooses a player; a missing key matches every game."""
+    """A rule that chooses a strategy; a missing key matches every game."""
 
-    player: PlayerName
+    strategy: PlayerName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
-    site: Annotated[str, AfterValidator(_known_site)] | None = None
+    site: DialectName | None = None
     speed: Speed | None = None
     min_rating: int | None = None
     max_rating: int | None = None
@@ -717,16 +686,16 @@ class AssignmentConfig(Section):
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
-    player: PlayerName = "trappy"
-    """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci
-    (which need another engine for every game they play: see uci.engines)."""
-    players: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
-    """The players that `balanced` compares."""
+    strategy: PlayerName = "trappy"
+    """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
+    opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
+    calibrated_uci (which need another engine for every game they play: see uci.engines)."""
+    strategies: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
+    """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
-    max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating =
-    1600 }]"""
+    """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,
+    max_rating. Example: [{ strategy = "standard", speed = "bullet" }, { strategy = "trappy",
+    min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Playing strength of the strategy gentle."""
     seed: int = Field(default=0, ge=0)
@@ -735,24 +704,26 @@ class AssignmentConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The players of whom one is drawn uniformly for each game; empty: no draw."""
-        return self.players if self.method is AssignmentMethod.BALANCED and len(self.players) > 1 else ()
+        """The strategies of which one is drawn uniformly for each game; empty: no draw."""
+        return (
+            self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
+        )
 
     @model_validator(mode="after")
-    def _players_differ(self) -> "AssignmentConfig":
-        if len(set(self.players)) != len(self.players):
-            raise ValueError("players lists one twice")
-        if weak := [player for player in self.players if strategy_named(player).has_level]:
-            raise ValueError(f"players lists {weak[0]}, which is for people to beat, not to be compared")
+    def _strategies_differ(self) -> "AssignmentConfig":
+        if len(set(self.strategies)) != len(self.strategies):
+            raise ValueError("strategies lists one twice")
+        if weak := [each for each in self.strategies if strategy_named(each).has_level]:
+            raise ValueError(f"strategies lists {weak[0]}, which is for people to beat, not to be compared")
         return self
 
     @model_validator(mode="after")
-    def _player_counts(self) -> "AssignmentConfig":
-        default = type(self).model_fields["player"].default
-        if self.method is AssignmentMethod.BALANCED and self.player != default:
+    def _strategy_counts(self) -> "AssignmentConfig":
+        default = type(self).model_fields["strategy"].default
+        if self.method is AssignmentMethod.BALANCED and self.strategy != default:
             raise ValueError(
-                f"player is {self.player}, but method balanced draws from players: "
-                'set method = "fixed", or name it in players'
+                f"strategy is {self.strategy}, but method balanced draws from strategies: "
+                'set method = "fixed", or name it in strategies'
             )
         return self
 
@@ -1087,7 +1058,7 @@ class DashboardConfig(Section):
 class AlarmsConfig(Section):
     """Alarms and how to notify the operator."""
 
-    webhook: str = ""
+    webhook: Annotated[str, AfterValidator(_web_address)] = ""
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
@@ -1102,15 +1073,6 @@ class AlarmsConfig(Section):
     """Number of consecutive losses of an account that fires an alarm; 0: never."""
     rating_drop: int = Field(default=0, ge=0, le=3000)
     """Drop below a rating's 30-day maximum, in points, that fires an alarm; 0: never."""
-
-    @field_validator("webhook")
-    @classmethod
-    def _webhook_is_an_address(cls, url: str) -> str:
-        if url and not re.fullmatch(r"https?://[!-~]+", url):
-            raise ValueError("must begin with http:// or https://, or be empty")
-        if url:
-            _require_host(url)
-        return url
 
     @field_validator("command")
     @classmethod
@@ -1208,7 +1170,7 @@ class Config(BaseSettings):
 
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the bots that play at the arena at a level, by name."""
-        gentle = {"method": AssignmentMethod.FIXED, "player": GENTLE.name}
+        gentle = {"method": AssignmentMethod.FIXED, "strategy": GENTLE.name}
         names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
             name: self.model_copy(
@@ -1343,15 +1305,15 @@ def _refuse_missing_engines(config: Config) -> None:
     assignment, games = config.assignment, config.challenges.games
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if assignment.method is AssignmentMethod.BALANCED:
-        chosen += [("assignment.players", player, games) for player in assignment.players]
+        chosen += [("assignment.strategies", each, games) for each in assignment.strategies]
     else:
-        chosen += [("assignment.player", assignment.player, games)]
+        chosen += [("assignment.strategy", assignment.strategy, games)]
     if assignment.method is AssignmentMethod.RULES:
         for number, rule in enumerate(assignment.rules):
-            if rule.game and rule.player not in (kinds := strategies_for(rule.game)):
+            if rule.game and rule.strategy not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
                 raise ConfigError(f"assignment.rules.{number}: {rule.game} is played by {players} only")
-            chosen += [(f"assignment.rules.{number}", rule.player, [rule.game] if rule.game else games)]
+            chosen += [(f"assignment.rules.{number}", rule.strategy, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]
     if config.matchmaking.enabled:

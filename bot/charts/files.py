@@ -3,11 +3,12 @@
 from pathlib import Path
 
 STYLE = Path(__file__).parent / "static" / "charts.css"
-CHART_FILES = (STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
+SHAPES_STYLE = STYLE.with_name("pieces.css")
+CHART_FILES = (STYLE, SHAPES_STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
 FONT = STYLE.with_name("pieces.otf")
 """The letters on pieces and boards, for pictures that are drawn where there may be no font at all.
 
 Made with ``pyftsubset NotoSerifCJK-Bold.ttc --font-number=3 --no-hinting --layout-features=
 --name-languages=* --name-IDs=0,1,2,4,6,13,14 --text=LETTERS``, where LETTERS are those of
-`bot.charts.looks` and `bot.charts.pieces`, A to Z and 0 to 9.
+`bot.charts.themes` and `bot.charts.pieces`, A to Z and 0 to 9.
 """

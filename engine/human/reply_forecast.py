@@ -1,11 +1,12 @@
 """The record of a forecast of people's replies to a move (`engine.bait_rule`), and its sums."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from engine.decision import ModelInfo
 from engine.errors import RecordError
 from engine.judgement import ERROR
+from engine.plain_values import OLD_NAMES, reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class TemptingReply:
     """A tempting reply, in hundredths of a per cent of expected score."""
 
     reply: str
-    p_reply: float
+    p_reply: float = field(metadata={OLD_NAMES: ("odds",)})
     """Its probability."""
     cost: int
     """Its cost by the decision's own search."""
@@ -43,13 +44,13 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`engine.bait_rule.RULE`)."""
     model: ModelInfo
-    """The model behind it; kind `LOOKS`: `shallow_probabilities`."""
+    """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
     it was not."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
-    probabilities: tuple[float, ...]
+    probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
     """The same by the model, before the tilt; empty: there was none."""
@@ -105,38 +106,9 @@ class ReplyForecast:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            tempting = tuple(
-                TemptingReply(
-                    p_reply=each["odds"],
-                    **{
-                        **{name: value for name, value in each.items() if name != "odds"},
-                        "deceives_at": tuple(each["deceives_at"]),
-                    },
-                )
-                for each in record["tempting"]
-            )
-            probabilities, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            read = {
-                "replies": tuple(map(str, record["replies"])),
-                "probabilities": probabilities,
-                "base": base,
-            }
-            other = record.get("other")
-            found = cls(
-                **{
-                    **{name: value for name, value in record.items() if name != "odds"},
-                    **read,
-                    "model": ModelInfo(**record["model"]),
-                    "tempting": tempting,
-                    "other": None if other is None else cls.from_record(other),
-                }
-            )
-            if len(found.replies) != len(probabilities):
+            found: Self = reader(ReplyForecast)(record)
+            if len(found.replies) != len(found.probabilities):
                 raise ValueError("there are not as many probabilities as replies")
-            if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
-                raise TypeError("rule or confirm_depth is not a whole number")
-            if not isinstance(found.confirm_source, str):
-                raise TypeError("confirm_source is not text")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return found

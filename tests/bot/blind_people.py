@@ -54,10 +54,22 @@ PLAY = frozenset(
             "cost",
             "cost_text",
             "cost_centi",
+            "score_texts",
+            "shown_centi",
             "looks",
             "looks_centi",
         ),
-        *("is_trap", "is_fall", "is_decided", "trap", "outcome", "fell_for_best", "forecast", "probability"),
+        *(
+            "is_trap",
+            "is_paper_trap",
+            "is_fall",
+            "is_decided",
+            "trap",
+            "outcome",
+            "fell_for_best",
+            "forecast",
+            "probability",
+        ),
     ]
 )
 """Keys whose values follow from the play, which differs because the players do."""
@@ -170,7 +182,7 @@ class ScriptedPerson:
 
     async def _play(self, notes: _Notes, game_id: str, plies: int, answers: int = 0) -> list[float]:
         """Play on; `answers` lines of the bot's were heard before."""
-        game, moved_at = VARIANTS["othello"].game, 0.0
+        game, moved_at = VARIANTS["othello"].rules, 0.0
         waits_s: list[float] = []
         path = f"/api/board/game/{game_id}"
         async with self._http.get(

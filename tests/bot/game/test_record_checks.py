@@ -58,9 +58,10 @@ async def test_a_changed_column_is_found(database: Database, statement: str, rea
     assert found.verified == len(others)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+async def test_a_column_that_follows_from_the_record_is_computed_again(database: Database) -> None:
+    await play(database)
+    before = await rows(database)
+    for change in (
         "depth = 61",
         "nodes = 0",
         "time_s = 99.5",
@@ -73,19 +74,13 @@ async def test_a_changed_column_is_found(database: Database, statement: str, rea
         "reply_count = 99",
         "is_decided = NOT is_decided",
         "is_complete = false",
-    ],
-)
-async def test_a_column_that_follows_from_the_record_is_computed_again(
-    database: Database, change: str
-) -> None:
-    await play(database)
-    before = await rows(database)
-    async with database.write() as session:
-        await session.execute(text(f"UPDATE decisions SET {change} WHERE id = {FIRST}"))
-    assert await rows(database) != before
-    found = await recheck(database)
-    assert (found.restored, found.wrong, found.verified) == (1, [], len(before))
-    assert await rows(database) == before
+    ):
+        async with database.write() as session:
+            await session.execute(text(f"UPDATE decisions SET {change} WHERE id = {FIRST}"))
+        assert await rows(database) != before
+        found = await recheck(database)
+        assert (found.restored, found.wrong, found.verified) == (1, [], len(before)), change
+        assert await rows(database) == before
     assert (await recheck(database)).restored == 0
 
 
@@ -138,7 +133,7 @@ async def test_a_forecast_of_another_decision_is_found(database: Database) -> No
 
 
 async def drawn_row(database: Database) -> RecordedDecision:
-    """A decision by lot in a finished game that began where it was made."""
+    """A randomised decision in a finished game that began where it was made."""
     made = drawn_decision(trap=True)
     async with database.write() as session:
         game = await opened(session, initial_position=DRAWN_AT, player="randomised")
@@ -169,7 +164,7 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
         ({"forecast_rule": 2, "forecast": None}, ""),
     ],
 )
-async def test_a_lot_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:
+async def test_a_draw_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:
     row = replace(await drawn_row(database), **changes)
     if not reason:
         RecordChecks().check(row, drawn_decision(trap=True))

@@ -1,16 +1,16 @@
 // The analysis of a finished game: what the bot's own search thinks of the position on the board.
 
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { say, withFractions } from "/static/common/language.js";
 
 const WAIT_MS = 250; // somebody who steps quickly does not look at each position
 
 export class Analysis {
-  /** @param {object} options `id` of the game, `looks` of the game, `onLines(lines)`: told what to show on the board. */
-  constructor({ id, looks, onLines }) {
+  /** @param {object} options `id` of the game, `theme` of the game, `onLines(lines)`: told what to show on the board. */
+  constructor({ id, theme, onLines }) {
     this.id = id;
-    this.looks = looks;
+    this.theme = theme;
     this.onLines = onLines;
     this.ply = null;
     this.isOn = false;
@@ -55,11 +55,8 @@ export class Analysis {
   }
 
   async #load(ply) {
-    let told;
-    try {
-      told = await call("GET", `/api/arena/game/${this.id}/analysis?ply=${ply}`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    const [told, error] = await tried(call("GET", `/api/arena/game/${this.id}/analysis?ply=${ply}`));
+    if (error) {
       if (this.isOn && this.ply === ply) {
         this.#note(error.message);
         if (error.status === 429) this.timer = setTimeout(() => this.#load(ply), 1000 * Math.min(30, error.waitS || 2));
@@ -80,7 +77,7 @@ export class Analysis {
       this.#note(say("The game is over in this position."));
       return;
     }
-    const side = this.looks.sides[toMove] ?? toMove;
+    const side = this.theme.sides[toMove] ?? toMove;
     this.lines.replaceChildren(
       el("ol", {}, lines.map(({ score, names }) => el("li", {}, el("strong", {}, withFractions(score.replace("-", "−"))), " ", names.join(" ")))),
       el("p", { class: "hint" }, say("{side} to move, {depth} plies deep; plus is good for {side}.", { side, depth })),

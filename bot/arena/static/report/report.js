@@ -1,14 +1,14 @@
 // The trap report after the game: for each move the baits, the reply that was played, and its cost.
 
 import { moveName } from "/static/board/games.js";
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
 import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
-const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
+const GOOD = 350; // a reply that costs at most this is good to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 /** A decision with its moves named in the page's language. */
@@ -50,13 +50,8 @@ export class ReportSection {
 
   async #load() {
     clearTimeout(this.timer);
-    let report = null;
-    try {
-      report = await call("GET", `/api/arena/game/${this.id}/report`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.status === 401 || error.status === 403) return this.#note(error.message);
-    }
+    const [report, error] = await tried(call("GET", `/api/arena/game/${this.id}/report`));
+    if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (this.isClosed) return undefined;
     // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");
@@ -176,7 +171,7 @@ export class ReportSection {
 
   /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
-    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > GOOD).length;
     if (!many) return null;
     return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }

@@ -1,0 +1,195 @@
+"""Finds the result of GGS games that ended while we were away, in the server's archive.  No I/O.
+
+A game is *searched* among the account's latest matches (``history``) as long as the archive's id is unknown;
+then its match is *looked* up (``look``).
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.base.events import GameEnd
+from bot.servers.ggs.actions import Outbox
+from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, is_same, start_of
+from bot.servers.ggs.games import GgsGames
+from bot.servers.ggs.wire import MatchEnded
+from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
+from engine.game import IllegalMove, replay
+
+logger = logging.getLogger(__name__)
+
+TELLING_PLIES = 4
+"""Moves that distinguish a game from the usual start from others between the same opponents."""
+MAX_QUERIES = 8
+"""Most matches, the latest first, that we look up for one game; they have its players and its type."""
+
+
+@dataclass(slots=True, eq=False)
+class _ArchiveQuery:
+    """A look-up of one match: the games whose last moves and results we need."""
+
+    games: list[GgsGame]
+    message: MatchEnded | None = None
+    """The end of their match; None: we have missed it."""
+    change: int | None = None
+    """Change of our rating."""
+    since_s: float | None = None
+    """When `Archive.overdue` first saw it; None: not yet."""
+
+
+class Archive:
+    """Our open searches and look-ups.
+
+    Args:
+        name: Of our account.
+        games: The games, whose ends it finds.
+        out: Takes commands.
+    """
+
+    def __init__(self, name: str, games: GgsGames, out: Outbox) -> None:
+        self._name = name
+        self._games = games
+        self._out = out
+        self._searched: list[GgsGame] = []
+        self._queries: dict[str, _ArchiveQuery] = {}
+        """By the archive's ids."""
+
+    def is_asked_about(self, game: GgsGame) -> bool:
+        """Whether its match is being looked up."""
+        return any(each is game for query in self._queries.values() for each in query.games)
+
+    def is_searched(self, game: GgsGame) -> bool:
+        return any(each is game for each in self._searched)
+
+    @property
+    def is_searching(self) -> bool:
+        return bool(self._searched)
+
+    # --- Our questions ----------------------------------------------------------------------------------
+
+    def look_up(self, message: MatchEnded, games: list[GgsGame], change: int | None) -> None:
+        """Look up how the games of a match ended.
+
+        Args:
+            message: The end of their match.
+            games: Those that need it.
+            change: Of our rating.
+        """
+        for game in games:
+            self._games.doubt(game)
+        self._query(message.stored_id, _ArchiveQuery(games, message, change))
+
+    def search(self, game: GgsGame) -> None:
+        """Search the latest matches for a game whose end we have missed."""
+        self._games.doubt(game)
+        self._searched.append(game)
+        self._out.ask("history")
+
+    def forget(self, game: GgsGame) -> None:
+        """Drop a game whose state is known."""
+        self._searched = [each for each in self._searched if each is not game]
+        for query in self._queries.values():
+            query.games = [each for each in query.games if each is not game]
+
+    def _query(self, key: str, query: _ArchiveQuery) -> None:
+        self._queries[key] = query
+        self._out.ask("look", key)
+
+    # --- The archive's answers --------------------------------------------------------------------------
+
+    def history(self, lines: Sequence[str]) -> None:
+        """Find the searched games among our latest matches; those that are not there have no end."""
+        keys: dict[tuple[frozenset[str], object], list[str]] = {}
+        for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
+            if len(words) >= 11 and words[0].startswith("."):
+                keys.setdefault((frozenset((words[6], words[8])), colourless(words[10])), []).append(words[0])
+        missing = list[GgsGame]()
+        searched, self._searched = self._searched, []
+        for game in searched:
+            names = frozenset((self._name, game.about.opponent.name))
+            found = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
+            if not found or not _is_telling(game):
+                missing.append(game)
+                continue
+            for key in found:
+                if key in self._queries:
+                    self._queries[key].games.append(game)
+                else:
+                    self._query(key, _ArchiveQuery([game]))
+        for game in missing:
+            self._games.vanish(game)
+
+    def looked(self, lines: Sequence[str]) -> None:
+        """Complete and end games from the archived records of a match."""
+        ends: list[tuple[GgsGame, GameEnd, int | None]] = []
+        try:
+            records = parse_line(" ".join(lines[1:]))
+            for query in list(self._queries.values()):
+                for game in list(query.games):
+                    found = (record for record in records if self._is_record_of(game, record))
+                    record = next(found, None)
+                    stated = None if record is None else stated_result(record)
+                    if record is None or stated is None:
+                        continue
+                    moves = tuple(move.move for move in record.moves)
+                    game.position = replay(RULES, moves, start_of(game.about))  # first, because it may raise
+                    self.forget(game)
+                    game.moves, game.komi = moves, record.komi or 0.0
+                    game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
+                    ours = stated.discs if game.about.our_side == 0 else -stated.discs
+                    game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
+                    ends.append((game, end_of(game, ours), query.change))
+            self._queries = {key: query for key, query in self._queries.items() if query.games}
+        except (BadGgf, IllegalMove) as error:
+            logger.warning("an impossible record in the archive: %s", error)
+        for ended in ends:
+            self._games.end(*ended)
+
+    def _is_record_of(self, game: GgsGame, record: GgfGame) -> bool:
+        is_ours = self._name in (record.black, record.white)
+        moves = tuple(move.move for move in record.moves)
+        side = 0 if record.black == self._name else 1
+        return is_ours and is_same(game, record, side) and moves[: len(game.moves)] == game.moves
+
+    # --- Giving up --------------------------------------------------------------------------------------
+
+    def end_overdue(self, now_s: float, patience_s: float) -> None:
+        """Give up the look-ups still open `patience_s` after the first call that saw them."""
+        late = []
+        for key, query in list(self._queries.items()):
+            if query.since_s is None:
+                query.since_s = now_s
+            elif now_s - query.since_s >= patience_s:
+                late.append(self._queries.pop(key))
+        self._end(late)
+
+    def give_up(self, *, is_lost: bool) -> None:
+        """Give up everything, and end the games with what is known of them.
+
+        Args:
+            is_lost: The connection is: games without a known end are searched on the next one.
+        """
+        queries, searched = list(self._queries.values()), self._searched
+        self._queries.clear()
+        self._searched = []
+        self._end(queries, is_lost=is_lost)
+        for game in searched if not is_lost else ():
+            self._games.vanish(game)
+
+    def _end(self, given_up: list[_ArchiveQuery], *, is_lost: bool = False) -> None:
+        left = [game for query in self._queries.values() for game in query.games]
+        for query in given_up:
+            # A game that is in another look-up, too, is given up with that.
+            query.games = [game for game in query.games if not any(game is each for each in left)]
+            left += query.games
+        for query in given_up:
+            if query.message is not None:
+                self._games.end_match(query.games, query.message, query.change)
+                continue
+            for game in query.games if not is_lost else ():
+                self._games.vanish(game)
+
+
+def _is_telling(game: GgsGame) -> bool:
+    """Whether a record that begins like a game is of this game; a random start is enough."""
+    return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None

@@ -1,0 +1,161 @@
+"""The lives of a GGS request, attempt and game, each as one table.  No I/O.
+
+::
+
+    Request  LISTED --ours--------> OURS
+              |-------challenges--> CHALLENGE --resumes--> RESUMPTION
+              |                         ^                      ^
+              |-------unclear-----> UNCLEAR -------------------|
+              |-------resumes----------------------------------|
+
+    Attempt  SENT --listed--> LISTED --match began--> BEGAN
+              |----match began-->|---------------------^
+              |--refused---------|--> REFUSED
+              |--lost------------|--> LOST
+
+    Game     AWAY <--adjourned--- LIVE --unlisted--> DOUBTFUL
+              |                   ^ ^ |                | |
+              |------joined-------| |-|-----joined-----| |
+              |                       |                  |
+              |---ended--> OVER <-----|<------ended------|
+
+A request that the server removes is forgotten.  A doubtful game may turn out to be away, and one that is away
+doubtful.  An attempt that is settled stays as it is: the server still removes the request of a match that has
+begun.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from bot.base.errors import ProtocolError
+
+
+class LinkState(StrEnum):
+    """The states of the connection to the service."""
+
+    AWAY = "away"
+    """No connection, or no Othello service."""
+    LISTING = "listing"
+    """We have requested the stored games."""
+    SETTLED = "settled"
+    """The server has listed its stored games."""
+
+
+class RequestState(StrEnum):
+    """The states of a request on the server's list."""
+
+    LISTED = "listed"
+    OURS = "ours"
+    """We have made it."""
+    CHALLENGE = "challenge"
+    """It asks us for a new game."""
+    UNCLEAR = "unclear"
+    """It may resume a game that we believe to be live: we have queried the running matches."""
+    RESUMPTION = "resumption"
+    """It asks us to resume an adjourned game, so it is not a challenge."""
+
+
+class RequestEvent(StrEnum):
+    """Events of a request."""
+
+    OURS = "ours"
+    CHALLENGES = "challenges"
+    UNCLEAR = "unclear"
+    RESUMES = "resumes"
+
+
+class AttemptState(StrEnum):
+    """The states of a command of ours that should lead to a match."""
+
+    SENT = "sent"
+    LISTED = "listed"
+    """The server lists the request that it made."""
+    BEGAN = "began"
+    REFUSED = "refused"
+    """Refused, declined or withdrawn."""
+    LOST = "lost"
+    """The connection or the service went away before the answer."""
+
+
+class AttemptEvent(StrEnum):
+    """Events of an attempt."""
+
+    LISTED = "listed"
+    BEGAN = "match began"
+    REFUSED = "refused"
+    LOST = "lost"
+
+
+class GgsStatus(StrEnum):
+    """The states of a game."""
+
+    LIVE = "live"
+    AWAY = "away"
+    """Adjourned and stored by the server, or left over from an earlier connection."""
+    DOUBTFUL = "doubtful"
+    """The server no longer lists it: its stored games or its archive show whether it is away or over."""
+    OVER = "over"
+
+
+class GgsGameEvent(StrEnum):
+    """Events of a game."""
+
+    JOINED = "joined"
+    ADJOURNED = "adjourned"
+    UNLISTED = "unlisted"
+    ENDED = "ended"
+
+
+S = TypeVar("S", bound=StrEnum)
+E = TypeVar("E", bound=StrEnum)
+
+REQUEST: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
+    (RequestState.LISTED, RequestEvent.OURS): RequestState.OURS,
+    (RequestState.LISTED, RequestEvent.CHALLENGES): RequestState.CHALLENGE,
+    (RequestState.LISTED, RequestEvent.UNCLEAR): RequestState.UNCLEAR,
+    (RequestState.LISTED, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.UNCLEAR, RequestEvent.CHALLENGES): RequestState.CHALLENGE,
+    (RequestState.UNCLEAR, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.CHALLENGE, RequestEvent.RESUMES): RequestState.RESUMPTION,
+    (RequestState.RESUMPTION, RequestEvent.RESUMES): RequestState.RESUMPTION,
+}
+
+ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
+    (AttemptState.SENT, AttemptEvent.LISTED): AttemptState.LISTED,
+    (AttemptState.SENT, AttemptEvent.BEGAN): AttemptState.BEGAN,
+    (AttemptState.SENT, AttemptEvent.REFUSED): AttemptState.REFUSED,
+    (AttemptState.SENT, AttemptEvent.LOST): AttemptState.LOST,
+    (AttemptState.LISTED, AttemptEvent.BEGAN): AttemptState.BEGAN,
+    (AttemptState.LISTED, AttemptEvent.REFUSED): AttemptState.REFUSED,
+    (AttemptState.LISTED, AttemptEvent.LOST): AttemptState.LOST,
+    **{
+        (settled, event): settled
+        for settled in (AttemptState.BEGAN, AttemptState.REFUSED, AttemptState.LOST)
+        for event in AttemptEvent
+    },
+}
+
+GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {
+    (GgsStatus.LIVE, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.LIVE, GgsGameEvent.ADJOURNED): GgsStatus.AWAY,
+    (GgsStatus.LIVE, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.LIVE, GgsGameEvent.ENDED): GgsStatus.OVER,
+    (GgsStatus.AWAY, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.AWAY, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.JOINED): GgsStatus.LIVE,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.ADJOURNED): GgsStatus.AWAY,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.UNLISTED): GgsStatus.DOUBTFUL,
+    (GgsStatus.DOUBTFUL, GgsGameEvent.ENDED): GgsStatus.OVER,
+}
+
+
+def after(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
+    """The state after an event.
+
+    Raises:
+        ProtocolError: The table does not have it.
+    """
+    if (state, event) not in table:
+        raise ProtocolError(f"{state.value!r} cannot see {event.value!r}", (state, event))
+    return table[state, event]

@@ -1,0 +1,305 @@
+"""Match requests on GGS: those on the server's list, and the state of our own.  No I/O.
+
+The server's answers do not name their commands but come in the same order.  So commands without an answer
+wait in a queue, and an answer to one of them shows that the answers to the earlier ones were lost.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.base.errors import RefusedError
+from bot.base.events import ChallengeGone
+from bot.servers.ggs import wire
+from bot.servers.ggs.actions import Outbox
+from bot.servers.ggs.game import colourless
+from bot.servers.ggs.lifecycle import (
+    ATTEMPT,
+    REQUEST,
+    AttemptEvent,
+    AttemptState,
+    RequestEvent,
+    RequestState,
+    after,
+)
+from bot.servers.ggs.wire import Flag, GgsClock
+
+MAX_UNANSWERED = 50
+"""Most commands without an answer; beyond it the oldest is forgotten."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request on the server's list."""
+
+    key: str
+    """Ours; the server's ids are reused."""
+    line: wire.Request
+    state: RequestState = RequestState.LISTED
+
+    def pass_to(self, event: RequestEvent) -> None:
+        """Enter the state after an event.
+
+        Raises:
+            ProtocolError: The request cannot see it in its state.
+        """
+        self.state = after(REQUEST, self.state, event)
+
+    @property
+    def resumes(self) -> bool:
+        """Whether it resumes an adjourned game of ours, as far as we know."""
+        is_ours = self.state is RequestState.OURS
+        return self.line.flag is Flag.STORED if is_ours else self.state is RequestState.RESUMPTION
+
+
+@dataclass(slots=True, eq=False)
+class Attempt:
+    """A command of ours and its outcome."""
+
+    words: tuple[str, ...] = ()
+    """The command."""
+    opponent: str = ""
+    """The player we request a game from; ``*``: everybody; empty: we accept a request."""
+    type_text: str = ""
+    stored_id: str = ""
+    """Id of the adjourned match to resume; empty: a new one."""
+    key: str = ""
+    """Key of the request that we accept or have made."""
+    state: AttemptState = AttemptState.SENT
+    refusal: str = ""
+    """Why it will not lead to a match; empty: it still may, or it has."""
+
+    @property
+    def began(self) -> bool:
+        """Whether it has led to a match."""
+        return self.state is AttemptState.BEGAN
+
+    @property
+    def is_lost(self) -> bool:
+        return self.state is AttemptState.LOST
+
+    @property
+    def is_settled(self) -> bool:
+        return self.state not in (AttemptState.SENT, AttemptState.LISTED)
+
+    def pass_to(self, event: AttemptEvent, refusal: str = "") -> None:
+        """Enter the state after an event; the reason of the first refusal stays."""
+        if not self.is_settled:
+            self.refusal = refusal
+        self.state = after(ATTEMPT, self.state, event)
+
+
+class Requests:
+    """The requests on the server's list and our unanswered commands.
+
+    Args:
+        name: Of our account.
+        out: Takes commands and events.
+    """
+
+    def __init__(self, name: str, out: Outbox) -> None:
+        self._name = name
+        self._out = out
+        self.is_registered = True
+        """As far as we know.  An unregistered account has no rated games and no ``rated`` setting."""
+        self._table: dict[str, Asked] = {}
+        """By the server's id."""
+        self._keys = 0
+        self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
+        self._attempts: dict[str, Attempt] = {}
+        """Attempts with a request on the list, by its key."""
+        self._origins: dict[str, Asked] = {}
+        """The request that a match came from, by the match's id."""
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __iter__(self) -> Iterator[Asked]:
+        return iter(list(self._table.values()))
+
+    def origin(self, match: str) -> Asked | None:
+        """The request that a match came from; None: unknown."""
+        return self._origins.get(match)
+
+    def key_of_challenge(self, match: str) -> str:
+        """The key of the challenge that a match came from; empty: it came from none, or is resumed."""
+        origin = self.origin(match)
+        return "" if origin is None or origin.resumes else origin.key
+
+    def is_accepting(self, asked: Asked) -> bool:
+        """Whether our acceptance of it is still unanswered."""
+        return any(attempt.key == asked.key for attempt in self._unanswered)
+
+    # --- Our commands -----------------------------------------------------------------------------------
+
+    def accept(self, key: str) -> Attempt:
+        """Accept the request with a key.
+
+        Raises:
+            RefusedError: It is gone.
+        """
+        asked = next((each for each in self if each.key == key), None)
+        if asked is None:
+            raise RefusedError(f"challenge {key}: it is gone", 404)
+        attempt = self._attempts[key] = Attempt(("accept", asked.line.id), key=key)
+        return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
+
+    def decline(self, key: str) -> None:
+        """Decline a request; one that is gone needs no command."""
+        for asked in self:
+            if asked.key == key:
+                self._out.ask("decline", asked.line.id)
+
+    def ask(self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool) -> Attempt:
+        """Request a game from a player, or from everybody (``*``)."""
+        addressee = () if opponent == "*" else (opponent,)
+        attempt = Attempt(("ask", type_text, clock.text(), *addressee), opponent, type_text)
+        return self._try(attempt, rated=rated)
+
+    def resume(self, stored_id: str, opponent: str, type_text: str) -> None:
+        """Request to resume an adjourned match."""
+        self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
+
+    def cancel(self, attempt: Attempt) -> None:
+        """Withdraw a request of ours: now, or as soon as the server lists it."""
+        attempt.pass_to(AttemptEvent.REFUSED, "withdrawn")
+        for asked in self:
+            if asked.key == attempt.key and asked.line.asker == self._name:
+                self._out.ask("cancel", asked.line.id)
+
+    def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
+        """Send a command, with the account's ``rated`` setting that it needs.
+
+        Otherwise the setting stays +: with - the server refuses rated requests to us.
+        """
+        self._unanswered.append(attempt)
+        if self.is_registered:
+            self._out.ask("rated", "+" if rated else "-")
+        self._out.ask(*attempt.words)
+        if self.is_registered and not rated:
+            self._out.ask("rated", "+")
+        return attempt
+
+    # --- Server messages --------------------------------------------------------------------------------
+
+    def add(self, line: wire.Request) -> Asked:
+        """Add a request that the server lists."""
+        self._keys += 1
+        asked = self._table[line.id] = Asked(f"{line.id}/{self._keys}", line)
+        return asked
+
+    def remove(self, id_: str) -> Asked | None:
+        """Remove a request that the server no longer lists; None: we did not know it."""
+        asked = self._table.pop(id_, None)
+        if asked is None:
+            return None
+        self._tell_gone(asked)
+        attempt = self._attempts.pop(asked.key, None)
+        if attempt is not None:
+            attempt.pass_to(AttemptEvent.REFUSED, "declined" if attempt.opponent else "it is gone")
+        return asked
+
+    def is_wanted(self, asked: Asked) -> bool:
+        """Match a request of ours, just listed, to its attempt; return whether that is still open."""
+        asked.pass_to(RequestEvent.OURS)
+        line = asked.line
+        is_resumption = line.flag is Flag.STORED
+        listed = ("", line.stored_id) if is_resumption else (line.type_text, "")
+        for attempt in self._unanswered:
+            wanted = ("" if is_resumption else attempt.type_text, attempt.stored_id)
+            if attempt.opponent == (line.other or "*") and wanted == listed:
+                attempt.key = asked.key
+                self._attempts[asked.key] = attempt
+                attempt.pass_to(AttemptEvent.LISTED)
+                self._answered(attempt)
+                return not attempt.is_settled
+        return is_resumption
+
+    def began(self, message: wire.MatchBegan) -> None:
+        """Record the start of a match of ours."""
+        origin = self._origin_of(message)
+        self.ended(message.id)
+        if origin is not None:
+            self._origins[message.id] = origin
+        attempt = None if origin is None else self._attempts.get(origin.key)
+        if attempt is None:
+            attempt = next((each for each in self._unanswered if _crosses(each, message)), None)
+        if attempt is not None:
+            self._answered(attempt)
+            attempt.key = attempt.key if origin is None else origin.key
+            attempt.pass_to(AttemptEvent.BEGAN)
+
+    def ended(self, match: str) -> None:
+        """Forget a match that is over, or whose id another one has."""
+        self._origins.pop(match, None)
+
+    def refused(self, text: str) -> Attempt | None:
+        """Settle the attempt that a service error answers, and return it; None: it answers no attempt.
+
+        An error that names something answers the command that names it, any other error the oldest command.
+        """
+        named = re.search(r"'([^']*)'", text)
+        for attempt in self._unanswered:
+            if named is None or named[1] in attempt.words:
+                self._answered(attempt)
+                attempt.pass_to(AttemptEvent.REFUSED, text)
+                return attempt
+        return None
+
+    def resumes(self, asked: Asked) -> None:
+        """A request resumes an adjourned game of ours: it is no challenge, though it may have been one."""
+        self._tell_gone(asked)
+        asked.pass_to(RequestEvent.RESUMES)
+
+    def lost(self, reason: str) -> None:
+        """Clear everything after the connection or service was lost."""
+        for attempt in (*self._unanswered, *self._attempts.values()):
+            attempt.pass_to(AttemptEvent.LOST, reason)
+        for asked in self:
+            self._tell_gone(asked)
+        self._table.clear()
+        self._unanswered.clear()
+        self._attempts.clear()
+        self._origins.clear()
+
+    def _tell_gone(self, asked: Asked) -> None:
+        if asked.state is RequestState.CHALLENGE:
+            self._out.tell(ChallengeGone(asked.key))
+
+    def _answered(self, attempt: Attempt) -> None:
+        while attempt in self._unanswered:
+            self._unanswered.popleft()
+
+    def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
+        """The request that a match came from; among similar ones, prefer one that we have accepted.
+
+        A tournament's director begins matches without a request.
+        """
+        if message.flag is Flag.TOURNAMENT:
+            return None
+        found: list[tuple[bool, bool, Asked]] = []
+        for asked in self:
+            line = asked.line
+            others = (line.other,) if line.other else message.names
+            is_rated = line.flag is not Flag.UNRATED
+            if (
+                line.asker in message.names
+                and any(sorted((line.asker, other)) == sorted(message.names) for other in others)
+                and colourless(line.type_text) == colourless(message.type_text)
+                and is_rated == (message.flag is not Flag.UNRATED)
+                and asked not in self._origins.values()
+            ):
+                # The server names the requester first.
+                found.append((self.is_accepting(asked), line.asker == message.names[0], asked))
+        return max(found, key=lambda each: each[:2])[2] if found else None
+
+
+def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:
+    """Whether a match can come from two crossing requests."""
+    return (
+        bool(attempt.opponent)
+        and message.flag is not Flag.TOURNAMENT
+        and (attempt.opponent == "*" or attempt.opponent in message.names)
+        and colourless(attempt.type_text) == colourless(message.type_text)
+    )

@@ -1,0 +1,630 @@
+"""The GGS adapter's I/O: one TCP connection for everything; `bot.servers.ggs.account` interprets it."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from bot.base.config import ChallengesConfig
+from bot.base.dialects import Ability, Dialect
+from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
+from bot.base.events import (
+    AccountEvent,
+    Bot,
+    DeclineReason,
+    GameAdjourned,
+    GameEvent,
+    GameSnapshot,
+    GameState,
+    MoveInfo,
+    Proposal,
+    Reply,
+    Room,
+)
+from bot.base.game_server import Account, Server
+from bot.servers.ggs import wire
+from bot.servers.ggs.account import GgsAccount
+from bot.servers.ggs.actions import Say, Tell, TellGame
+from bot.servers.ggs.lifecycle import GgsStatus
+from bot.servers.ggs.requests import Attempt
+from bot.servers.lag import Lag
+
+logger = logging.getLogger(__name__)
+
+PORT = 5000
+CONNECT_TIMEOUT_S = 10.0
+LOGIN_TIMEOUT_S = 30.0
+"""The server itself gives two minutes."""
+ANSWER_S = 10.0
+"""An answer that takes longer is requested again, or counts as lost."""
+SETTLED_S = 30.0
+"""Time for a new connection to list the games that the server stores."""
+PROBE_S = 20.0
+"""After this long without a byte we probe the server."""
+PROBES = 3
+"""The connection counts as dead after this many unanswered probes."""
+BACK_OFF_S = 30.0
+"""Back-off after the server has hung up: another program may have logged in under our name, and the two would
+evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
+MOST_BACK_OFF_S = 120.0
+"""At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
+HELD_WAITS = 4.0
+"""A connection has held when it lasted this many times the last wait."""
+MESSAGES_A_TURN = 8
+"""Messages handled before we yield to other tasks."""
+UNSENT_LIMIT = 1 << 20
+"""Unsent bytes beyond which the server counts as dead."""
+EVERYBODY = "*"
+
+Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
+"""Returns the games of this site that are open in the database."""
+
+
+async def nothing_to_recall() -> Sequence[GameSnapshot]:
+    """No open games: the `Recall` of a bot without a database."""
+    return ()
+
+
+@dataclass(slots=True)
+class _Link:
+    """One connection, logged in."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    parser: wire.Reader
+    heard: list[wire.GgsMessage] = field(default_factory=list)
+    """Messages received before the event stream was opened."""
+
+    def say(self, command: str) -> None:
+        """Send a line."""
+        # The password never gets here.
+        logger.debug("GGS < %s", command)
+        self.writer.write(wire.command(command))
+        if self.writer.transport.get_write_buffer_size() > UNSENT_LIMIT:
+            raise TransientError("the server has stopped reading")
+
+    async def read(self) -> list[wire.GgsMessage]:
+        """Read the next messages.
+
+        Raises:
+            TransientError: The server has hung up, or the connection is lost.
+        """
+        if self.heard:
+            heard, self.heard = self.heard, []
+            return heard
+        try:
+            data = await self.reader.read(1 << 16)
+        except OSError as error:
+            raise TransientError(f"the connection is lost: {error}") from error
+        if not data:
+            raise HungUp("the server has hung up")
+        return list(self.parser.feed(data))
+
+    async def close(self) -> None:
+        self.writer.close()
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(1.0):
+                await self.writer.wait_closed()
+
+
+class HungUp(TransientError):
+    """The server closed the connection, perhaps because of another login under our name."""
+
+
+class BackOff:
+    """Computes the wait before reconnecting after the server has hung up, in seconds."""
+
+    def __init__(self) -> None:
+        self._wait_s = 0.0
+
+    def hung_up(self, lasted_s: float) -> float:
+        """Record the end of a connection and return the wait before the next one.
+
+        Args:
+            lasted_s: How long it was open, in seconds.
+        """
+        has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
+        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
+        return self._wait_s
+
+
+class GgsServer(Server):
+    """The adapter; make it inside a running event loop.
+
+    Args:
+        dialect: Its row in the table of sites.
+        url: ``ggs://host[:port]``.
+        login: Name of the account.
+        password: Never shown in an error or log.
+        recall: Called for the open games before the first connection.
+        programs: Names of opponents that are programs; we may challenge them.
+        public: Whether to send an open request when none of them is available.
+        extension_s: Grace time in games that we request, in seconds.
+        clock: Monotonic clock, in seconds.
+        now: The time in UTC.
+        on_answer: Called with the seconds that the server took for each move.
+
+    Raises:
+        ConfigError: The address, name or password is invalid.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        url: str,
+        login: str,
+        password: str,
+        *,
+        recall: Recall = nothing_to_recall,
+        programs: Collection[str] = (),
+        public: bool = False,
+        extension_s: int = 120,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        on_answer: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._on_answer = on_answer
+        self._host, self._port = read_address(url)
+        if not re.fullmatch(r"[^._,\\\s:|][^,\\\s:|]{1,7}", login) or not login.isprintable():
+            raise ConfigError(
+                f"server.name: {login!r} is not a valid GGS name: 2 to 8 characters, the first neither . "
+                "nor _, and no comma, backslash or colon"
+            )
+        if not re.fullmatch(r"[!-~]+", password):
+            raise ConfigError("server.token: a password consists of ASCII characters without spaces")
+        self._dialect = dialect
+        self._password = password
+        self._recall = recall
+        self._programs = {program.casefold() for program in programs}
+        self._public = public
+        self._extension_s = extension_s
+        self._clock = clock
+        self._now = now
+        self._state = GgsAccount(login, programs=programs)
+        self._has_recalled = False
+        self._link: _Link | None = None
+        self._is_listening = False
+        self._lag = Lag()
+        self._back_off = BackOff()
+        self._events: list[AccountEvent] = []
+        """Not yet delivered."""
+        self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
+        self._changed = asyncio.Event()
+        """Set, then replaced, on every message."""
+        self._request_lock = asyncio.Lock()
+        """One request or reply at a time: the server's answers do not say which command they belong to."""
+        self._players: list[wire.GgsPlayer] | None = None
+
+    @property
+    def site(self) -> str:
+        return self._dialect.name
+
+    @property
+    def login(self) -> str:
+        return self._state.name
+
+    def can(self, ability: Ability) -> bool:
+        return ability in self._dialect.abilities
+
+    @property
+    def lag_s(self) -> float:
+        return self._lag.seconds
+
+    def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
+        self._state.follow(challenges.max_games, has_room)
+        self._perform()
+
+    # --- The connection ---------------------------------------------------------------------------------
+
+    async def _connect(self) -> _Link:
+        """Connect and log in.
+
+        Raises:
+            TransientError: The connection or login failed.
+            AuthError: The server refused the name or password.
+        """
+        where = f"{self._host}:{self._port}"
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                reader, writer = await asyncio.open_connection(self._host, self._port)
+        except TimeoutError:
+            raise TransientError(f"no connection to {where} in {CONNECT_TIMEOUT_S:g} s") from None
+        except (OSError, UnicodeError) as error:
+            raise TransientError(f"no connection to {where}: {error}") from error
+        link = _Link(reader, writer, wire.Reader())
+        try:
+            async with asyncio.timeout(LOGIN_TIMEOUT_S):
+                await self._log_in(link)
+        except TimeoutError:
+            await link.close()
+            raise TransientError(f"no login at {where} in {LOGIN_TIMEOUT_S:g} s") from None
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    async def _log_in(self, link: _Link) -> None:
+        refusal, has_sent_password = "", False
+        while True:
+            messages = await link.read()
+            for number, message in enumerate(messages):
+                match message:
+                    case wire.CentralError(text) if message.is_login:
+                        refusal = text
+                    case wire.LoginPrompt():
+                        if refusal:
+                            raise AuthError(refusal)
+                        link.writer.write(wire.command(self._state.name))
+                    case wire.PasswordPrompt():
+                        link.writer.write(wire.command(self._password))
+                        has_sent_password = True
+                    case wire.Ready() | wire.Alert() if has_sent_password:
+                        link.heard = messages[number + 1 :]
+                        return
+                    case _:
+                        pass
+
+    async def account(self) -> Account:
+        if self._link is None:
+            self._link = await self._connect()
+        link, name = self._link, self._state.name
+        about = ""
+        if not self._is_listening:
+            about, heard = "the service reports nothing about the account", list[wire.GgsMessage]()
+            try:
+                link.say(wire.tell_service("finger"))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ANSWER_S):
+                        about = await self._read_about(link, heard)
+            except TransientError as error:
+                self._link = None
+                await link.close()
+                raise TransientError(str(error), self._back_off.hung_up(0.0)) from error
+            link.heard = [*heard, *link.heard]
+        return Account(name, name, is_bot=True, about=about)
+
+    async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
+        """Return the service's report on the account; other messages go to `heard` or stay on the link."""
+        while True:
+            messages = await link.read()
+            for number, message in enumerate(messages):
+                match message:
+                    case wire.OtherMessage(wire.SERVICE, "finger", lines):
+                        link.heard = messages[number + 1 :]
+                        return read_about(lines)
+                    case wire.CentralError() if message.is_service_away:
+                        link.heard = messages[number + 1 :]
+                        return "the Othello service is unavailable"
+                    case _:
+                        heard.append(message)
+
+    async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
+        if not self._has_recalled:
+            self._state.games.remember(await self._recall())
+            self._has_recalled = True
+        link = self._link = self._link or await self._connect()
+        opened_at = self._clock()
+        reason = "the connection was closed here"
+        self._is_listening = True
+        try:
+            self._state.connected(self._clock())
+            self._perform()
+            while True:
+                yield None
+                for event in self._take_events():
+                    yield event
+                messages = await self._listen(link)
+                for number, message in enumerate(messages):
+                    self._hear(message)
+                    if number % MESSAGES_A_TURN == 0:
+                        await asyncio.sleep(0)  # a burst of messages must not delay the games
+                self._state.tick(self._clock())
+                self._perform()
+        except HungUp as error:
+            reason = str(error)
+            raise TransientError(reason, self._back_off.hung_up(self._clock() - opened_at)) from error
+        except TransientError as error:
+            reason = str(error)
+            if self._clock() - opened_at < BACK_OFF_S:  # the server may have hung up all the same
+                raise TransientError(reason, self._back_off.hung_up(0.0)) from error
+            raise
+        finally:
+            self._link, self._is_listening = None, False
+            with suppress(TransientError):
+                self._state.lost(reason)
+                self._perform()
+            self._wake()
+            await link.close()
+
+    async def _listen(self, link: _Link) -> list[wire.GgsMessage]:
+        """Wait for the next messages and probe a silent server.
+
+        Raises:
+            TransientError: The server stays silent, or the connection is lost.
+        """
+        for probe in range(PROBES + 1):
+            try:
+                async with asyncio.timeout(PROBE_S):
+                    return await link.read()
+            except TimeoutError:
+                if probe == PROBES:
+                    break
+            self._state.tick(self._clock())
+            if not self._perform():
+                link.say("")
+        raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
+
+    def _hear(self, message: wire.GgsMessage) -> None:
+        logger.debug("GGS > %r", message)
+        if isinstance(message, wire.PlayerList):
+            self._players = list(message.players)
+        try:
+            self._state.on_message(message, self._clock(), self._now())
+        except Exception:  # one odd message must not cost the connection and every game on it
+            logger.exception("%s: cannot handle %.500r", self.site, message)
+            self._state.out.take()
+        self._perform()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Wake all waiters so that they check their conditions again."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    def _take_events(self) -> list[AccountEvent]:
+        events, self._events = self._events, []
+        return events
+
+    def _perform(self) -> bool:
+        """Perform the actions that the last call caused; returns whether there were any."""
+        actions = self._state.out.take()
+        for action in actions:
+            match action:
+                case Say(command):
+                    if self._link is not None:
+                        self._link.say(command)
+                case Tell(event):
+                    self._events.append(event)
+                case TellGame(game_id, event):
+                    for stream in self._streams.get(game_id, ()):
+                        stream.put_nowait(event)
+        return bool(actions)
+
+    def _do(self) -> None:
+        """Perform the actions of a call of ours.
+
+        Raises:
+            TransientError: There is no connection.
+        """
+        if self._link is None or not self._is_listening:
+            self._state.out.take()
+            raise TransientError("there is no connection")
+        self._perform()
+
+    async def _answered(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for the answer to the last command.
+
+        Raises:
+            TransientError: None came in time, or the connection is lost.
+        """
+        link = self._link
+        await self._until(lambda: self._link is not link or condition(), ANSWER_S, what)
+        if self._link is not link:
+            raise TransientError(f"{what}: the connection was lost")
+
+    async def _until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
+        """Wait until the server's messages, on this connection or a later one, make `condition` true.
+
+        Raises:
+            TransientError: They did not in time.
+        """
+        try:
+            async with asyncio.timeout(within_s):
+                while not condition():
+                    await self._changed.wait()
+        except TimeoutError:
+            raise TransientError(f"{what}: no answer in {within_s:g} s") from None
+
+    # --- Games ------------------------------------------------------------------------------------------
+
+    async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
+        state = self._state
+        await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
+        game = state.games.find(game_id)
+        if game is None:
+            raise RefusedError(f"game {game_id}: there is no such game", 404)
+        await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
+        stream: asyncio.Queue[GameEvent] = asyncio.Queue()
+        self._streams.setdefault(game_id, []).append(stream)
+        stream.put_nowait(state.games.first_event(game_id, self._clock()))
+        try:
+            while True:
+                event = await stream.get()
+                yield event
+                if isinstance(event, GameAdjourned):
+                    return
+                latest = event.state if isinstance(event, GameSnapshot) else event
+                if isinstance(latest, GameState) and latest.end is not None:
+                    return
+        finally:
+            streams = self._streams[game_id]
+            streams.remove(stream)
+            if not streams:
+                del self._streams[game_id]
+
+    async def playing(self) -> list[str]:
+        before = self._state.lists
+        self._state.matches.query()
+        self._do()
+        await self._answered(lambda: self._state.lists > before, "the list of matches")
+        return self._state.games.playing
+
+    async def move(
+        self,
+        game_id: str,
+        move: str,
+        *,
+        offer_draw: bool = False,  # noqa: ARG002 - the site has no draw offers
+        info: MoveInfo | None = None,
+    ) -> None:
+        game = self._state.games.find(game_id)
+        ply = 0 if game is None else len(game.moves)
+        try:
+            await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
+        except TransientError:
+            self._resync(game_id)  # the answer may be lost
+            raise
+        if game is not None and len(game.moves) != ply:  # it was sent before, or is for another position
+            if game.moves[ply : ply + 1] == (move,):
+                return
+            raise RefusedError(f"game {game_id}: not our turn", 400)
+        self._state.actions.play(game_id, move, info)
+        self._do()
+        sent_at = self._clock()
+        assert game is not None, "play() refuses unknown games"  # noqa: S101
+
+        def is_answered() -> bool:
+            return len(game.moves) != ply or bool(game.refusal) or game.status is not GgsStatus.LIVE
+
+        try:
+            await self._answered(is_answered, f"game {game_id}: {move}")
+        except TransientError:
+            self._resync(game_id)
+            await self._answered(lambda: not game.is_stale, f"game {game_id}")
+            if not is_answered():
+                raise
+        if game.refusal:
+            raise RefusedError(f"game {game_id}: {game.refusal}", 400)
+        took_s = self._clock() - sent_at
+        self._lag.add(took_s)
+        self._on_answer(took_s)
+
+    def _resync(self, game_id: str) -> None:
+        self._state.actions.resync(game_id)
+        self._do()
+
+    async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
+        self._state.actions.say(game_id, text, room)
+        self._do()
+
+    async def resign(self, game_id: str) -> None:
+        self._state.actions.resign(game_id)
+        self._do()
+        game = self._state.games.find(game_id)
+        over = f"game {game_id}: resigning"
+        await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
+
+    async def abort(self, game_id: str) -> None:
+        self._state.actions.abort(game_id)
+        self._do()
+
+    # --- Requests ---------------------------------------------------------------------------------------
+
+    async def accept(self, challenge_id: str) -> None:
+        async with self._request_lock:
+            attempt = self._state.requests.accept(challenge_id)
+            self._do()
+            await self._answered(lambda: attempt.is_settled, f"challenge {challenge_id}")
+        if attempt.began:
+            return
+        if attempt.is_lost:
+            raise TransientError(f"challenge {challenge_id}: {attempt.refusal}")
+        is_gone = "not found" in attempt.refusal or attempt.refusal == "it is gone"
+        raise RefusedError(f"challenge {challenge_id}: {attempt.refusal}", 404 if is_gone else 400)
+
+    async def decline(self, challenge_id: str, reason: DeclineReason) -> None:  # noqa: ARG002
+        self._state.requests.decline(challenge_id)
+        self._do()
+
+    async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
+        attempt = Attempt()
+        clock = wire.GgsClock(proposal.clock.initial_s, proposal.clock.increment_s, self._extension_s)
+        try:
+            async with self._request_lock:
+                # Pairs have both colours.
+                colour = "bw"[proposal.side] if proposal.side is not None and proposal.variant == "8" else ""
+                variant = proposal.variant + colour
+                attempt = self._state.requests.ask(opponent_id, variant, clock, rated=proposal.rated)
+                self._do()
+                shown = f"asking {opponent_id}"
+                await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)
+            while not attempt.is_settled:
+                await self._changed.wait()
+        except (asyncio.CancelledError, TransientError):
+            with suppress(TransientError):
+                self._state.requests.cancel(attempt)
+                self._do()
+            raise
+        if attempt.is_lost:
+            raise TransientError(f"challenge to {opponent_id}: {attempt.refusal}")
+        return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
+
+    async def online_bots(self) -> list[Bot]:
+        """The configured programs that are open for games; if none is, everybody if the settings allow it."""
+        found: dict[str, dict[str, int]] = {}
+        for pool in ("8", "8r"):
+            self._players = None
+            self._state.out.ask("who", pool)
+            self._do()
+            await self._answered(lambda: self._players is not None, "the list of players")
+            keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
+            players: list[wire.GgsPlayer] = self._players or []
+            for player in players:
+                if player.is_open and player.name.casefold() in self._programs:
+                    ratings = (
+                        {} if player.deviation >= PROVISIONAL else dict.fromkeys(keys, round(player.rating))
+                    )
+                    found.setdefault(player.name, {}).update(ratings)
+        bots = [Bot(name, name, ratings) for name, ratings in found.items()]
+        if not bots and self._public:
+            bots.append(Bot(EVERYBODY, "everybody", {}))
+        return bots
+
+    def rating_list(self, proposal: Proposal) -> str:
+        return self._dialect.rating_list(proposal)
+
+    async def close(self) -> None:
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+
+
+PROVISIONAL = 300.0
+"""From this deviation on a rating is provisional; everybody begins with 350."""
+
+
+def read_address(url: str) -> tuple[str, int]:
+    """Host and port of ``ggs://host[:port]``.
+
+    Raises:
+        ConfigError: The URL has another form.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # the port is not a number
+        parts, port = urlsplit(""), 0
+    rest = parts.path.strip("/") + parts.query + parts.fragment
+    if parts.scheme != "ggs" or not parts.hostname or port == 0 or rest or "@" in parts.netloc:
+        raise ConfigError(f"server.url: {url!r} is not of the form ggs://host[:port]")
+    return parts.hostname, port or PORT
+
+
+def read_about(lines: Sequence[str]) -> str:
+    """Summarise the service's answer to ``finger`` for the operator."""
+    fields = wire.fields_of(lines)
+    is_registered = fields.get("level", "0") not in ("", "0")
+    parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
+    stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")
+    if stored.isdecimal() and int(stored):
+        parts.append(f"adjourned games: {stored}")
+    ratings = [re.match(r"(\d+\w*) +(-?[\d.]+)@", line) for line in lines]
+    shown = [f"{found[1]}: {found[2]}" for found in ratings if found]
+    if shown:
+        parts.append(f"ratings {', '.join(shown)}")
+    return "; ".join(parts)

@@ -1,0 +1,845 @@
+"""The wire format of GGS, the server for Othello programs: bytes to frozen messages and back.  No I/O.
+
+Three layers.  `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block.  A
+block begins with ``sender: text`` after an empty line (a message from a user, above all the Othello service
+``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain), and
+ends at READY or where the next one begins.  Answers carry no id: only their first words identify them.
+
+On any input, nothing here raises anything but `ProtocolError`, and nothing grows without bound.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from bot.base.errors import ProtocolError
+from bot.base.events import Clock
+from engine.formats.clock import BadClock, GgfClock
+from engine.formats.ggf import BadGgf, GgfGame, GgfMove, move_text, parse, parse_move
+
+SERVICE = "/os"
+"""The Othello service's user name."""
+ENCODING = "latin-1"
+LINE_LIMIT = 1 << 14
+"""Bytes kept of a line; the server itself sends no line a tenth as long."""
+BLOCK_LIMIT = 2000
+"""Lines kept of a block; a list of all users has about a hundred."""
+TEXT_LIMIT = 1 << 18
+"""Characters kept of a block."""
+SAY_LIMIT = 400
+"""Longest chat message that we send, in characters; the server takes more."""
+
+_NAME = r"[^\s:|]+"
+T = TypeVar("T")
+
+_ID = r"\.\d{1,9}"
+_GAME_ID = rf"{_ID}(?:\.\d)?"
+_NUMBER = r"[-+]?\d{1,9}(?:\.\d{1,6})?"
+
+
+# --- The server's messages ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """End of the server's output; it does not correspond to any command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """The server has dropped messages that we were too slow to read: request everything again."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginPrompt:
+    """The server wants a login name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordPrompt:
+    """The server wants the password."""
+
+
+@dataclass(frozen=True, slots=True)
+class CentralError:
+    """The central server refuses a command, a name or a password."""
+
+    text: str
+
+    @property
+    def is_login(self) -> bool:
+        """Whether it refuses our name or password."""
+        return self.text.startswith(("Password ", "Login "))
+
+    @property
+    def is_service_away(self) -> bool:
+        """Whether there is no Othello service at the moment."""
+        return self.text.startswith(f"user '{SERVICE}' not found")
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A user that we follow, for instance the service, is present or has left."""
+
+    name: str
+    is_here: bool
+    level: int | None = None
+    """0: unregistered, 1: user, 2: admin, 3: root; None: not stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherMessage:
+    """Any other answer, or a message that we do not use."""
+
+    sender: str
+    """Empty: the central server."""
+    word: str
+    lines: tuple[str, ...]
+    """The first one still begins with the word."""
+
+
+class Flag(StrEnum):
+    """Whether a game counts for the ratings, and what kind of game it is."""
+
+    RATED = "R"
+    UNRATED = "U"
+    STORED = "S"
+    """It resumes an adjourned game, which was rated."""
+    TOURNAMENT = "T"
+
+
+@dataclass(frozen=True, slots=True)
+class GgsClock(GgfClock):
+    """A clock (GGS_PROTOCOL 3)."""
+
+    @property
+    def clock(self) -> Clock:
+        """Without the grace time, which we do not plan to use."""
+        return Clock(self.initial_s, self.increment_s)
+
+
+@dataclass(frozen=True, slots=True)
+class GameType:
+    """A type of game: ``8``, ``8b``, ``s8r18``, ``8k``, ``10a``, ... (GGS_PROTOCOL 4)."""
+
+    size: int
+    is_synchro: bool = False
+    """Two simultaneous games with the colours swapped."""
+    is_komi: bool = False
+    discs: int | None = None
+    """Number of discs in its random starting position; None: the usual start."""
+    is_anti: bool = False
+    """Fewest discs win."""
+    colour: str = ""
+    """``b`` or ``w``: the requester plays black or white; empty: at random."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether this program takes requests for it."""
+        return self.is_played and not self.is_komi
+
+    @property
+    def is_played(self) -> bool:
+        """Whether this program plays it; komi games only where a tournament begins them."""
+        return self.size == 8 and not self.is_anti
+
+    @property
+    def boards(self) -> int:
+        return 2 if self.is_synchro else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request for a game appears or goes."""
+
+    is_new: bool
+    id: str
+    asker: str
+    asker_rating: float
+    asker_clock: GgsClock
+    type_text: str
+    flag: Flag
+    other: str | None
+    """None: open to everybody."""
+    other_rating: float | None
+    other_clock: GgsClock
+    stored_id: str
+    """Id of the adjourned game that it resumes; empty: a new game."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchBegan:
+    """A match begins or is running.  The names do not show the colours: the requester comes first."""
+
+    id: str
+    names: tuple[str, str]
+    type_text: str
+    flag: Flag
+
+
+@dataclass(frozen=True, slots=True)
+class MatchEnded:
+    """All games of a match have ended or are adjourned."""
+
+    id: str
+    names: tuple[str, str]
+    type_text: str
+    flag: Flag
+    result: float | None
+    """First player's view, in discs, the mean of two games; None: there is none."""
+    left_by: str = ""
+    """The player who left: the match is adjourned, or aborted when it was unrated; empty: none."""
+    stored_id: str = ""
+    """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
+
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The current state of a game: sent at its start, when it is resumed, and on request."""
+
+    id: str
+    """In synchro matches followed by the number of the board: ``.3.0``."""
+    game: GgfGame | None
+    """None: this program cannot read it, for instance because of another board size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One move in one game, by either side."""
+
+    id: str
+    move: GgfMove
+
+
+@dataclass(frozen=True, slots=True)
+class BoardShown:
+    """A game or move as a diagram for people; we request the other form."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoardEnded:
+    """One of the two games of a match has ended."""
+
+    id: str
+    names: tuple[str, str]
+    result: float | None
+    """First player's view, in discs; None: there is none."""
+
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
+
+def _for_player(name: str, names: tuple[str, str], result: float | None) -> float | None:
+    return result if result is None or names[0] == name else -result
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsChanged:
+    id: str
+    """Of the match."""
+    changes: tuple[tuple[str, float, float], ...]
+    """Name, change, new rating."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    id: str
+    name: str
+    is_fatal: bool
+    """The grace time has run out too, which ends the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class GgsGameError:
+    """The service refuses one of our actions in a game."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceError:
+    """The service refuses a command of ours."""
+
+    text: str
+
+    @property
+    def match_id(self) -> str:
+        """The match that does not exist; empty: the error is another one."""
+        found = re.match(rf"match '({_GAME_ID})' not found", self.text)
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class AdjournedMatch:
+    """An adjourned match."""
+
+    id: str
+    names: tuple[str, str]
+    type_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredList:
+    name: str
+    """The player whose games they are."""
+    games: tuple[AdjournedMatch, ...]
+    is_whole: bool = True
+    """Whether every row could be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOpponent:
+    """An opponent of an adjourned game of ours is present or has left."""
+
+    name: str
+    is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchList:
+    """All running matches on the server."""
+
+    matches: tuple[MatchBegan, ...]
+    is_whole: bool = True
+    """Whether every row could be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class GgsPlayer:
+    """A player in the answer to ``who``."""
+
+    name: str
+    is_open: bool
+    """Whether the player accepts new games."""
+    rating: float
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerList:
+    players: tuple[GgsPlayer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A chat message: to us, on a channel, or in a game."""
+
+    name: str
+    text: str
+    channel: str = ""
+    """``.chat``, ``_group``; empty: to us alone, or in a game."""
+    id: str = ""
+    """Of the game or match; empty: outside games."""
+    to: str = ""
+    """In a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A block that the parser does not know."""
+
+    sender: str
+    lines: tuple[str, ...]
+
+
+GgsMessage = (
+    Ready
+    | Alert
+    | LoginPrompt
+    | PasswordPrompt
+    | CentralError
+    | Presence
+    | OtherMessage
+    | Request
+    | MatchBegan
+    | MatchEnded
+    | Joined
+    | Moved
+    | BoardShown
+    | BoardEnded
+    | RatingsChanged
+    | TimedOut
+    | GgsGameError
+    | ServiceError
+    | StoredList
+    | StoredOpponent
+    | MatchList
+    | PlayerList
+    | Said
+    | Unknown
+)
+
+
+# --- Bytes to lines, lines to blocks --------------------------------------------------------------------
+
+
+class Lines:
+    """Splits bytes into lines, independently of packet boundaries.
+
+    Anybody chooses names and chat, so unprintable characters are replaced: they could control a terminal that
+    shows the log.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[str]:
+        """Yield each line that is complete now, without its line end."""
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            whole, self._rest = self._rest + line[:LINE_LIMIT], b""
+            yield _clean(whole[:LINE_LIMIT].removesuffix(b"\r").decode(ENCODING))
+        self._rest = (self._rest + rest[:LINE_LIMIT])[:LINE_LIMIT]
+
+
+def _clean(line: str) -> str:
+    """The line with tabs as spaces and each unprintable character as U+FFFD."""
+    line = line.replace("\t", " ")
+    return line if line.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in line)
+
+
+@dataclass(frozen=True, slots=True)
+class RawMessage:
+    """One message from the server, before parsing."""
+
+    sender: str
+    """Empty: the central server."""
+    lines: tuple[str, ...]
+    """Without their markers: sender, ``|``."""
+
+
+@dataclass(slots=True)
+class _Open:
+    sender: str
+    lines: list[str]
+    is_help: bool = False
+    """A text with empty lines in it, up to READY."""
+    length: int = 0
+
+
+_BEGIN = re.compile(rf"((?:[._]{_NAME} {_NAME})|(?:{_NAME})?): ?(.*)", re.DOTALL)
+_PROMPTS: Mapping[str, LoginPrompt | PasswordPrompt] = {
+    "Enter login": LoginPrompt(),
+    "Enter your password": PasswordPrompt(),
+}
+_ENDS: Mapping[str, Ready | Alert] = {"READY": Ready(), "ALERT": Alert()}
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Groups lines into blocks."""
+
+    _open: _Open | None = field(default=None)
+    _after_empty: bool = False
+
+    def feed(self, line: str) -> Iterator[RawMessage | Ready | Alert | LoginPrompt | PasswordPrompt]:
+        """Yield, in order, what this line completes."""
+        opened, after_empty = self._open, self._after_empty
+        self._after_empty = line == ""
+        if line in _ENDS:
+            yield from self._close()
+            yield _ENDS[line]
+        elif opened is not None and opened.is_help and len(opened.lines) < BLOCK_LIMIT:
+            self._add(line)
+        elif line == "":
+            yield from self._close()
+        elif line.startswith("|"):
+            if opened is not None and opened.sender:
+                self._add(line[1:])
+        elif (begun := _BEGIN.match(line)) and (
+            not begun[1] or after_empty or opened is None or bool(opened.sender)
+        ):
+            yield from self._close()
+            for words, prompt in _PROMPTS.items():
+                if not begun[1] and begun[2].startswith(words):
+                    yield prompt
+                    return
+            self._open = _Open(begun[1], [begun[2]], not begun[1] and begun[2].startswith("help "))
+        elif opened is not None and not opened.sender:
+            self._add(line)
+        else:
+            yield from self._close()
+
+    def _add(self, line: str) -> None:
+        if self._open is not None and len(self._open.lines) < BLOCK_LIMIT:
+            self._open.length += len(line)
+            if self._open.length <= TEXT_LIMIT:
+                self._open.lines.append(line)
+
+    def _close(self) -> Iterator[RawMessage]:
+        if self._open is not None:
+            yield RawMessage(self._open.sender, tuple(self._open.lines))
+            self._open = None
+
+
+class Reader:
+    """All layers: bytes in, messages out."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._blocks = Blocks()
+
+    def feed(self, data: bytes) -> Iterator[GgsMessage]:
+        """Yield each message that is complete now; one that cannot be parsed as an `Unknown`."""
+        for line in self._lines.feed(data):
+            for block in self._blocks.feed(line):
+                if not isinstance(block, RawMessage):
+                    yield block
+                    continue
+                try:
+                    yield read(block)
+                except ProtocolError:
+                    yield Unknown(block.sender, block.lines)
+
+
+# --- Blocks to messages ---------------------------------------------------------------------------------
+
+
+def read(block: RawMessage) -> GgsMessage:
+    """Parse a block.
+
+    Raises:
+        ProtocolError: It begins like a known message but is malformed.
+    """
+    if block.sender == "":
+        return _central(block.lines)
+    if block.sender == SERVICE:
+        return _service(block.lines)
+    channel, _, name = block.sender.rpartition(" ")
+    return Said(name, " ".join(block.lines), channel)
+
+
+_CENTRAL_WORDS = frozenset(
+    (
+        *("+ack:", "alias", "bell", "chann", "email", "finger", "group", "hear", "help", "history", "ignore"),
+        *("info", "name", "notify", "passw", "quit", "repeat", "sleep", "var", "verbose", "vt100", "who"),
+    )
+)
+
+
+def _central(lines: tuple[str, ...]) -> GgsMessage:
+    first = lines[0]
+    if first.startswith("ERR "):
+        return CentralError(first[4:])
+    if found := re.fullmatch(rf"([-+]) ({_NAME})(?: (\d))?\s*", first):
+        return Presence(found[2], found[1] == "+", int(found[3]) if found[3] else None)
+    word = first.partition(" ")[0]
+    if word in _CENTRAL_WORDS:
+        return OtherMessage("", word, lines)
+    return Unknown("", lines)
+
+
+_ANSWERS = frozenset(
+    (
+        *(
+            "aform",
+            "assess",
+            "bell",
+            "client",
+            "dform",
+            "finger",
+            "hear",
+            "help",
+            "history",
+            "ignore",
+            "look",
+        ),
+        *("notify", "open", "play", "rank", "rated", "request", "top", "track", "trust", "vt100", "watch"),
+        *("group", "tdtype", "tdstart"),  # news for a tournament's director
+    )
+)
+NOTICES = frozenset({"abort", "score", "trust-violation", "undo"})
+"""Messages about a game that we only log: an offer of a player, and time charged beyond that reported."""
+_BARE_ERRORS = (
+    "illegal board type",
+    "random games must be komi or synchro",
+    "no preferred color in komi or rand games",
+    "synchro+komi not supported",
+)
+
+
+def _service(lines: tuple[str, ...]) -> GgsMessage:
+    first, rest = lines[0], lines[1:]
+    word, _, args = first.partition(" ")
+    match word:
+        case "+" | "-":
+            return _announcement(word == "+", args)
+        case "ERR":
+            return ServiceError(args)
+        case "error":
+            id_, _, text = args.partition(" ")
+            return GgsGameError(_checked(_GAME_ID, id_), text)
+        case "join":
+            return _joined(args, rest)
+        case "update":
+            return _moved(args, rest)
+        case "end":
+            return _board_ended(args)
+        case "rating_update":
+            return RatingsChanged(_checked(_ID, args.strip()), tuple(map(_change, rest)))
+        case "timeout" | "fatal-timeout":
+            found = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", args)
+            return TimedOut(found[1], found[2], word == "fatal-timeout")
+        case "stored":
+            return _stored(args, rest)
+        case "match" if re.match(r"\d+/\d+", args):
+            matches = _rows(_match_row, rest)
+            return MatchList(matches, len(matches) == len(rest))
+        case "who":
+            return PlayerList(_rows(_player_row, rest))
+    chat = re.fullmatch(rf"({_GAME_ID}) ([APO]) +(-?\d+) ({_NAME}): ?(.*)", first)
+    if chat is not None:
+        return Said(chat[4], " ".join([chat[5], *rest]), id=chat[1], to=chat[2])
+    if args.startswith(("ERR ", "+ ERR ", "- ERR ")) or first.startswith(_BARE_ERRORS):
+        return ServiceError(first)
+    if word in _ANSWERS | NOTICES:
+        return OtherMessage(SERVICE, word, lines)
+    return Unknown(SERVICE, lines)
+
+
+def _announcement(is_new: bool, args: str) -> GgsMessage:
+    words = args.split()
+    if words[:1] == ["match"]:
+        return _match(is_new, words[1:])
+    if len(words) == 2 and words[1] == "stored":
+        return StoredOpponent(words[0], is_new)
+    if words and re.fullmatch(_ID, words[0]):
+        return _request(is_new, words)
+    if words and len(words) <= 3:  # a player has come, left, or is watching
+        return Presence(words[0], is_new)
+    raise ProtocolError("an unknown announcement", args)
+
+
+def _match(is_new: bool, words: list[str]) -> MatchBegan | MatchEnded:
+    if len(words) < 7:
+        raise ProtocolError("a match without players", words)
+    id_, rating, one, other_rating, other, type_text, flag, *rest = words
+    _checked(_ID, id_)
+    for each in (rating, other_rating):
+        _checked(_NUMBER, each)
+    if is_new:
+        return MatchBegan(id_, (one, other), type_text, _flag(flag))
+    ended = MatchEnded(id_, (one, other), type_text, _flag(flag), None)
+    match rest:
+        case []:
+            return ended
+        case ["aborted", *_]:
+            return ended
+        case [name, "left", *kept]:
+            stored_id = _checked(_ID, kept[0]) if kept else ""
+            return MatchEnded(id_, ended.names, type_text, ended.flag, None, name, stored_id)
+        case [result, *kept]:
+            stored_id = _checked(_ID, kept[0]) if kept else ""
+            return MatchEnded(id_, ended.names, type_text, ended.flag, _number(result), "", stored_id)
+    raise ProtocolError("an unknown end of a match", rest)
+
+
+def _request(is_new: bool, words: list[str]) -> Request:
+    if len(words) < 8:
+        raise ProtocolError("an incomplete request", words)
+    id_, rating, asker, clock, type_text, flag, other_rating, other, *rest = words
+    stored_id = rest.pop() if rest and re.fullmatch(_ID, rest[-1]) else ""
+    asker_clock = parse_clock(clock)
+    return Request(
+        is_new,
+        id_,
+        asker,
+        _number(rating),
+        asker_clock,
+        type_text,
+        _flag(flag),
+        None if other == "*" else other,
+        None if other_rating == "*" else _number(other_rating),
+        parse_clock(rest[0]) if rest else asker_clock,
+        stored_id,
+    )
+
+
+def _joined(args: str, rest: tuple[str, ...]) -> Joined | BoardShown:
+    id_, _, text = args.partition(" ")
+    _checked(_GAME_ID, id_)
+    if not text.startswith("(;"):
+        return _shown(id_, text)
+    try:
+        return Joined(id_, parse("\n".join([text, *rest])))
+    except BadGgf:
+        if "GM[" not in text:
+            raise ProtocolError("not a game", text[:100]) from None
+        return Joined(id_, None)
+
+
+def _moved(args: str, rest: tuple[str, ...]) -> Moved | BoardShown:
+    id_, _, text = args.partition(" ")
+    _checked(_GAME_ID, id_)
+    if rest:
+        return _shown(id_, text)
+    try:
+        return Moved(id_, parse_move(text))
+    except BadGgf as error:
+        raise ProtocolError(str(error), text) from error
+
+
+def _shown(id_: str, text: str) -> BoardShown:
+    """A diagram for people (GGS_PROTOCOL 6.2); the first line gives the type and the komi."""
+    _matched(r"\S+ +K\S+ *", text)
+    return BoardShown(id_)
+
+
+def _board_ended(args: str) -> BoardEnded:
+    found = _matched(rf"({_GAME_ID}) \( *({_NAME}) vs\. ({_NAME}) *\) +(.+)", args)
+    result = _number(found[4]) if re.fullmatch(_NUMBER, found[4].strip()) else None
+    return BoardEnded(found[1], (found[2], found[3]), result)
+
+
+def _change(line: str) -> tuple[str, float, float]:
+    number = rf"({_NUMBER})"
+    found = _matched(rf"({_NAME}) +{number} @ +{number} +{number} -> +{number} @ +{number} *", line)
+    return found[1], _number(found[4]), _number(found[5])
+
+
+def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
+    found = re.fullmatch(rf"(\d+) ({_NAME}) *", args)
+    if found is None:
+        return (
+            ServiceError(f"stored {args}")
+            if args.startswith("ERR")
+            else OtherMessage(SERVICE, "stored", (args,))
+        )
+    games = _rows(_stored_row, rest)
+    return StoredList(found[2], games, len(games) == len(rest))
+
+
+def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
+    """The rows of a list that could be read; the others are skipped."""
+    found = []
+    for line in lines:
+        with suppress(ProtocolError):
+            found.append(read(line))
+    return tuple(found)
+
+
+def _stored_row(line: str) -> AdjournedMatch:
+    words = line.split()
+    if len(words) < 8:
+        raise ProtocolError("an incomplete adjourned game", line)
+    return AdjournedMatch(_checked(_ID, words[0]), (words[5], words[6]), words[7].partition(":")[0])
+
+
+def _match_row(line: str) -> MatchBegan:
+    words = line.split()
+    if len(words) < 7:
+        raise ProtocolError("an incomplete match", line)
+    id_, _, one, _, other, type_text, flag, *_ = words
+    return MatchBegan(_checked(_ID, id_), (one, other), type_text, _flag(flag))
+
+
+def _player_row(line: str) -> GgsPlayer:
+    found = _matched(rf"({_NAME}) +([-+x]) +({_NUMBER})@ *({_NUMBER}).*", line)
+    return GgsPlayer(found[1], found[2] == "+", _number(found[3]), _number(found[4]))
+
+
+def _flag(text: str) -> Flag:
+    try:
+        return Flag(text)
+    except ValueError:
+        raise ProtocolError(f"{text[:20]!r} is neither R, U, S nor T", text) from None
+
+
+def _matched(pattern: str, text: str) -> re.Match[str]:
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    if found is None:
+        raise ProtocolError("an unexpected line", text)
+    return found
+
+
+def _checked(pattern: str, text: str) -> str:
+    return _matched(pattern, text)[0]
+
+
+def _number(text: str) -> float:
+    return float(_checked(_NUMBER, text.strip()))
+
+
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
+    """The ``key : value`` lines of an answer to ``finger``."""
+    split = (line.partition(":") for line in lines)
+    return {key.strip(): value.strip() for key, colon, value in split if colon}
+
+
+# --- Clocks and types -----------------------------------------------------------------------------------
+
+DEFAULT_CLOCK = GgsClock()
+"""15:00//02:00"""
+
+
+def parse_clock(text: str) -> GgsClock:
+    """Parse a clock from a request or game, also a running one.
+
+    Raises:
+        ProtocolError: It is not a clock.
+    """
+    try:
+        return GgsClock.parse(text)
+    except BadClock as error:
+        raise ProtocolError(str(error), text) from None
+
+
+def parse_type(text: str) -> GameType:
+    """Parse a type of game.
+
+    Raises:
+        ProtocolError: It is not a type.
+    """
+    found = re.fullmatch(r"(s?)(\d{1,2})(k?)(?:r(\d{1,3}))?(a?)([bw]?)(?:\+.*|-.*)?", text)
+    if found is None:
+        raise ProtocolError(f"{text[:20]!r} is not a type of game", text)
+    discs = int(found[4]) if found[4] else None
+    return GameType(int(found[2]), bool(found[1]), bool(found[3]), discs, bool(found[5]), found[6])
+
+
+# --- Our commands ---------------------------------------------------------------------------------------
+
+
+def command(text: str) -> bytes:
+    """Encode a line for the server; characters that would break it are replaced."""
+    return _plain(text).encode(ENCODING, errors="replace") + b"\r\n"
+
+
+def tell_service(*words: object) -> str:
+    """Build a command for the Othello service."""
+    return " ".join(["tell", SERVICE, *map(str, words)])
+
+
+def write_move(move: str, evaluation: float | None, time_s: float | None) -> str:
+    """Format a move for ``play``: ``F5/1.45/0.04``, ``PA``."""
+    move_with_info = GgfMove(
+        move,
+        None if evaluation is None else max(-999.0, min(999.0, evaluation)),
+        None if time_s is None else round(max(0.0, min(99_999.0, time_s)), 2),
+    )
+    return move_text(move_with_info)
+
+
+def write_bid(move: str, value_discs: float) -> str:
+    """Format the bid of a komi game for ``play``: its value may not be left out, even when it is 0."""
+    return f"{move.upper()}/{value_discs:.2f}"
+
+
+def spoken(text: str) -> str:
+    """Prepare a text for chat: on one line, without backslashes, which would break it."""
+    return _plain(text).replace("\\", "/").strip()[:SAY_LIMIT]
+
+
+def _plain(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -1,0 +1,54 @@
+"""The tables of what may happen to a GGS request, attempt and game."""
+
+import pytest
+
+from bot.base.errors import ProtocolError
+from bot.servers.ggs.lifecycle import (
+    ATTEMPT,
+    GAME,
+    REQUEST,
+    AttemptEvent,
+    AttemptState,
+    GgsGameEvent,
+    GgsStatus,
+    RequestEvent,
+    RequestState,
+    after,
+)
+
+
+def test_attempts_may_see_anything_but_a_second_listing() -> None:
+    every = {(state, event) for state in AttemptState for event in AttemptEvent}
+    assert every - ATTEMPT.keys() == {(AttemptState.LISTED, AttemptEvent.LISTED)}
+
+
+def test_a_settled_attempt_stays_as_it_is() -> None:
+    for state in (AttemptState.BEGAN, AttemptState.REFUSED, AttemptState.LOST):
+        assert {after(ATTEMPT, state, event) for event in AttemptEvent} == {state}
+
+
+@pytest.mark.parametrize("event", GgsGameEvent)
+def test_a_game_that_is_over_sees_nothing_more(event: GgsGameEvent) -> None:
+    with pytest.raises(ProtocolError):
+        after(GAME, GgsStatus.OVER, event)
+
+
+def test_a_game_that_is_away_ends_only_after_a_look() -> None:
+    with pytest.raises(ProtocolError):
+        after(GAME, GgsStatus.AWAY, GgsGameEvent.ENDED)
+    doubtful = after(GAME, GgsStatus.AWAY, GgsGameEvent.UNLISTED)
+    assert after(GAME, doubtful, GgsGameEvent.ENDED) is GgsStatus.OVER
+    assert after(GAME, doubtful, GgsGameEvent.ADJOURNED) is GgsStatus.AWAY
+
+
+@pytest.mark.parametrize("state", [RequestState.OURS, RequestState.RESUMPTION])
+def test_our_own_request_and_a_resumption_never_become_challenges(state: RequestState) -> None:
+    with pytest.raises(ProtocolError):
+        after(REQUEST, state, RequestEvent.CHALLENGES)
+
+
+@pytest.mark.parametrize("state", [RequestState.LISTED, RequestState.UNCLEAR, RequestState.CHALLENGE])
+def test_a_request_may_turn_out_to_be_a_resumption(state: RequestState) -> None:
+    assert after(REQUEST, state, RequestEvent.RESUMES) is RequestState.RESUMPTION
+    with pytest.raises(ProtocolError):
+        after(REQUEST, after(REQUEST, state, RequestEvent.RESUMES), RequestEvent.UNCLEAR)
