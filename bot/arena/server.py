@@ -32,6 +32,7 @@ from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LineLimit
+from bot.base.malformed_rows import MalformedRows
 from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
