@@ -33,9 +33,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page import Page
 from bot.dashboard.page_workers import collect_seldom
-from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
+from bot.views import events, games, now, opponents, ratings, traps, works
+from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
 from storage.evidence.reading import played, read_replies

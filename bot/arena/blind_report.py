@@ -12,8 +12,8 @@ deeper, and at the full depth.  Three points are enough to draw the trap, and th
 from collections.abc import Sequence
 from typing import Any
 
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport

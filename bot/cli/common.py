@@ -1,6 +1,5 @@
 """Options, settings, database access and output shared by the operator's commands."""
 
-import csv
 import json
 import math
 import sys
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from storage.database import Database
 
 T = TypeVar("T")
-Rows = Sequence[dict[str, Any]]
+Rows = Sequence[Mapping[str, Any]]
 
 
 class CommandFormat(StrEnum):
@@ -180,12 +179,9 @@ def write(
 
 def print_csv(rows: Rows) -> None:
     """Write flat rows as CSV with a header; nothing if there are none."""
-    from storage.evidence.exports.csv_cells import cell
+    from storage.evidence.exports.csv_cells import csv_text
 
-    if rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
+    print(csv_text(rows), end="")
 
 
 def print_json(value: object) -> None:

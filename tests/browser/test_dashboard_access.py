@@ -16,9 +16,9 @@ from sqlalchemy import func, select
 
 from bot.base.config import DashboardConfig
 from bot.cli.monthly.page import report_page
-from bot.dashboard.menu import pages
-from bot.dashboard.rendering import opponent_path
 from bot.dashboard.server import Dashboard
+from bot.views.addresses import opponent_path
+from bot.views.menu import pages
 from storage.database import Database
 from storage.evidence.statistics.monthly import monthly_report
 from storage.filters import Filters

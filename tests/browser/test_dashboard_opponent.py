@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import update
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.menu import pages
-from bot.dashboard.rendering import opponent_path
 from bot.dashboard.server import Dashboard
+from bot.views.addresses import opponent_path
+from bot.views.menu import pages
 from storage.database import Database
 from storage.tables.games import OpponentRow
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of
-from tests.bot.dashboard.pages.test_opponent import regular
 from tests.bot.dashboard.samples import NAMES, met_bait
+from tests.bot.views.test_opponent import regular
 from tests.browser.page import Page
 from tests.patience import PATIENCE_S
 

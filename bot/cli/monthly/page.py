@@ -14,7 +14,7 @@ from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart, Reference
 from bot.charts.markup import joined, tag
 from bot.charts.numbers import NumberStyle
-from bot.views.verdict_text import sentences
+from bot.text.verdict_text import sentences
 from engine.games import get_rules
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.statistics.groups import Expected, GroupStatistics

@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.common import CommandFormat, FormatOption, UsageError, ask_database, console, print_json
+from bot.cli.common import (
+    CommandFormat,
+    FormatOption,
+    UsageError,
+    ask_database,
+    console,
+    print_csv,
+    print_json,
+)
 from bot.cli.filters import selects_moves
 
 if TYPE_CHECKING:
-    from bot.dashboard.page import Page, View
+    from bot.views.page import Page, View
     from storage.database import Database
     from storage.filters import Filters
 
@@ -61,9 +69,9 @@ def page_command(
 
 def _page(name: str) -> "Page":
     from bot.cli.pages.texts import TEXTS
-    from bot.dashboard.pages import opponents, ratings, results, traps
-    from bot.dashboard.pages.events import events_page
-    from bot.dashboard.pages.works import works_page
+    from bot.views import opponents, ratings, results, traps
+    from bot.views.events import events_page
+    from bot.views.works import works_page
 
     pages = (works_page(), results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
     known = {page.name: page for page in pages}
@@ -74,7 +82,7 @@ def _page(name: str) -> "Page":
 
 
 def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> "View":
-    from bot.dashboard.page import BadQuery
+    from bot.views.page import BadQuery
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import filter_texts
 
@@ -98,16 +106,14 @@ def _plain(value: object) -> object:
 
 
 def _print_csv(view: "View", name: str) -> None:
-    from bot.dashboard.answers import csv_text
-
     tables = view.tables()
     if name and name not in tables:
         raise UsageError(f"--table: {name!r} is not known; known: {', '.join(tables)}")
-    print(csv_text(tables[name or next(iter(tables))]), end="")
+    print_csv(tables[name or next(iter(tables))])
 
 
 def _print_questions() -> None:
-    from bot.dashboard.questions import questions
+    from bot.views.questions import questions
 
     for number, question in enumerate(questions(datetime.now().astimezone()), 1):
         print(f"{number:2}. {question.text}\n    desdemona {question.command}\n    {question.link}")

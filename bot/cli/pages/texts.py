@@ -9,14 +9,14 @@ from rich.text import Text
 
 from bot.base.log import printable
 from bot.base.rounding import NO_VALUE, counted, percent
-from bot.dashboard.pages.events import EventsView
-from bot.dashboard.pages.opponents import OpponentsView
-from bot.dashboard.pages.ratings import RatingsView
-from bot.dashboard.pages.results import ResultsView
-from bot.dashboard.pages.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
-from bot.dashboard.pages.works import WorksView, stratum_text
-from bot.views.values_text import ago, moment, number, signed, title_of
-from bot.views.verdict_text import sentences
+from bot.text.values_text import ago, moment, number, signed, title_of
+from bot.text.verdict_text import sentences
+from bot.views.events import EventsView
+from bot.views.opponents import OpponentsView
+from bot.views.ratings import RatingsView
+from bot.views.results import ResultsView
+from bot.views.traps import TrapCard, TrapsView, band_name, interval_words, phase_name
+from bot.views.works import WorksView, stratum_text
 from storage.evidence.inference.any_time import AnyTimeEstimate
 
 _BARS = "▁▂▃▄▅▆▇█"

@@ -9,7 +9,7 @@ from rich.table import Table
 from bot.base.log import printable
 from bot.base.rounding import counted, half_up, percent
 from bot.cli.rich_tables import NONE, performance_text
-from bot.views.verdict_text import evidence, label, lower_first
+from bot.text.verdict_text import evidence, label, lower_first
 from storage.damage import Unreadable
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport

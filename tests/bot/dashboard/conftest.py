@@ -12,9 +12,9 @@ from jinja2 import ChoiceLoader, DictLoader, Environment
 
 from bot.base.config import DashboardConfig
 from bot.base.metrics import Metrics
-from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
+from bot.views.page import Page, Query, Rows
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
 from tests.patience import PATIENCE_S

@@ -12,7 +12,7 @@ from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
-from tests.bot.dashboard.pages.test_opponent import regular
+from tests.bot.views.test_opponent import regular
 from tests.storage.samples import opened
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.pages.texts import bars
-from bot.dashboard.questions import QUESTIONS, Question, questions
+from bot.views.questions import QUESTIONS, Question, questions
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.events import record_event

@@ -31,7 +31,7 @@ from tests.bot.dashboard.numbers.sample_database import NOW, REGULAR
 from tests.bot.dashboard.numbers.test_lists import ended, game_json, pager
 from tests.bot.dashboard.numbers.test_traps import card_json, card_lines, expected_loss_of
 from tests.bot.dashboard.numbers.trials import counting, flags
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 # --- Progress ----------------------------------------------------------------------------------------------
 

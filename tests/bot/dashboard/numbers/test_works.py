@@ -17,7 +17,7 @@ from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import TITLES, Query, passes, percent, rounded, signed
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
 from tests.bot.dashboard.numbers.trials import Trial
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 QUERIES: tuple[Query, ...] = (
     {},

@@ -1,0 +1,146 @@
+"""One move of ours, read and judged for a page; a damaged record becomes a reason, not a failure."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.charts.boards import BoardMark, MarkKind, board_svg
+from bot.text.bait_text import short_name
+from bot.text.moment_text import MomentVerdict, judge_moment
+from engine.bait_rule import ReplyForecast
+from engine.expected import WHOLE, expected_score
+from engine.games import get_rules
+from engine.judgement import expected_scale_centi
+from storage.damage import decoding, reason_of, require_damage
+from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
+from storage.ledger.decisions import get_decision
+from storage.ledger.forecasts import get_forecast
+from storage.ledger.games import load_game_by_id, require_readable
+from storage.records import StoredDecision, StoredGame
+
+_MARKS = {
+    "trap": MarkKind.BAIT,
+    "fell": MarkKind.BAIT,
+    "best": MarkKind.SOUND,
+    "good": MarkKind.SOUND,
+    "played": MarkKind.PLAYED,
+}
+_ORDER = (MarkKind.PLAYED, MarkKind.SOUND, MarkKind.BAIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A move of ours with its verdict."""
+
+    game: str
+    """Name of the game."""
+    our_side: int
+    unit: str
+    """The unit of scores; empty: none."""
+    opponent: str
+    decision: DecisionReport
+    verdict: MomentVerdict
+    worths: tuple[tuple[float, ...], ...]
+    """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
+
+    @property
+    def marks(self) -> tuple[BoardMark, ...]:
+        """The replies that are marked on the board; later ones lie on top."""
+        found = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
+        return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
+
+    @property
+    def board(self) -> Markup:
+        """The board that the opponent faced, with bait, good reply and the played one."""
+        return self._drawn(is_large=True)
+
+    @property
+    def small_board(self) -> Markup:
+        """The same for a card."""
+        return self._drawn(is_large=False)
+
+    def _drawn(self, *, is_large: bool) -> Markup:
+        return board_svg(
+            self.game,
+            self.decision.rows_after,
+            title=f"After {self.decision.name}",
+            side=self.our_side,
+            last_move=self.decision.squares,
+            marks=self.marks,
+            is_large=is_large,
+        )
+
+    @property
+    def board_before(self) -> Markup:
+        """The board that we faced."""
+        return board_svg(
+            self.game,
+            self.decision.rows_before,
+            title=f"Before {self.decision.name}",
+            side=self.our_side,
+            is_large=True,
+        )
+
+    @property
+    def best(self) -> ReplyReport | None:
+        """One of the best replies."""
+        return min(self.decision.replies, key=lambda each: each.final_centi, default=None)
+
+
+async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment | str:
+    """One move of ours; or a text with the reason if its record is damaged.
+
+    Raises:
+        StorageError: The database failed.
+    """
+    try:
+        stored = await load_game_by_id(session, game_id)
+        if stored is None:
+            return "its game is gone"
+        with decoding():
+            require_readable(stored)
+        return await read_moment_of(session, stored, ply)
+    except Exception as error:  # a damaged record may contain anything
+        require_damage(error)
+        return reason_of(error)
+
+
+async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
+    """The same for a game that is already loaded."""
+    try:
+        made = await get_decision(session, stored.id, ply)
+        if made is None:
+            return "it is gone"
+        forecast = await get_forecast(session, made.id)
+        # Naming all replies is slow and must not block the event loop.
+        with decoding():
+            return await asyncio.to_thread(_moment, stored, made, forecast)
+    except Exception as error:  # a damaged record may contain anything
+        require_damage(error)
+        return reason_of(error)
+
+
+def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
+    game = get_rules(stored.game)
+    report = decision_report(game, stored, made, forecast)
+    scale = expected_scale_centi(made.decision)
+    found = Moment(
+        game=stored.game,
+        our_side=stored.our_side,
+        unit=game.score_unit,
+        opponent=stored.opponent_name,
+        decision=report,
+        verdict=judge_moment(
+            report, short_name(stored.opponent_name), stored.account or "the bot", game.score_unit
+        ),
+        worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
+    )
+    _ = found.board, found.board_before  # rows or squares that are none are damage, too
+    return found
+
+
+def _worths(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
+    return tuple(1 - expected_score(score, scale_centi) / WHOLE for score in scores_centi)
