@@ -12,7 +12,7 @@ Of two thousand and more positions each of chess and Othello such a reply was fo
 and people played it in a quarter to a fifth of them, as often as expected (docs/research/baits.md).
 
 The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
-`looks_odds` needs nothing but the scores: looks count by rank, truth by price.
+`shallow_probabilities` needs nothing but the scores: looks count by rank, truth by price.
 
 A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and these are
 the ones that people play most, since they had seen further.  So a bait counts and is named only when a search
@@ -36,7 +36,7 @@ LIKELY = 0.10
 """Least probability of a tempting reply."""
 
 LOOKS = "looks"
-"""`ModelInfo.kind` of `looks_odds`."""
+"""`ModelInfo.kind` of `shallow_probabilities`."""
 
 CONFIRM_PLIES = 2
 """How much deeper than the decision's search a bait is confirmed."""
@@ -46,7 +46,7 @@ _TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
 _LOOKS_INFO = ModelInfo(LOOKS, f"looks {_TRUTH}", "")
 
 
-def looks_odds(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
+def shallow_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
 
     `rank` is the number of replies that look better after two and three plies together, `cost` what the
@@ -75,7 +75,7 @@ class TemptingReply:
     """A tempting reply, in hundredths of a per cent of expected score."""
 
     reply: str
-    odds: float
+    p_reply: float
     """Its probability."""
     cost: int
     """Its cost by the decision's own search."""
@@ -92,7 +92,7 @@ class TemptingReply:
     @property
     def expected_loss(self) -> float:
         """Probability times cost."""
-        return self.odds * self.cost
+        return self.p_reply * self.cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,13 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`RULE`)."""
     model: ModelInfo
-    """The model behind it; kind `LOOKS`: `looks_odds`."""
+    """The model behind it; kind `LOOKS`: `shallow_probabilities`."""
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
     it was not."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
-    odds: tuple[float, ...]
+    probabilities: tuple[float, ...]
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
     """The same by the model, before the tilt; empty: there was none."""
@@ -134,14 +134,14 @@ class ReplyForecast:
         """The confirmed bait of the greatest probability times cost; None: our move sets no bait."""
         return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
 
-    def odds_of(self, reply: str) -> float:
+    def probability_of(self, reply: str) -> float:
         """A reply's probability.
 
         Raises:
             RecordError: It is not among the replies.
         """
         try:
-            return self.odds[self.replies.index(reply)]
+            return self.probabilities[self.replies.index(reply)]
         except ValueError:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
@@ -151,10 +151,11 @@ class ReplyForecast:
 
     def to_record(self) -> dict[str, Any]:
         """A dictionary of plain JSON values; `from_record` turns it back into an equal forecast."""
-        record = asdict(self)
+        record = _with_stored_names(asdict(self))
         if self.other is None:
             del record["other"]
         else:
+            record["other"] = _with_stored_names(record["other"])
             del record["other"]["other"]
         return record
 
@@ -167,23 +168,33 @@ class ReplyForecast:
         """
         try:
             tempting = tuple(
-                TemptingReply(**{**each, "deceives_at": tuple(each["deceives_at"])})
+                TemptingReply(
+                    p_reply=each["odds"],
+                    **{
+                        **{name: value for name, value in each.items() if name != "odds"},
+                        "deceives_at": tuple(each["deceives_at"]),
+                    },
+                )
                 for each in record["tempting"]
             )
-            odds, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            read = {"replies": tuple(map(str, record["replies"])), "odds": odds, "base": base}
+            probabilities, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
+            read = {
+                "replies": tuple(map(str, record["replies"])),
+                "probabilities": probabilities,
+                "base": base,
+            }
             other = record.get("other")
             found = cls(
                 **{
-                    **record,
+                    **{name: value for name, value in record.items() if name != "odds"},
                     **read,
                     "model": ModelInfo(**record["model"]),
                     "tempting": tempting,
                     "other": None if other is None else cls.from_record(other),
                 }
             )
-            if len(found.replies) != len(odds):
-                raise ValueError("there are not as many odds as replies")
+            if len(found.replies) != len(probabilities):
+                raise ValueError("there are not as many probabilities as replies")
             if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
                 raise TypeError("rule or confirm_depth is not a whole number")
             if not isinstance(found.confirm_source, str):
@@ -193,11 +204,20 @@ class ReplyForecast:
         return found
 
 
+def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
+    """A forecast as plain values, with the names of records, where probabilities are ``odds``."""
+    record["tempting"] = tuple(
+        {"odds" if name == "p_reply" else name: value for name, value in each.items()}
+        for each in record["tempting"]
+    )
+    return {"odds" if name == "probabilities" else name: value for name, value in record.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedReplies:
     """The probability of each reply, and the model it comes from."""
 
-    odds: tuple[float, ...]
+    probabilities: tuple[float, ...]
     """In the order of the profile."""
     model: ModelInfo
     base: tuple[float, ...] = ()
@@ -207,9 +227,9 @@ class ExpectedReplies:
 
 
 def expected_by_looks(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
-    """`looks_odds` of a move's whole profile."""
+    """`shallow_probabilities` of a move's whole profile."""
     scores = [reply.scores_centi for reply in candidate.replies]
-    return ExpectedReplies(looks_odds(scores, scale_centi), _LOOKS_INFO)
+    return ExpectedReplies(shallow_probabilities(scores, scale_centi), _LOOKS_INFO)
 
 
 def forecast(
@@ -224,19 +244,22 @@ def forecast(
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: There are more or fewer odds than replies.
+        ValueError: There are more or fewer probabilities than replies.
     """
     require_whole(candidate)
     if expected is None:
         expected = expected_by_looks(candidate, scale_centi)
-    if len(expected.odds) != len(candidate.replies):
+    if len(expected.probabilities) != len(candidate.replies):
         raise ValueError(
-            f"{len(expected.odds)} odds for {len(candidate.replies)} replies to {candidate.move}"
+            f"{len(expected.probabilities)} probabilities for {len(candidate.replies)} replies "
+            f"to {candidate.move}"
         )
-    odds, base = (tuple(round(p, _DIGITS) for p in each) for each in (expected.odds, expected.base))
-    tempting = _tempting(candidate, scale_centi, odds)
+    probabilities, base = (
+        tuple(round(p, _DIGITS) for p in each) for each in (expected.probabilities, expected.base)
+    )
+    tempting = _tempting(candidate, scale_centi, probabilities)
     replies = tuple(reply.reply for reply in candidate.replies)
-    return ReplyForecast(RULE, expected.model, expected.prior, replies, odds, base, tempting, 0)
+    return ReplyForecast(RULE, expected.model, expected.prior, replies, probabilities, base, tempting, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +300,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     def sums(values: Sequence[float]) -> tuple[float, float]:
         return (
             math.fsum(p * value for p, value in zip(uniform, values, strict=True)),
-            math.fsum(p * value for p, value in zip(made.odds, values, strict=True)),
+            math.fsum(p * value for p, value in zip(made.probabilities, values, strict=True)),
         )
 
     return Expectations(
@@ -289,11 +312,13 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     )
 
 
-def _tempting(candidate: Candidate, scale_centi: float, odds: Sequence[float]) -> tuple[TemptingReply, ...]:
+def _tempting(
+    candidate: Candidate, scale_centi: float, probabilities: Sequence[float]
+) -> tuple[TemptingReply, ...]:
     raw = expected_score(candidate.raw_centi, scale_centi)
     best = [reply for reply in candidate.replies if reply.final_centi == candidate.raw_centi]
     found = []
-    for reply, p in zip(candidate.replies, odds, strict=True):
+    for reply, p in zip(candidate.replies, probabilities, strict=True):
         cost = expected_score(reply.final_centi, scale_centi) - raw
         if cost >= ERROR and p >= LIKELY and (depths := _deceives_at(reply, best, scale_centi)):
             found.append(TemptingReply(reply.reply, p, cost, depths))

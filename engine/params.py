@@ -138,8 +138,8 @@ class ValueParams:
     left, `budget_percent` alone would allow anything.  Nor may a move lose by force if another does not.
     Above 0; 100: no such limits."""
     least_percent: float = 2.0
-    """Less likely replies are not searched: each counts as if it were the best.  0 with calibrated odds,
-    which need every reply searched."""
+    """Less likely replies are not searched: each counts as if it were the best.  0 with calibrated
+    probabilities, which need every reply searched."""
     checkmate_centi: int = 1000
     """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""

@@ -31,7 +31,7 @@ from tests.ggs.table import BOT, PASSWORD, Table, empty_database, laid
 from tests.system.ledger import log_lines
 
 KINDS = ("8", "8b", "8w", "s8", "s8r14", "s8r18", "s8r20")
-ODDS = {
+PROBABILITIES = {
     Fault.SPLIT: 0.05,
     Fault.GATHER: 0.03,
     Fault.SLOW: 0.01,
@@ -88,8 +88,8 @@ def show(text: str) -> None:
 
 async def soak(matches: int, seed: int, without: Collection[Fault]) -> bool:
     """Play on the fake server, print a report, and return whether the run passed."""
-    odds = {fault: each for fault, each in ODDS.items() if fault not in without}
-    chance = Chance(seed, odds, [BOT])
+    probabilities = {fault: each for fault, each in PROBABILITIES.items() if fault not in without}
+    chance = Chance(seed, probabilities, [BOT])
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ggs.db"

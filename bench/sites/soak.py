@@ -55,7 +55,7 @@ from tests.system.person import Habits, Person, Place, Wish
 
 BOT = "desdemona"
 HOME, ABROAD, GGS = AccountKey("arena", BOT), AccountKey("lichess", BOT), AccountKey("ggs", GGS_BOT.lower())
-ODDS = {
+PROBABILITIES = {
     GgsFault.SPLIT: 0.05,
     GgsFault.GATHER: 0.03,
     GgsFault.SLOW: 0.01,
@@ -128,7 +128,7 @@ class SitesSoak:
         """Play, print the report, and return whether all is well."""
         site = await Database.open(f"sqlite:///{self._folder / 'abroad.db'}")
         arena = Arena(ArenaConfig(port=0, games_per_opponent=1000), site)
-        ggs_plan = GgsChance(self._seed, ODDS, [GGS_BOT])
+        ggs_plan = GgsChance(self._seed, PROBABILITIES, [GGS_BOT])
         server = FakeGgs(ggs_plan, slow_s=1.0, late_s=1.0)
         for name in (GGS_BOT, *GGS_PEOPLE):
             server.central.register(name, PASSWORD)

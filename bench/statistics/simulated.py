@@ -241,8 +241,8 @@ def make_pairs(rng: np.random.Generator) -> Pairs:
 
 
 def _softmax(utilities: Floats) -> Floats:
-    odds = np.exp(utilities - utilities.max(axis=2, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=2, keepdims=True))
+    probabilities = np.exp(utilities - utilities.max(axis=2, keepdims=True))
+    return np.asarray(probabilities / probabilities.sum(axis=2, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

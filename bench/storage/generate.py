@@ -251,7 +251,7 @@ class World:
         )
         if not is_complete or (is_last and game["state"] is GameStatus.OPEN):
             return
-        weights = found.odds if rng.random() < skill else None
+        weights = found.probabilities if rng.random() < skill else None
         (outcome,) = rng.choices(found.outcomes, weights)
         is_unanswered = is_last and rng.random() < 0.5
         rows[OutcomeRow].append(
@@ -273,7 +273,7 @@ class World:
             settled = (
                 {"is_taken": None, "reply_odds": None}
                 if is_unanswered
-                else {"is_taken": reply in found.baits, "reply_odds": found.odds[which]}
+                else {"is_taken": reply in found.baits, "reply_odds": found.probabilities[which]}
             )
             rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, "at": at})
         if not is_unanswered and rng.random() < TIMED:

@@ -45,7 +45,7 @@ class Sample:
     """Columns of `storage.tables.games.ForecastRow`."""
     outcomes: tuple[Outcome, ...]
     """For each reply."""
-    odds: tuple[float, ...]
+    probabilities: tuple[float, ...]
     """Of each reply, by the forecast."""
     baits: frozenset[str]
 
@@ -84,7 +84,7 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
     made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
     made = replace(made, model=MODELS.get(decision.game, made.model))
     if wants_bait and made.bait is None:
-        made = replace(made, tempting=(*made.tempting, *_bait(decision, made.odds)))
+        made = replace(made, tempting=(*made.tempting, *_bait(decision, made.probabilities)))
     bait = made.bait
     return Sample(
         decision=decision,
@@ -103,24 +103,24 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "prior": made.prior,
             **asdict(expectations(made, judgement)),
             "bait": None if bait is None else bait.reply,
-            "bait_odds": None if bait is None else bait.odds,
+            "bait_odds": None if bait is None else bait.p_reply,
             "bait_cost": None if bait is None else bait.cost,
             "confirm_depth": made.confirm_depth,
             "record": made.to_record(),
         },
         outcomes=tuple(classify_reply(decision, each.reply) for each in decision.chosen.replies),
-        odds=made.odds,
+        probabilities=made.probabilities,
         baits=frozenset(each.reply for each in made.confirmed),
     )
 
 
-def _bait(decision: Decision, odds: Sequence[float]) -> Iterator[TemptingReply]:
+def _bait(decision: Decision, probabilities: Sequence[float]) -> Iterator[TemptingReply]:
     """The likeliest error as if it tempted and had been confirmed, if there is one."""
     scale = expected_scale_centi(decision)
     worth = expected_score(decision.chosen.raw_centi, scale)
     costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]
     errors = [number for number, cost in enumerate(costs) if cost >= ERROR]
     if errors:
-        which = max(errors, key=lambda number: odds[number])
+        which = max(errors, key=lambda number: probabilities[number])
         reply = decision.chosen.replies[which].reply
-        yield TemptingReply(reply, max(odds[which], LIKELY), costs[which], (2,), costs[which])
+        yield TemptingReply(reply, max(probabilities[which], LIKELY), costs[which], (2,), costs[which])

@@ -160,7 +160,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     if found is None:
         return None
     baits = [
-        {"reply": each.reply, "name": each.name, "odds": each.odds, "cost": each.cost} for each in found.baits
+        {"reply": each.reply, "name": each.name, "probability": each.probability, "cost": each.cost}
+        for each in found.baits
     ]
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 

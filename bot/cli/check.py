@@ -178,17 +178,19 @@ def _people(config: Config) -> str:
                 verify(complete(decision, searcher, StopFlag()))
                 if decision.reckoning is not None and decision.reckoning.trouble:
                     raise BadModel(decision.reckoning.trouble)
-            odds = "" if models.odds is None else f", odds by {models.odds.info.name}"
-            shown.append(f"{name} by {models.human.info.name}{odds}{_odd_pair(models)}")
+            calibrated = (
+                "" if models.calibrated is None else f", probabilities by {models.calibrated.info.name}"
+            )
+            shown.append(f"{name} by {models.human.info.name}{calibrated}{_odd_pair(models)}")
     return "replies expected: " + "; ".join(shown)
 
 
 def _odd_pair(models: Models) -> str:
     """A warning if the calibrated model was learned with another human-move model than the one in use."""
-    human, odds = models.human.info, models.odds
-    if human.kind == SHALLOW or odds is None or odds.learned_with in ("", human.name):
+    human, calibrated = models.human.info, models.calibrated
+    if human.kind == SHALLOW or calibrated is None or calibrated.learned_with in ("", human.name):
         return ""  # a calibrated model does not use a guess
-    return f" (which was learned with {odds.learned_with}, not with {human.name})"
+    return f" (which was learned with {calibrated.learned_with}, not with {human.name})"
 
 
 def _other_engine(config: Config, settings: EngineSettings) -> str:

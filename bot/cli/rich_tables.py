@@ -131,7 +131,7 @@ def _traps(report: GameReport) -> list[RenderableType]:
             table.add_row(
                 f"{decision.number}. {decision.name}",
                 bait.name,
-                percent(bait.odds, 1),
+                percent(bait.probability, 1),
                 looks[0] if looks else NONE,
                 replies[bait.reply].their_text,
                 percent(bait.cost / WHOLE, 1),

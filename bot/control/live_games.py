@@ -15,7 +15,7 @@ class BaitStatus:
     reply: str
     """In the notation for people."""
     squares: tuple[str, ...]
-    odds: float
+    probability: float
     """How probably this opponent plays it, from 0 to 1."""
     cost: float
     """Its cost to them, in expected score from 0 to 1."""
@@ -132,4 +132,4 @@ def _bait(player: GameRunner) -> BaitStatus | None:
         name = rules.move_name(session.position, move)
     except IllegalMove:  # the forecast was of a move that another one has replaced
         return None
-    return BaitStatus(name, rules.move_squares(move), pending_bait.odds, pending_bait.cost / 10_000)
+    return BaitStatus(name, rules.move_squares(move), pending_bait.probability, pending_bait.cost / 10_000)

@@ -35,7 +35,7 @@ def environment() -> Environment:
         span=span,
         title_of=title_of,
         score_text=score_text,
-        odds_text=probability_text,
+        probability_text=probability_text,
         with_code=with_code,
     )
     return made

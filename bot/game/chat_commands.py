@@ -139,7 +139,9 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"{move} tempts nobody to an error that I know of."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
-    return f"{bait.odds:.0%} of people reply {reply} to {move}. It costs {bait.cost / WHOLE:.0%} of the game."
+    return (
+        f"{bait.p_reply:.0%} of people reply {reply} to {move}. It costs {bait.cost / WHOLE:.0%} of the game."
+    )
 
 
 def _stats(facts: ChatFacts) -> str:

@@ -90,7 +90,7 @@ class PendingBait:
     """Of our move: the moves made before it."""
     reply: str
     """In the game's notation for programs."""
-    odds: float
+    probability: float
     """How probably this opponent plays it, from 0 to 1."""
     cost: int
     """Its cost to them, in hundredths of a per cent of expected score."""
@@ -630,7 +630,7 @@ class GameRunner:
         await self._ledger.forecast(stored, decision, made)
         bait = made.bait if sets_bait(decision, made) else None
         if bait is not None and (self._pending_bait is None or self._pending_bait.ply <= stored.ply):
-            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.odds, bait.cost)
+            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.p_reply, bait.cost)
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""

@@ -472,9 +472,9 @@ def expected_reply(decision: Decision) -> str | None:
     None if neither is known or the move ends the game.  Among equal replies it is the one of the principal
     variation, else the first in the record.
     """
-    odds = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
-    if decision.model is not None and any(odds.values()):
-        return max(odds, key=lambda reply: odds[reply])
+    probabilities = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
+    if decision.model is not None and any(probabilities.values()):
+        return max(probabilities, key=lambda reply: probabilities[reply])
     line = decision.principal_variation
     if len(line) > 1 and line[0] == decision.move:
         return line[1]

@@ -68,10 +68,12 @@ class HumanPlayer:
         past = (*before, position)[-max(1, self._model.plies_wanted) :]
         try:
             query = PredictionQuery(past, Person(self._spec.rating, ours_s))
-            [odds] = query_model(self._model.info.name, lambda: predicted(self._model, game, [query]))
+            [probabilities] = query_model(
+                self._model.info.name, lambda: predicted(self._model, game, [query])
+            )
         except BadModel as error:
             raise EngineError(str(error)) from error
-        move = self._rng.choices(legal, sharpened(odds, self._spec.temperature))[0]
+        move = self._rng.choices(legal, sharpened(probabilities, self._spec.temperature))[0]
         text, time_s = game.move_text(move), time.monotonic() - began
         cpu_s = used_s(before_s, processor_time_s())
         return ChosenMove(
@@ -82,12 +84,12 @@ class HumanPlayer:
         """Do nothing: no resource is open."""
 
 
-def sharpened(odds: Sequence[float], temperature: float) -> list[float]:
+def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]:
     """Probabilities to the power of 1 / temperature, as weights; at 0 only the likeliest move has any."""
-    best = max(odds)
+    best = max(probabilities)
     if temperature == 0:
-        return [float(index == odds.index(best)) for index in range(len(odds))]
-    return [(p / best) ** (1 / temperature) for p in odds]
+        return [float(index == probabilities.index(best)) for index in range(len(probabilities))]
+    return [(p / best) ** (1 / temperature) for p in probabilities]
 
 
 def opened(text: str, settings: ModelSettings, game_name: str) -> Models:

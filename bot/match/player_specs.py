@@ -106,8 +106,8 @@ class HumanSpec:
     rating: int | None = None
     """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
-    """Odds are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0 only the
-    likeliest is played."""
+    """Probabilities are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0
+    only the likeliest is played."""
     shallow: ShallowOptions | None = None
     """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
     model does,

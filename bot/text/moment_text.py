@@ -260,7 +260,7 @@ def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment
     found = decision.forecast
     baits: Sequence[BaitReport] = ()
     if found is not None and found.is_confirmed and not decision.is_decided:
-        baits = sorted(found.baits, key=lambda each: -each.odds * each.cost)
+        baits = sorted(found.baits, key=lambda each: -each.probability * each.cost)
     least = min((each.final_centi for each in decision.replies), default=0)
     bests = tuple(each for each in decision.replies if each.final_centi == least)
     played = by_reply.get(decision.reply or "")
@@ -415,7 +415,7 @@ def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> lis
     """The baits of this move, compared with the best reply."""
     said: list[Place] = []
     for number, (bait, reply) in enumerate(moment.baits):
-        places: dict[str, Place] = {"people": people_play(bait.odds), "move": MoveText(reply.name)}
+        places: dict[str, Place] = {"people": people_play(bait.probability), "move": MoveText(reply.name)}
         first = Sentence("A trap by accident: {people} {move} here.", places)
         if number:
             first = Sentence("Another: {people} {move}.", places)
@@ -434,7 +434,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
     return Sentence(
         "{people} {move}, which costs {share}: {verdict}.",
         {
-            "people": people_play(bait.odds),
+            "people": people_play(bait.probability),
             "move": MoveText(reply.name),
             "share": share,
             "verdict": _LABELS[kind],
@@ -562,7 +562,9 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
             parts.append(looks_place(played))
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
-            parts.append(Sentence("expected in {odds}", {"odds": ShareText(played.probability)}))
+            parts.append(
+                Sentence("expected in {probability}", {"probability": ShareText(played.probability)})
+            )
         said = Sentence("{name} played", moment.places, you="You played")
         if is_fall:
             said = Sentence("{name} took the bait", moment.places, you="You took the bait")

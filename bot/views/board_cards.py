@@ -45,7 +45,7 @@ class BoardCard:
     """None: the site has not shown the game yet."""
     bait: str
     """The reply that tempts, as people write it; empty: none."""
-    odds: float
+    probability: float
     cost: float
     saying: str
     """The game's state, if no bait is armed."""
@@ -82,7 +82,7 @@ def _card(game: LiveGame) -> BoardCard:
         ours=_clock(game.our_clock_s, is_running=game.our_turn is True),
         board=_board(game),
         bait="" if game.bait is None else game.bait.reply,
-        odds=0.0 if game.bait is None else game.bait.odds,
+        probability=0.0 if game.bait is None else game.bait.probability,
         cost=0.0 if game.bait is None else game.bait.cost,
         saying=_saying(game),
         is_late=bool(game.overdue_s),

@@ -156,7 +156,7 @@ def _context(best: float, replies: int, plies_left: int, person: Person) -> dict
 
 
 class CalibratedModel:
-    """A trained model as `engine.human.odds.ReplyOdds`.  Used by one thread at a time.
+    """A trained model as `engine.human.reply_model.ReplyModel`.  Used by one thread at a time.
 
     Raises:
         BadModel: The network is of another kind, or uses other features than this version.
@@ -185,10 +185,10 @@ class CalibratedModel:
 
     @property
     def learned_with(self) -> str:
-        """See `engine.human.odds.ReplyOdds.learned_with`."""
+        """See `engine.human.reply_model.ReplyModel.learned_with`."""
         return self._network.metadata.get("human", "")
 
-    def odds(
+    def reply_probabilities(
         self,
         game: Game[Any],
         after: Any,
@@ -196,7 +196,7 @@ class CalibratedModel:
         human: tuple[float, ...] | None,
         person: Person,
     ) -> dict[str, float]:
-        """See `engine.human.odds.ReplyOdds.odds`."""
+        """See `engine.human.reply_model.ReplyModel.reply_probabilities`."""
         features = reply_features(
             profile_array(candidate),
             game.expected_scale_centi(after),

@@ -14,8 +14,8 @@ from engine.game import Game
 
 MAIA, OTHELLO, SHALLOW, CALIBRATED, NO_MODEL = "maia", "othello", "shallow", "calibrated", "none"
 """Kinds of models (`ModelInfo.kind`).  Networks of human moves, for chess and for Othello; the estimate from
-shallow searches; calibrated odds (`engine.human.odds`), which are not a human-move model; and the placeholder
-for a model that cannot be opened."""
+shallow searches; calibrated models (`engine.human.reply_model`), which are not a human-move model; and the
+placeholder for a model that cannot be opened."""
 
 MASS_TOLERANCE = 1e-3
 """Tolerance for the sum of the legal moves' probabilities: single precision, and no more."""

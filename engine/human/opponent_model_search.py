@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.decision import Candidate, ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.game import WIN_CENTI, Game
 from engine.human.model import SHALLOW, BadModel, HumanModel, PredictionQuery, predicted
-from engine.human.odds import ReplyOdds, checked_odds
+from engine.human.reply_model import ReplyModel, checked_probabilities
 from engine.human.value import NOBODY_LOOKED, choose_by_value, floor_centi, is_won, value_of
 from engine.params import TrapParams, ValueParams
 from engine.search.profiles import Profiler
@@ -85,8 +85,8 @@ class Models:
     """The models of the people who play a game; for one thread at a time."""
 
     human: HumanModel
-    odds: ReplyOdds | None = None
-    """For players that use calibrated odds; None: they use the human-move model's."""
+    calibrated: ReplyModel | None = None
+    """For players that use calibrated probabilities; None: they use the human-move model's."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
@@ -100,7 +100,7 @@ class OpponentModelSearch:
         game: The rules.
         position: A position in which the game is not over.
         models: The models for that game.
-        is_calibrated: Whether to take the replies' odds from `Models.odds`, if there is one.
+        is_calibrated: Whether to take the replies' probabilities from `Models.calibrated`, if there is one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
         background: What led to the position, and who will reply.
         stop: Ends the decision; looked at before each few queries of a model.
@@ -118,15 +118,15 @@ class OpponentModelSearch:
     ) -> None:
         self._game = game
         self._models = models
-        self._odds = models.odds if is_calibrated else None
-        # Calibrated odds are better than the shallow guess, and were learned without it.
-        self._asks_human = self._odds is None or models.human.info.kind != SHALLOW
+        self._calibrated = models.calibrated if is_calibrated else None
+        # Calibrated probabilities are better than the shallow guess, and were learned without it.
+        self._asks_human = self._calibrated is None or models.human.info.kind != SHALLOW
         self._params = params
         self._background = background
         self._stop = stop
         root = game.for_search(position)
-        # Calibrated odds need whole profiles, so every reply is searched.
-        value = models.value if self._odds is None else replace(models.value, least_percent=0.0)
+        # Calibrated probabilities need whole profiles, so every reply is searched.
+        value = models.value if self._calibrated is None else replace(models.value, least_percent=0.0)
         self.value = value.for_position(game.expected_scale_centi(root))
         wanted = max(1, models.human.plies_wanted)
         self._past = (*background.before, position)[-wanted:]
@@ -136,8 +136,8 @@ class OpponentModelSearch:
 
     @property
     def needs_all_replies(self) -> bool:
-        """Whether odds need whole profiles; otherwise only the likely replies are searched."""
-        return self._odds is not None
+        """Whether probabilities need whole profiles; otherwise only the likely replies are searched."""
+        return self._calibrated is not None
 
     def failed(self, error: BadModel) -> str:
         """Log a model's failure (once in a row) and return the text for the record."""
@@ -158,7 +158,7 @@ class OpponentModelSearch:
         if all(reply.probability is None for c in candidates for reply in c.replies):
             return None
         self._models.health.worked(self._game.name)
-        return self._models.human.info if self._odds is None else self._odds.info
+        return self._models.human.info if self._calibrated is None else self._calibrated.info
 
     # --- Scores of our own search -----------------------------------------------------------------------
 
@@ -273,16 +273,16 @@ class OpponentModelSearch:
         return [self._game.move_text(reply) for reply in self._game.legal_moves(after)]
 
     def _wanted(self, move: str) -> list[str]:
-        """The replies whose scores a value needs: all with calibrated odds, otherwise the likely ones."""
+        """The replies whose scores a value needs: all with a calibrated model, otherwise the likely ones."""
         texts = self._reply_texts(move)
         if self.needs_all_replies:
             return texts
         self._ask([move])
-        odds = self._predicted[move]
-        return [text for text, p in zip(texts, odds, strict=True) if p >= self.value.least]
+        probabilities = self._predicted[move]
+        return [text for text, p in zip(texts, probabilities, strict=True) if p >= self.value.least]
 
     def _with_value(self, candidate: Candidate, looked: Mapping[str, ReplyProfile]) -> Candidate:
-        """The candidate with its replies' odds and the value that follows from them.
+        """The candidate with its replies' probabilities and the value that follows from them.
 
         Args:
             looked: Searched replies by their text; empty for a move that ends the game or repeats a
@@ -294,21 +294,23 @@ class OpponentModelSearch:
             self._ask([move])
             replies = tuple(looked.get(text, ReplyProfile(text, (), NOBODY_LOOKED)) for text in texts)
             candidate = replace(candidate, replies=replies, complete=len(looked) == len(texts))
-            odds = self._odds_of(candidate, after)
-            replies = tuple(replace(reply, probability=p) for reply, p in zip(replies, odds, strict=True))
+            probabilities = self._probabilities_of(candidate, after)
+            replies = tuple(
+                replace(reply, probability=p) for reply, p in zip(replies, probabilities, strict=True)
+            )
             candidate = replace(candidate, replies=replies)
         judged = with_trap(candidate, self._params, swindle=True)
         return replace(judged, value=value_of(judged, self.value))
 
-    def _odds_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
-        """Probability of each reply; calibrated odds use the candidate's whole profile."""
-        human, person, model = self._predicted.get(candidate.move), self._background.person, self._odds
+    def _probabilities_of(self, candidate: Candidate, after: Any) -> Sequence[float]:
+        """Probability of each reply; calibrated probabilities use the candidate's whole profile."""
+        human, person, model = self._predicted.get(candidate.move), self._background.person, self._calibrated
         if model is None:
             return human or ()
-        odds = query_model(
-            model.info.name, lambda: checked_odds(model, self._game, after, candidate, human, person)
+        probabilities = query_model(
+            model.info.name, lambda: checked_probabilities(model, self._game, after, candidate, human, person)
         )
-        return [odds[reply.reply] for reply in candidate.replies]
+        return [probabilities[reply.reply] for reply in candidate.replies]
 
     def _floor(self, best_centi: int) -> int:
         return floor_centi(best_centi, self.value)

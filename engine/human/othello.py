@@ -201,11 +201,11 @@ class OthelloHumanModel:
             raise BadModel(f"{self._network.where}: its output {OUTPUT} has the shape {logits.shape}")
         legal = squares[:, :, LEGAL] != 0
         logits[~legal] = -np.inf
-        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-        odds /= odds.sum(axis=1, keepdims=True)
-        odds = self._openings.corrected(keys_of(standing.own, standing.other), odds)
-        odds[~legal] = 0  # in case of a hash collision
-        odds /= odds.sum(axis=1, keepdims=True)
+        probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        probabilities = self._openings.corrected(keys_of(standing.own, standing.other), probabilities)
+        probabilities[~legal] = 0  # in case of a hash collision
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
         found = np.zeros((len(sight.own), SQUARES))
-        np.add.at(found, position, np.take_along_axis(odds, TURNED[turn], axis=1))
+        np.add.at(found, position, np.take_along_axis(probabilities, TURNED[turn], axis=1))
         return found / np.bincount(position, minlength=len(found))[:, None]

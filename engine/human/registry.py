@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.decision import ModelInfo
 from engine.human.model import NO_MODEL, BadModel, HumanModel, PredictionQuery
-from engine.human.odds import ReplyOdds, default_path
 from engine.human.opponent_model_search import ModelHealth, Models
+from engine.human.reply_model import ReplyModel, default_path
 from engine.human.shallow import ShallowModel
 from engine.params import ValueParams
 
 if TYPE_CHECKING:
     from engine.human.person_prior import PersonPrior
 
-T = TypeVar("T", HumanModel, ReplyOdds)
+T = TypeVar("T", HumanModel, ReplyModel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def _open_human(path: Path) -> HumanModel:
     return open_model(path)
 
 
-def _open_odds(path: Path) -> ReplyOdds:
+def _open_reply_model(path: Path) -> ReplyModel:
     from engine.human.calibrated import open_calibrated
 
     return open_calibrated(path)
@@ -54,7 +54,7 @@ class ModelRegistry:
     Args:
         settings: Which models.
         open_human: Opens a human-move model.
-        open_odds: Opens a calibrated model.
+        open_reply_model: Opens a calibrated model.
         folder: Folder of the program's own models.
 
     Raises:
@@ -65,18 +65,18 @@ class ModelRegistry:
         self,
         settings: ModelSettings | None = None,
         open_human: Callable[[Path], HumanModel] = _open_human,
-        open_odds: Callable[[Path], ReplyOdds] = _open_odds,
+        open_reply_model: Callable[[Path], ReplyModel] = _open_reply_model,
         folder: Path = Path(__file__).parent,
     ) -> None:
         self._settings = settings or ModelSettings()
-        self._open_human, self._open_odds = open_human, open_odds
+        self._open_human, self._open_reply_model = open_human, open_reply_model
         self._folder = folder
         self._lock = threading.Lock()
         self._health: dict[str, ModelHealth] = {}
         self._idle: dict[str, list[Models]] = {}
         # The first copy of each is reused: we had to open it to find out its game.
         self._humans = _by_game(self._settings.models, open_human)
-        self._calibrated = _by_game(self._settings.calibrated, open_odds)
+        self._calibrated = _by_game(self._settings.calibrated, open_reply_model)
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -113,8 +113,12 @@ class ModelRegistry:
         with self.lend(game_name) as models:
             if isinstance(models.human, _Unopened):
                 raise models.human.error
-            odds = None if models.odds is None else asdict(models.odds.info)
-            return {"human": asdict(models.human.info), "calibrated": odds, "value": asdict(models.value)}
+            calibrated = None if models.calibrated is None else asdict(models.calibrated.info)
+            return {
+                "human": asdict(models.human.info),
+                "calibrated": calibrated,
+                "value": asdict(models.value),
+            }
 
     def models(self, game_name: str) -> Models:
         """A game's models, without a time limit.
@@ -132,7 +136,9 @@ class ModelRegistry:
 
     def _models(self, game_name: str, health: ModelHealth) -> Models:
         prior = self._person_prior(game_name)
-        return Models(self._human(game_name), self._odds(game_name), self._settings.value, health, prior)
+        return Models(
+            self._human(game_name), self._reply_model(game_name), self._settings.value, health, prior
+        )
 
     def _person_prior(self, game_name: str) -> "PersonPrior | None":
         from engine.human.person_prior import card_path, read_card  # as above: numpy
@@ -152,12 +158,12 @@ class ModelRegistry:
         own = self._folder / f"{game_name}_human.onnx"
         return self._open_human(own) if own.exists() else ShallowModel(game_name)
 
-    def _odds(self, game_name: str) -> ReplyOdds | None:
+    def _reply_model(self, game_name: str) -> ReplyModel | None:
         if game_name in self._calibrated:
             path, first = self._taken(self._calibrated, game_name)
-            return first or self._open_odds(path)
+            return first or self._open_reply_model(path)
         own = default_path(game_name, self._folder)
-        return self._open_odds(own) if own.exists() else None
+        return self._open_reply_model(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
         """A game's file, and, on the first call, the model opened at the start."""

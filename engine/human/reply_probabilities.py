@@ -13,9 +13,9 @@ from engine.decision import Candidate, ModelInfo, Person
 from engine.errors import IncompleteProfile
 from engine.game import Game
 from engine.human.model import SHALLOW, BadModel, PredictionQuery, predicted
-from engine.human.odds import checked_odds
 from engine.human.opponent_model_search import Models, query_model
 from engine.human.person_prior import base_key, costs_of
+from engine.human.reply_model import checked_probabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,9 @@ def predict_replies(
         ValueError: The candidate's replies are not the legal ones, in the game's order.
     """
     if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no odds")
+        raise IncompleteProfile(
+            f"the profile of {candidate.move} is not whole: its replies have no probabilities"
+        )
     after = positions[-1]
     replies = tuple(reply.reply for reply in candidate.replies)
     if replies != tuple(game.move_text(move) for move in game.legal_moves(after)):
@@ -114,15 +116,15 @@ def _of_calibrated(
     person: Person,
 ) -> tuple[ModelInfo, tuple[float, ...], ModelInfo | None] | None:
     """The calibrated model, its answer, and the network whose predictions it was given."""
-    model = models.odds
+    model = models.calibrated
     if model is None:
         return None
     try:
-        odds = query_model(
-            model.info.name, lambda: checked_odds(model, game, after, candidate, human, person)
+        probabilities = query_model(
+            model.info.name, lambda: checked_probabilities(model, game, after, candidate, human, person)
         )
     except BadModel as error:
         models.health.failed(game.name, error)
         return None
-    answer = tuple(odds[reply.reply] for reply in candidate.replies)
+    answer = tuple(probabilities[reply.reply] for reply in candidate.replies)
     return model.info, answer, None if human is None else models.human.info

@@ -6,7 +6,7 @@ reply is weighted by its probability (as in "When Suboptimal Minimax is Better",
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
 Replies that are hardly ever played are not searched; each counts as if it were the best, at w(raw(m)).
-(Calibrated odds need whole profiles: then every reply is searched and counts.)  An expectation is no proof,
+(Calibrated models need whole profiles: then every reply is searched and counts.)  An expectation is no proof,
 so only moves with a small guaranteed loss get a value: those within a budget of expected score below the
 best, and within a share of what is left (`floor_centi`).  A forced win is worth the whole point, so no
 expectation can be worth more: the shortest one is played without a model.
@@ -48,20 +48,20 @@ def _expected(score_centi: int, params: ValueParams) -> int:
     return expected_score(score_centi, params.logistic_centi)
 
 
-def expectation(odds: Iterable[float], worths: Iterable[float], rest: float) -> float:
+def expectation(probabilities: Iterable[float], worths: Iterable[float], rest: float) -> float:
     """The mean worth of the replies to us.
 
     Args:
-        odds: Probability of each reply.
+        probabilities: Probability of each reply.
         worths: Worth of each reply, in the same order.
-        rest: Worth of the remaining replies, whose probability is missing from `odds`.
+        rest: Worth of the remaining replies, whose probability is missing from `probabilities`.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
     """
-    odds = list(odds)
-    known = math.fsum(p * worth for p, worth in zip(odds, worths, strict=True))
-    return round(known + max(0.0, 1.0 - math.fsum(odds)) * rest, _DIGITS)
+    probabilities = list(probabilities)
+    known = math.fsum(p * worth for p, worth in zip(probabilities, worths, strict=True))
+    return round(known + max(0.0, 1.0 - math.fsum(probabilities)) * rest, _DIGITS)
 
 
 def counts(reply: ReplyProfile, params: ValueParams) -> bool:
@@ -168,21 +168,23 @@ def _verify_unvalued(decision: Decision) -> None:
 
 def _verify_value(candidate: Candidate, floor_centi: int, params: ValueParams, decision: Decision) -> None:
     move = candidate.move
-    odds = [reply.probability for reply in candidate.replies if reply.probability is not None]
+    probabilities = [reply.probability for reply in candidate.replies if reply.probability is not None]
     if candidate.raw_centi < floor_centi:
-        if candidate.value is not None or odds:
+        if candidate.value is not None or probabilities:
             raise RecordError(f"{move}: it is below the budget at {candidate.raw_centi}, but has a value")
         return
     if candidate.raw_is_bound:
         if decision.source is not None and candidate.raw_centi <= decision.source.floor_centi:
             return  # beyond the moves that the other engine analysed
         raise RecordError(f"{move} could be worth {candidate.raw_centi}, within the budget, but has no value")
-    if odds:
+    if probabilities:
         if decision.model is None:
             raise RecordError(f"{move}: its replies have probabilities, but no model is named")
-        if len(odds) != len(candidate.replies):
+        if len(probabilities) != len(candidate.replies):
             raise RecordError(f"{move}: some of its replies have no probability")
-        if not all(0 <= p <= 1 for p in odds) or abs(math.fsum(odds) - 1) > MASS_TOLERANCE:
-            raise RecordError(f"{move}: the probabilities of its replies add up to {math.fsum(odds)}")
+        if not all(0 <= p <= 1 for p in probabilities) or abs(math.fsum(probabilities) - 1) > MASS_TOLERANCE:
+            raise RecordError(
+                f"{move}: the probabilities of its replies add up to {math.fsum(probabilities)}"
+            )
     if candidate.value != (again := value_of(candidate, params)):
         raise RecordError(f"{move}: its value was {candidate.value}, recomputed {again}")

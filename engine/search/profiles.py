@@ -236,8 +236,9 @@ def scores_after(
 def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:
     """The candidate with every reply's exact scores, for the record and for judging any reply."""
     move = next(m for m in profiler.moves if game.move_text(m) == candidate.move)
-    odds = {reply.reply: reply.probability for reply in candidate.replies}
+    probabilities = {reply.reply: reply.probability for reply in candidate.replies}
     replies = tuple(
-        replace(reply, probability=odds.get(reply.reply)) for reply in profiler.all_replies(move, depth)
+        replace(reply, probability=probabilities.get(reply.reply))
+        for reply in profiler.all_replies(move, depth)
     )
     return replace(candidate, replies=replies, complete=True)

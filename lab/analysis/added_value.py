@@ -40,11 +40,13 @@ class AddedValue:
     """The improvement by the larger one."""
 
 
-def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: int = 1) -> list[AddedValue]:
+def added_by_trappiness(
+    people: Population, probabilities: Mapping[str, Floats], seed: int = 1
+) -> list[AddedValue]:
     """Compare the logits for each model.
 
     Args:
-        odds: Each model's odds of the replies.
+        probabilities: Each model's probabilities of the replies.
         seed: Of the folds.
 
     Returns:
@@ -57,7 +59,7 @@ def added_by_trappiness(people: Population, odds: Mapping[str, Floats], seed: in
     traps = np.stack([_column(people, f"trappiness_{kind}") for kind in Assessment], axis=1)
     more = np.concatenate([traps, traps * people.loss[:, None]], axis=1)
     found = []
-    for name, p in odds.items():
+    for name, p in probabilities.items():
         known = np.stack(
             [np.log(np.maximum(p, _LEAST_P)), people.loss, *(_column(people, look) for look in _LOOKS)],
             axis=1,

@@ -24,12 +24,14 @@ class ErrorBand:
 
 
 def errors_by_experience(
-    people: Population, odds: Mapping[str, NDArray[np.float64]], games_before: Mapping[str, int] | None
+    people: Population,
+    probabilities: Mapping[str, NDArray[np.float64]],
+    games_before: Mapping[str, int] | None,
 ) -> tuple[ErrorBand, ...]:
     """Errors by band of games before; bands without a reply are left out.
 
     Args:
-        odds: Each model's odds of the replies, by model name.
+        probabilities: Each model's probabilities of the replies, by model name.
         games_before: Games that each person had played before, by name; a name that is missing had none.
             None: unknown.
 
@@ -42,7 +44,7 @@ def errors_by_experience(
         games_before.get(stored.name, 0) if is_person(stored.name) else None for stored in people.positions
     ]
     erred = people.loss[people.rows.played] >= BAD
-    expected = {name: people.sums(np.where(people.loss >= BAD, p, 0.0)) for name, p in odds.items()}
+    expected = {name: people.sums(np.where(people.loss >= BAD, p, 0.0)) for name, p in probabilities.items()}
     made, persons = erred.astype(np.float64), people.persons
     return tuple(
         ErrorBand(

@@ -18,7 +18,7 @@ from engine.human.calibrated import FEATURES_VERSION, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from lab.analysis.measures import Estimate, Resamples
 from lab.analysis.population import BAD, Population
-from lab.analysis.study import model_odds
+from lab.analysis.study import model_probabilities
 from lab.training.calibrated import (
     FOLDS,
     Part,
@@ -99,7 +99,8 @@ def fit(
     """Fit a model and validate it.
 
     Args:
-        against: The model to beat; None: the human-move model, or, without one, equal odds for all replies.
+        against: The model to beat; None: the human-move model, or, without one, equal probabilities for
+        all replies.
         on_step: Called with the name of each step before it begins.
 
     Raises:
@@ -112,8 +113,8 @@ def fit(
     for has_human in (True, False) if people.has_human else (False,):
         on_step(f"learning {_NAMES[has_human]}")
         rows = people.rows if has_human else without_human(people.rows)
-        tried, odds = tune(rows, seed)
-        validated.append(_validated(people, rows, has_human, tried, odds, against, resamples, seed))
+        tried, probabilities = tune(rows, seed)
+        validated.append(_validated(people, rows, has_human, tried, probabilities, against, resamples, seed))
         parts[has_human] = fit_part(rows, tried[0].penalty, tried[0].trees, seed)
     human = next(iter(people.models), "")
     metadata = {
@@ -149,25 +150,25 @@ def _validated(
     rows: ReplyRows,
     has_human: bool,
     tried: list[Tried],
-    odds: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     against: CalibratedModel | None,
     resamples: int,
     seed: int,
 ) -> Validated:
     if against is not None:
         name = f"{against.info.name} {against.info.sha256[:12]}"
-        other = model_odds(people, against, has_human)
+        other = model_probabilities(people, against, has_human)
     elif has_human:
         name, other = next(iter(people.models.items()))
     else:
         name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
     drawn = Resamples(people.games, resamples, seed)
-    ours, theirs = losses(odds, rows), losses(other, rows)
+    ours, theirs = losses(probabilities, rows), losses(other, rows)
     bad = people.loss >= BAD
     games = np.unique(people.games[people.of_position[bad]], return_inverse=True)[1].astype(np.int64)
     of_bad = Resamples(games, resamples, seed)
     played = people.is_played[bad]
-    area, other_area = of_bad.auc(odds[bad], played), of_bad.auc(other[bad], played)
+    area, other_area = of_bad.auc(probabilities[bad], played), of_bad.auc(other[bad], played)
     return Validated(
         part=_NAMES[has_human],
         penalty=tried[0].penalty,

@@ -114,13 +114,13 @@ class Resamples:
         """The mean of a value over all cases."""
         return self.ratio(values, np.ones(len(values)))
 
-    def brier(self, odds: Floats, hits: Bools) -> Drawn:
+    def brier(self, probabilities: Floats, hits: Bools) -> Drawn:
         """Mean squared error of probabilities."""
-        return self.mean((odds - hits) ** 2)
+        return self.mean((probabilities - hits) ** 2)
 
-    def log_loss(self, odds: Floats, hits: Bools) -> Drawn:
+    def log_loss(self, probabilities: Floats, hits: Bools) -> Drawn:
         """Mean negative log-likelihood of probabilities, natural logarithm."""
-        inside = np.clip(odds, _LEAST, 1 - _LEAST)
+        inside = np.clip(probabilities, _LEAST, 1 - _LEAST)
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> Drawn:
@@ -147,11 +147,11 @@ def _drawn(found: Floats) -> Drawn:
     return Drawn(float(found[0]), found[1:])
 
 
-def reliability(odds: Floats, hits: Bools, persons: Ints) -> list[Bin]:
+def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
     """The reliability curve: predicted and actual frequency in each decile of the predictions."""
-    order = np.argsort(odds, kind="stable")
+    order = np.argsort(probabilities, kind="stable")
     return [
-        Bin(float(odds[part].mean()), person_share(hits[part], persons[part]))
+        Bin(float(probabilities[part].mean()), person_share(hits[part], persons[part]))
         for part in np.array_split(order, BINS)
         if len(part)
     ]
@@ -239,9 +239,11 @@ def _logistic(scores: Floats, hits: Bools) -> tuple[float, float]:
     share_of = np.clip(hits.mean() if len(hits) else 0.5, 1e-6, 1 - 1e-6)
     found = np.array([np.log(share_of / (1 - share_of)), 0.0])
     for _ in range(50):
-        odds = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
-        gradient = inputs.T @ (hits - odds) - penalty * found
-        curvature = (inputs * (odds * (1 - odds))[:, None]).T @ inputs + np.diag(penalty + 1e-9)
+        probabilities = 1 / (1 + np.exp(-np.clip(inputs @ found, -30, 30)))
+        gradient = inputs.T @ (hits - probabilities) - penalty * found
+        curvature = (inputs * (probabilities * (1 - probabilities))[:, None]).T @ inputs + np.diag(
+            penalty + 1e-9
+        )
         step = np.linalg.solve(curvature, gradient)
         found = found + step
         if np.abs(step).max() < 1e-8:

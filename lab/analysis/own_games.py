@@ -43,8 +43,10 @@ def with_predictions(
     for indexes in by_game.values():
         played = _positions(given[indexes[0]][1])
         queries = [_query(model, game, played, found[at].found) for at in indexes]
-        for at, query, odds in zip(indexes, queries, predicted(model, game, queries), strict=True):
-            found[at] = replace(found[at], human=_by_reply(game, query, odds, found[at].found.replies))
+        for at, query, probabilities in zip(indexes, queries, predicted(model, game, queries), strict=True):
+            found[at] = replace(
+                found[at], human=_by_reply(game, query, probabilities, found[at].found.replies)
+            )
         on_count(len(indexes))
     return found
 
@@ -69,11 +71,14 @@ def _query(model: HumanModel, game: Game[Any], played: list[Any], found: Analyse
 
 
 def _by_reply(
-    game: Game[Any], query: PredictionQuery, odds: tuple[float, ...], replies: tuple[ReplyProfile, ...]
+    game: Game[Any],
+    query: PredictionQuery,
+    probabilities: tuple[float, ...],
+    replies: tuple[ReplyProfile, ...],
 ) -> tuple[float, ...] | None:
-    """The odds in the profile's order, which may differ from the game's move order."""
+    """The probabilities in the profile's order, which may differ from the game's move order."""
     position = query.positions[-1]
-    of = dict(zip(map(game.move_text, game.legal_moves(position)), odds, strict=True))
+    of = dict(zip(map(game.move_text, game.legal_moves(position)), probabilities, strict=True))
     if of.keys() != {each.reply for each in replies}:
         return None
     return tuple(of[each.reply] for each in replies)

@@ -52,13 +52,13 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class BaseOdds:
-    """The base model to tilt, with its odds of a population's replies."""
+class BaseProbabilities:
+    """The base model to tilt, with its probabilities of a population's replies."""
 
     name: str
     base: str
     """`engine.human.person_prior.base_key`."""
-    odds: Floats
+    probabilities: Floats
     least: float
     """See `engine.human.person_prior.BasePrior.least`."""
 
@@ -114,7 +114,7 @@ class FittedPrior:
     """A fitted prior over one base model, and its measurement on other persons."""
 
     game: str
-    base: BaseOdds
+    base: BaseProbabilities
     prior: BasePrior
     persons: int
     """Number of persons that it was learned from."""
@@ -150,7 +150,7 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
 
 def replies_of(
     people: Population,
-    odds: Floats,
+    probabilities: Floats,
     depth: int,
     standings: Mapping[str, tuple[EloStanding, EloStanding]] | None,
     experience: Mapping[str, int] | None,
@@ -158,7 +158,7 @@ def replies_of(
     """The replies of the persons in a population.
 
     Args:
-        odds: Of its replies.
+        probabilities: Of its replies.
         depth: D of the costs.
         standings: Reconstructed ratings by game (`lab.analysis.elo`), to use instead of the recorded ones.
         experience: Games that persons had played before; a name that is missing had none.
@@ -182,7 +182,7 @@ def replies_of(
     known = [_standing(stored, standings) for stored in chosen]
     return PersonReplies(
         JudgedReplies(
-            odds[rows],
+            probabilities[rows],
             np.array(costs),
             starts,
             starts + (people.rows.played - people.rows.starts)[wanted],
@@ -217,7 +217,7 @@ def _standing(
 def fit_person_prior(
     game: str,
     data: PersonReplies,
-    base: BaseOdds,
+    base: BaseProbabilities,
     depth: int,
     grid: Grid,
     scale: RatingScale,
@@ -229,7 +229,7 @@ def fit_person_prior(
     """Fit a prior to one half of the persons and measure it on the other.
 
     Args:
-        data: With the odds of `base` and costs at `depth`.
+        data: With the probabilities of `base` and costs at `depth`.
         seed: Of the halves and of the resamples.
         on_step: Called with the name of each step before it begins.
 
@@ -323,15 +323,15 @@ def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Ga
 
 def _measured(data: PersonReplies, prior: BasePrior, resamples: int, seed: int) -> tuple[Band, ...]:
     replies = data.replies
-    odds = {"": np.maximum(replies.probabilities, prior.least)}
+    probabilities = {"": np.maximum(replies.probabilities, prior.least)}
     kinds = {"unrated": prior.unrated} | ({} if prior.rated is None else {"rated": prior.rated})
     for name, kind in kinds.items():
         features = data.features(kind.features, prior.scale)
-        odds[name] = predicted(replies, kind, features, prior, UNIFORM)
+        probabilities[name] = predicted(replies, kind, features, prior, UNIFORM)
     bands = []
     for name, inside in _band_masks(data).items():
         if inside.any():
-            bands.append(_band(name, data, odds, np.flatnonzero(inside), resamples, seed))
+            bands.append(_band(name, data, probabilities, np.flatnonzero(inside), resamples, seed))
     return tuple(bands)
 
 
@@ -345,7 +345,12 @@ def _band_masks(data: PersonReplies) -> dict[str, NDArray[np.bool_]]:
 
 
 def _band(
-    name: str, data: PersonReplies, odds: dict[str, Floats], positions: Ints, resamples: int, seed: int
+    name: str,
+    data: PersonReplies,
+    probabilities: dict[str, Floats],
+    positions: Ints,
+    resamples: int,
+    seed: int,
 ) -> Band:
     replies = data.replies
     persons = np.unique(data.persons[positions], return_inverse=True)[1].astype(np.int64)
@@ -361,8 +366,8 @@ def _band(
     def nats(p: Floats) -> Floats:
         return np.asarray(-np.log(np.maximum(p[played], 1e-12)))
 
-    before = odds[""]
-    tilted = {kind: p for kind, p in odds.items() if kind}
+    before = probabilities[""]
+    tilted = {kind: p for kind, p in probabilities.items() if kind}
     return Band(
         name,
         int(persons.max()) + 1,

@@ -110,7 +110,7 @@ async def run_analysis(
 async def predict(
     analysis_id: int, model: HumanModel, database: Database, on_count: OnCount, stop: asyncio.Event
 ) -> int:
-    """Add a model's reply odds to the positions that lack them; return the number of positions.
+    """Add a model's reply probabilities to the positions that lack them; return the number of positions.
 
     Raises:
         BadModel: The model gives no answer.
@@ -124,8 +124,12 @@ async def predict(
         if not batch:
             break
         # A batch of queries takes a while, and the event loop must still handle signals.
-        odds = await asyncio.to_thread(_odds, model, [(found, record) for _, found, record in batch])
-        predictions = [(position_id, each) for (position_id, _, _), each in zip(batch, odds, strict=True)]
+        probabilities = await asyncio.to_thread(
+            _probabilities, model, [(found, record) for _, found, record in batch]
+        )
+        predictions = [
+            (position_id, each) for (position_id, _, _), each in zip(batch, probabilities, strict=True)
+        ]
         async with database.write() as session:
             await add_predictions(session, model_id, predictions)
         count += len(batch)
@@ -143,15 +147,17 @@ def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> 
     return PredictionQuery(tuple(latest), found.person)
 
 
-def _odds(model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]) -> list[tuple[float, ...]]:
+def _probabilities(
+    model: HumanModel, batch: Sequence[tuple[AnalysedPosition, GameRecord]]
+) -> list[tuple[float, ...]]:
     game = get_rules(model.game)
     queries = [query_of(model, found, record) for found, record in batch]
     answers = []
-    for (found, _), query, odds in zip(batch, queries, predicted(model, game, queries), strict=True):
+    for (found, _), query, probabilities in zip(batch, queries, predicted(model, game, queries), strict=True):
         moves = [game.move_text(move) for move in game.legal_moves(query.positions[-1])]
         if moves != [reply.reply for reply in found.replies]:
             raise BadModel(f"{model.info.name}: {found.position}: its moves are not those that were analysed")
-        answers.append(odds)
+        answers.append(probabilities)
     return answers
 
 

@@ -45,7 +45,7 @@ CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
 """The paper's own predictor."""
 
-Odds = dict[str, NDArray[np.float64]]
+Probabilities = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ class Study:
     """By model name: how often its likeliest reply was played."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
-    """Names of the human-move models among the predictors; the first one's odds feed the calibrated model."""
+    """Names of the human-move models among the predictors; the first one's probabilities feed the
+    calibrated model.
+    """
     temptation: dict[str, tuple[Temptation, ...]]
     """By trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]
@@ -126,25 +128,26 @@ def study(
     Args:
         calibrated: A model that was not fitted to these games; None: no model.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
-        tilted: Odds of the replies by models tilted to the person, by name, for errors by experience.
+        tilted: Probabilities of the replies by models tilted to the person, by name, for errors by
+        experience.
         games_before: See `lab.analysis.experience.errors_by_experience`; None: unknown.
         threshold_percent: Least quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
     """
     on_step("models")
-    odds = _odds(people, calibrated)
+    probabilities = _model_probabilities(people, calibrated)
     on_step("traps")
     kinds = trap_kinds(threshold_percent)
     qualities = {name: trap_qualities(people, params) for name, params in kinds.items()}
     judged = {name: judgements(people, params) for name, params in kinds.items()}
     bad = people.loss >= BAD
     on_step("bad replies")
-    of_replies = _reply_predictors(people, qualities, odds)
+    of_replies = _reply_predictors(people, qualities, probabilities)
     bad_reply = _judge(
         {name: scores[bad] for name, scores in of_replies.items()},
         people,
-        odds,
+        probabilities,
         people.is_played[bad],
         people.of_position[bad],
         resamples,
@@ -152,15 +155,15 @@ def study(
         is_within=True,
     )
     on_step("what trappiness adds")
-    added = added_by_trappiness(people, odds, seed)
+    added = added_by_trappiness(people, probabilities, seed)
     on_step("positions")
     has_bad = people.most(bad) > 0
-    of_positions = _position_predictors(people, qualities, odds, bad)
+    of_positions = _position_predictors(people, qualities, probabilities, bad)
     lost = people.loss[people.rows.played]
     error = _judge(
         {name: scores[has_bad] for name, scores in of_positions.items()},
         people,
-        odds,
+        probabilities,
         lost[has_bad] >= BAD,
         np.flatnonzero(has_bad),
         resamples,
@@ -178,14 +181,14 @@ def study(
         bad_replies=int(bad.sum()),
         errors=person_share(lost >= BAD, persons),
         baits=baits,
-        experience=errors_by_experience(people, {**odds, **(tilted or {})}, games_before),
+        experience=errors_by_experience(people, {**probabilities, **(tilted or {})}, games_before),
         mean_loss=mean_of(lost, persons),
         nll={
             name: mean_of(-np.log(np.maximum(p[people.rows.played], 1e-12)), persons)
-            for name, p in odds.items()
+            for name, p in probabilities.items()
         },
-        top1={name: mean_of(_is_top(people, p), persons) for name, p in odds.items()},
-        figure9=tuple(figure9(people, name, kinds[name], judged[name], odds) for name in kinds),
+        top1={name: mean_of(_is_top(people, p), persons) for name, p in probabilities.items()},
+        figure9=tuple(figure9(people, name, kinds[name], judged[name], probabilities) for name in kinds),
         human_models=tuple(people.models),
         temptation={name: temptation(people, falls(judged[name])) for name in kinds},
         bad_reply=bad_reply,
@@ -194,8 +197,8 @@ def study(
     )
 
 
-def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
-    """A calibrated model's odds of each reply."""
+def model_probabilities(people: Population, model: CalibratedModel, has_human: bool) -> NDArray[np.float64]:
+    """A calibrated model's probabilities of each reply."""
     starts, counts = people.rows.starts, people.rows.counts
     return np.concatenate(
         [
@@ -205,17 +208,17 @@ def model_odds(people: Population, model: CalibratedModel, has_human: bool) -> N
     )
 
 
-def _odds(people: Population, calibrated: CalibratedModel | None) -> Odds:
-    odds: Odds = dict(people.models)
+def _model_probabilities(people: Population, calibrated: CalibratedModel | None) -> Probabilities:
+    probabilities: Probabilities = dict(people.models)
     if calibrated is not None:
         if people.has_human:
-            odds[CALIBRATED] = model_odds(people, calibrated, True)
-        odds[ALONE] = model_odds(people, calibrated, False)
-    return odds
+            probabilities[CALIBRATED] = model_probabilities(people, calibrated, True)
+        probabilities[ALONE] = model_probabilities(people, calibrated, False)
+    return probabilities
 
 
-def _is_top(people: Population, odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (odds[people.rows.played] >= people.most(odds) - 1e-12).astype(np.float64)
+def _is_top(people: Population, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (probabilities[people.rows.played] >= people.most(probabilities) - 1e-12).astype(np.float64)
 
 
 # --- Predictors -----------------------------------------------------------------------------------------
@@ -226,7 +229,7 @@ def _column(people: Population, name: str) -> NDArray[np.float64]:
 
 
 def _reply_predictors(
-    people: Population, qualities: dict[str, NDArray[np.float64]], odds: Odds
+    people: Population, qualities: dict[str, NDArray[np.float64]], probabilities: Probabilities
 ) -> dict[str, NDArray[np.float64]]:
     """Scores of each reply: the higher, the likelier it is to be played."""
     return {
@@ -236,14 +239,14 @@ def _reply_predictors(
         "shallow score, median": -_column(people, "gap_median"),
         "shallow score, best": -_column(people, "gap_best"),
         "score at full depth": -people.loss,
-        **odds,
+        **probabilities,
     }
 
 
 def _position_predictors(
     people: Population,
     qualities: dict[str, NDArray[np.float64]],
-    odds: Odds,
+    probabilities: Probabilities,
     bad: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.float64]]:
     """Scores of each position: the higher, the likelier an error."""
@@ -259,14 +262,14 @@ def _position_predictors(
             for text, name in (("2 plies", "gap_first"), ("median", "gap_median"), ("best", "gap_best"))
         },
         "bad replies' share": people.sums(bad) / people.rows.counts,
-        **{name: people.sums(np.where(bad, p, 0.0)) for name, p in odds.items()},
+        **{name: people.sums(np.where(bad, p, 0.0)) for name, p in probabilities.items()},
     }
 
 
 def _judge(
     predictors: dict[str, NDArray[np.float64]],
     people: Population,
-    probabilities: Odds,
+    probabilities: Probabilities,
     hits: NDArray[np.bool_],
     positions: NDArray[np.int64],
     count: int,
@@ -289,7 +292,7 @@ def _judge(
     ranked = people.persons[np.unique(positions)]
     found = []
     for name, scores in predictors.items():
-        odds = scores if name in probabilities else as_probabilities(scores, hits, persons)
+        given = scores if name in probabilities else as_probabilities(scores, hits, persons)
         others = [other for other in (*people.models, PAPER) if other != name]
         found.append(
             Judged(
@@ -299,9 +302,9 @@ def _judge(
                 _mean_known(inside[name], ranked) if is_within else None,
                 {other: _mean_known(inside[name] - inside[other], ranked) for other in others if is_within},
                 name in probabilities,
-                resamples.brier(odds, hits).estimate,
-                resamples.log_loss(odds, hits).estimate,
-                tuple(reliability(odds, hits, persons)),
+                resamples.brier(given, hits).estimate,
+                resamples.log_loss(given, hits).estimate,
+                tuple(reliability(given, hits, persons)),
             )
         )
     return tuple(found)

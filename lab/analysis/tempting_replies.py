@@ -2,7 +2,8 @@
 
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
-(R, `engine.bait_rule.looks_odds`).  The stored predictions stand in for the human-move network.  Tempting
+(R, `engine.bait_rule.shallow_probabilities`).  The stored predictions stand in for the human-move network.
+ Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
 the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
 
@@ -59,9 +60,9 @@ class Forecaster:
         return any(made is not None and made.prior for made in self.forecasts)
 
     @property
-    def odds(self) -> NDArray[np.float64] | None:
-        """The odds of all replies; None: a position has no forecast."""
-        known = [made.odds for made in self.forecasts if made is not None]
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """The probabilities of all replies; None: a position has no forecast."""
+        known = [made.probabilities for made in self.forecasts if made is not None]
         return np.concatenate(known) if len(known) == len(self.forecasts) else None
 
 
@@ -184,8 +185,8 @@ def _expected(
         return None
     number_of = {text: number for number, text in enumerate(legal)}
     back = [number_of[reply.reply] for reply in found.replies]
-    odds, base = (tuple(each[number] for number in back) for each in (made.probabilities, made.base))
-    return ExpectedReplies(odds, made.model, base if made.version else (), made.version)
+    probabilities, base = (tuple(each[number] for number in back) for each in (made.probabilities, made.base))
+    return ExpectedReplies(probabilities, made.model, base if made.version else (), made.version)
 
 
 def confirm_all(
@@ -262,7 +263,7 @@ def _row(
     people: Population, forecaster: Forecaster, name: str, inside: NDArray[Any], is_confirmed: bool
 ) -> BaitRow:
     known = [(at, made) for at in np.flatnonzero(inside) if (made := forecaster.forecasts[at]) is not None]
-    offers, hits, falls, odds, with_bait = [], [], [], [], []
+    offers, hits, falls, probabilities, with_bait = [], [], [], [], []
     for at, made in known:
         tempting = made.confirmed if is_confirmed else made.tempting
         offers.append(bool(tempting))
@@ -272,7 +273,7 @@ def _row(
             with_bait.append(at)
             hits.append(bait.reply == played)
             falls.append(any(each.reply == played for each in tempting))
-            odds.append(bait.odds)
+            probabilities.append(bait.p_reply)
     persons = people.persons
     offered = person_share(np.array(offers, np.bool_), persons[np.array([at for at, _ in known], np.intp)])
     of = persons[np.array(with_bait, np.intp)]
@@ -282,8 +283,8 @@ def _row(
         is_confirmed,
         offered,
         person_share(np.array(hits, np.bool_), of),
-        float(np.mean(odds)) if odds else None,
-        estimate_of(fixed_ratio(odds, np.array(hits, np.float64), of)),
+        float(np.mean(probabilities)) if probabilities else None,
+        estimate_of(fixed_ratio(probabilities, np.array(hits, np.float64), of)),
         person_share(np.array(falls, np.bool_), of),
     )
 

@@ -85,14 +85,14 @@ def figure9(
     name: str,
     params: TrapParams,
     judged: Sequence[Judgement],
-    odds: Mapping[str, NDArray[np.float64]],
+    probabilities: Mapping[str, NDArray[np.float64]],
 ) -> Figure9:
     """Figure 9 by one trap definition.
 
     Args:
         name: Of the definition.
         judged: Every position, judged by it.
-        odds: Each model's odds of the replies, by model name.
+        probabilities: Each model's probabilities of the replies, by model name.
     """
     outcomes = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
@@ -118,7 +118,7 @@ def figure9(
         count(is_optimal, ~is_set),
         {
             model: estimate_of(fixed_ratio(people.sums(np.where(could_fall, p, 0.0)), fell, persons))
-            for model, p in odds.items()
+            for model, p in probabilities.items()
             if any(fell)
         },
     )

@@ -17,7 +17,7 @@ from lab.cli.study import calibrated_of, print_lines, report_step, results_of
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
     from lab.analysis.elo import RatedResult
-    from lab.analysis.person_fitting import BaseOdds
+    from lab.analysis.person_fitting import BaseProbabilities
     from lab.analysis.population import Population
 
 
@@ -69,10 +69,10 @@ def fit_person_command(
 
 def _base_of(
     people: "Population", human: ModelInfo | None, base: TiltedModel, calibrated: Path | None
-) -> "BaseOdds":
+) -> "BaseProbabilities":
     from engine.human.person_prior import base_key
-    from lab.analysis.person_fitting import BaseOdds
-    from lab.analysis.study import model_odds
+    from lab.analysis.person_fitting import BaseProbabilities
+    from lab.analysis.study import model_probabilities
 
     if human is None and base is not TiltedModel.ALONE:
         raise UsageError(f"--base {base}: there are no predictions of a human-move model for these positions")
@@ -80,14 +80,14 @@ def _base_of(
         if calibrated is not None:
             raise UsageError("--calibrated cannot go with --base human")
         least = _LEAST_MAIA if human.kind == MAIA else _LEAST
-        return BaseOdds(human.name, base_key(human), people.models[human.name], least)
+        return BaseProbabilities(human.name, base_key(human), people.models[human.name], least)
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
         raise UsageError(f"there is no calibrated model of {people.game.name}; name one with --calibrated")
     beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
-    odds = model_odds(people, model, beside is not None)
-    return BaseOdds(name, base_key(model.info, beside), odds, _LEAST)
+    probabilities = model_probabilities(people, model, beside is not None)
+    return BaseProbabilities(name, base_key(model.info, beside), probabilities, _LEAST)
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:
@@ -110,7 +110,7 @@ def _known_card(out: Path) -> dict[str, Any] | None:
 def _fit_person(
     options: FitOptions,
     data: FitData,
-    base: "BaseOdds",
+    base: "BaseProbabilities",
     results: "list[RatedResult] | None",
     truth_alone: bool,
     known: dict[str, Any] | None,
@@ -134,7 +134,7 @@ def _fit_person(
     report_step("costs and ratings")
     replies = replies_of(
         people,
-        base.odds,
+        base.probabilities,
         depth,
         None if results is None else standings(results),
         None if results is None or not years else games_before(results, min(years)),

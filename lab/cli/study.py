@@ -28,7 +28,7 @@ from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
 from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel
-from engine.human.odds import default_path
+from engine.human.reply_model import default_path
 from engine.params import TrapParams
 from lab.cli.analyse import Source
 from storage.database import Database
@@ -194,7 +194,11 @@ def study_command(
         people,
         model,
         baits=bait_table(people, forecasts, unconfirmed),
-        tilted={each.name: odds for each in forecasts if each.is_tilted and (odds := each.odds) is not None},
+        tilted={
+            each.name: probabilities
+            for each in forecasts
+            if each.is_tilted and (probabilities := each.probabilities) is not None
+        },
         games_before=None if own else _games_before(context, database, people),
         threshold_percent=threshold,
         resamples=resamples,
@@ -416,7 +420,7 @@ def _analysed(
     human: str | None,
     portion: "Portion",
 ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """How it was analysed, its positions, their human-move model, and other models' odds."""
+    """How it was analysed, its positions, their human-move model, and other models' probabilities."""
     from lab.analysis.population import load
 
     async def read(
@@ -427,9 +431,11 @@ def _analysed(
             known = await list_models(session, chosen.id)
             first = _first(known, human)
             others = {} if first is None else _others(known, first)
-            odds = {name: await predictions(session, chosen.id, number) for name, number in others.items()}
+            probabilities = {
+                name: await predictions(session, chosen.id, number) for name, number in others.items()
+            }
         found = await load(database, chosen.id, None if first is None else first[0], portion)
-        return chosen.analysis, found, None if first is None else first[1], odds
+        return chosen.analysis, found, None if first is None else first[1], probabilities
 
     return ask_database(context, read, url)
 

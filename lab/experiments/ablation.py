@@ -16,7 +16,7 @@ from bot.match.openings import Opening, read_openings
 from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from engine.bait_rule import forecast, looks_odds
+from engine.bait_rule import forecast, shallow_probabilities
 from engine.decision import Candidate
 from engine.game import if_it_goes_on
 from engine.params import TrapParams
@@ -178,7 +178,9 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
 
 def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: float) -> Iterator[float]:
     known = [reply for reply in candidate.replies if reply.scores_centi]
-    odds = looks_odds([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
+    probabilities = (
+        shallow_probabilities([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
+    )
     tempting = (
         {each.reply for each in forecast(candidate, scale_centi).tempting} if arm == TEMPTATION else set()
     )
@@ -188,7 +190,7 @@ def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: 
         if arm == TEMPTATION:
             yield float(profit) if reply.reply in tempting else 0.0
         elif arm == COST:
-            yield profit * odds[at] * reply_trappiness(scores, params)
+            yield profit * probabilities[at] * reply_trappiness(scores, params)
         else:
             yield reply_quality(scores, candidate.raw_centi, params)
 

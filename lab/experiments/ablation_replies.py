@@ -14,8 +14,8 @@ from engine.bait_rule import LIKELY
 from engine.games import get_rules
 from engine.human.calibrated import FEATURES, CalibratedModel, open_calibrated
 from engine.human.model import HumanModel, predicted
-from engine.human.odds import default_path
 from engine.human.registry import ModelSettings
+from engine.human.reply_model import default_path
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
 from lab.analysis.added_value import FOLDS, folds_of, held_out
@@ -79,10 +79,10 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
     if not found:
         return {"persons": [], "counts": [], "played": [], "columns": {name: [] for name in COLUMNS}}
     people = population(game, found, "human")
-    odds = _calibrated(game).probabilities
+    probabilities = _calibrated(game).probabilities
     p = np.concatenate(
         [
-            odds(people.rows.features[start : start + size], True)
+            probabilities(people.rows.features[start : start + size], True)
             for start, size in zip(people.rows.starts, people.rows.counts, strict=True)
         ]
     )
@@ -149,9 +149,14 @@ def _stored(at: int, each: Answered, human: HumanModel) -> StoredPosition:
     record = each.game.record
     found = profile(ProfileTask(at, record.game, each.position, each.move, DEPTHS[record.game], None))
     position = analysed(0, each, found)
-    [odds] = predicted(human, get_rules(record.game), [query_of(human, position, record)])
+    [probabilities] = predicted(human, get_rules(record.game), [query_of(human, position, record)])
     return StoredPosition(
-        id=at, game_key=each.game.key, date=record.date, found=position, human=tuple(odds), name=_name(each)
+        id=at,
+        game_key=each.game.key,
+        date=record.date,
+        found=position,
+        human=tuple(probabilities),
+        name=_name(each),
     )
 
 

@@ -279,15 +279,15 @@ def _rate(games: np.ndarray[Any, Any], column: int) -> np.ndarray[Any, Any]:
 
 
 def _worked() -> PaperClaim:
-    values = [expectation(odds, scores, 0.0) for odds, scores, _ in EXAMPLES]
-    odds, scores, _ = EXAMPLES[0]
-    proper = expectation([p / math.fsum(odds) for p in odds], scores, 0.0)
+    values = [expectation(probabilities, scores, 0.0) for probabilities, scores, _ in EXAMPLES]
+    probabilities, scores, _ = EXAMPLES[0]
+    proper = expectation([p / math.fsum(probabilities) for p in probabilities], scores, 0.0)
     is_same = all(abs(value - wanted) < 1e-9 for value, (*_, wanted) in zip(values, EXAMPLES, strict=True))
     return PaperClaim(
         "Worked example: 3.25 and 3.585, so the second move is played",
         ClaimVerdict.HOLDS if is_same and max(values[0], proper) < values[1] else ClaimVerdict.FAILS,
         f"{values[0]:.5g} and {values[1]:.5g}; the first move's probabilities add up to "
-        f"{math.fsum(odds):.3g}: made to add up to 1 they give {proper:.4g}",
+        f"{math.fsum(probabilities):.3g}: made to add up to 1 they give {proper:.4g}",
     )
 
 

@@ -1,8 +1,8 @@
 """Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
 
 Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
-logit is penalised (L2, on standardised features) for deviating from the human-move model's own odds or,
-without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
+logit is penalised (L2, on standardised features) for deviating from the human-move model's own probabilities
+or, without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
 softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  Cross-validation by
 game selects the penalty and the number of trees: moves of one game are never on both sides.  scikit-learn
 grows the trees; it is in the extra ``lab``.
@@ -133,9 +133,9 @@ def softmax(utilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
     return np.asarray(powers / np.repeat(np.add.reduceat(powers, rows.starts), counts))
 
 
-def losses(odds: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
+def losses(probabilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
     """Negative log-likelihood of each position's reply."""
-    return np.asarray(-np.log(np.maximum(odds[rows.played], 1e-12)))
+    return np.asarray(-np.log(np.maximum(probabilities[rows.played], 1e-12)))
 
 
 def without_human(rows: ReplyRows) -> ReplyRows:
@@ -227,8 +227,8 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
 
     Args:
         penalty: Times half the squared differences from the starting point, for weights of features scaled to
-            unit spread.  The starting point is the human-move model's own odds; features other than `_FEW`
-            then have `_OTHERS` times the penalty.
+            unit spread.  The starting point is the human-move model's own probabilities; features other than
+            `_FEW` then have `_OTHERS` times the penalty.
         begin: An initial guess of the weights, for speed.
     """
     raw = rows.features.astype(np.float64)
@@ -244,16 +244,16 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
     played = scaled[rows.played].sum(axis=0)
 
     def value(trial: NDArray[np.float64]) -> float:
-        odds = softmax(scaled @ trial, rows)
-        return float(losses(odds, rows).sum() + penalties / 2 @ np.square(trial - start))
+        probabilities = softmax(scaled @ trial, rows)
+        return float(losses(probabilities, rows).sum() + penalties / 2 @ np.square(trial - start))
 
     now = value(weights)
     for _ in range(100):
-        odds = softmax(scaled @ weights, rows)
-        gradient = played - odds @ scaled - penalties * (weights - start)
-        means = np.add.reduceat(scaled * odds[:, None], rows.starts, axis=0)
+        probabilities = softmax(scaled @ weights, rows)
+        gradient = played - probabilities @ scaled - penalties * (weights - start)
+        means = np.add.reduceat(scaled * probabilities[:, None], rows.starts, axis=0)
         centred = scaled - np.repeat(means, counts, axis=0)
-        curvature = (centred * odds[:, None]).T @ centred + np.diag(penalties)
+        curvature = (centred * probabilities[:, None]).T @ centred + np.diag(penalties)
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
         while (then := value(weights + size * step)) > now and size > 1e-6:
@@ -280,15 +280,15 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
     is_played = np.zeros(len(rows.features))
     is_played[rows.played] = 1.0
     for number in range(trees):
-        odds = softmax(utilities, rows)
-        gradient, curvature = is_played - odds, odds * (1.0 - odds)
+        probabilities = softmax(utilities, rows)
+        gradient, curvature = is_played - probabilities, probabilities * (1.0 - probabilities)
         tree = sklearn_tree.DecisionTreeRegressor(
             max_leaf_nodes=_LEAVES,
             min_samples_leaf=_LEAST_LEAF,
             max_features=_FEATURES_TRIED,
             random_state=seed + number,
         )
-        taught = (odds >= _UNLIKELY) | (is_played > 0)
+        taught = (probabilities >= _UNLIKELY) | (is_played > 0)
         tree.fit(rows.features[taught], gradient[taught])
         leaves = tree.apply(rows.features)
         size = tree.tree_.node_count

@@ -118,7 +118,7 @@ class BaitReport:
 
     reply: str
     name: str
-    odds: float
+    probability: float
     """How likely people play it."""
     cost: int
     """In hundredths of a per cent of expected score, by the decision's search."""
@@ -137,7 +137,7 @@ class ForecastReport:
     """Whether there was a confirming search: without one no bait is named."""
     baits: tuple[BaitReport, ...]
     """Confirmed baits, by falling expected loss (probability times cost); the first is *the* bait."""
-    error_odds: float
+    error_probability: float
     """Probability of an error: a reply that costs a tenth of the game or more."""
     is_taken: bool | None
     """Whether the reply takes a bait; None: it is not judged yet, or there was none."""
@@ -432,14 +432,14 @@ def _forecast(
             BaitReport(
                 each.reply,
                 board.name(each.reply),
-                each.odds,
+                each.p_reply,
                 each.cost,
                 each.confirmed_cost or 0,
                 each.deceives_at,
             )
             for each in baits
         ),
-        error_odds=expectations(made, judgement).error_expected,
+        error_probability=expectations(made, judgement).error_expected,
         is_taken=None if reply is None or not baits else made.is_bait(reply),
     )
 
@@ -505,7 +505,7 @@ def _reply(
         cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
         shallow_text=shallow_text,
         shallow_plies=shallow_plies,
-        probability=profile.probability if forecast is None else forecast.odds_of(profile.reply),
+        probability=profile.probability if forecast is None else forecast.probability_of(profile.reply),
     )
 
 

@@ -204,7 +204,7 @@ async def each_position(
     last = 0
     while True:
         statement = (
-            select(AnalysedPositionRow, ImportedGameRow, PredictionRow.odds)
+            select(AnalysedPositionRow, ImportedGameRow, PredictionRow.probabilities)
             .join(ImportedGameRow, ImportedGameRow.id == AnalysedPositionRow.imported_game_id)
             .join(PredictionRow, _is_prediction(model_id), isouter=True)
             .where(AnalysedPositionRow.analysis_id == analysis_id, AnalysedPositionRow.id > last)
@@ -214,13 +214,13 @@ async def each_position(
         rows = (await session.execute(statement)).all()
         if not rows:
             return
-        for row, game, odds in rows:
+        for row, game, probabilities in rows:
             yield StoredPosition(
                 id=row.id,
                 game_key=game.content_key,
                 date=game.date,
                 found=_position(row),
-                human=None if odds is None else tuple(odds),
+                human=None if probabilities is None else tuple(probabilities),
                 name=(game.first_player, game.second_player)[row.side],
                 time_control=game.detail["clocks"][row.side],
             )
@@ -259,11 +259,11 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
 async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
     """A model's predictions for an analysis's positions, by the positions' keys."""
     statement = (
-        select(PredictionRow.position_id, PredictionRow.odds)
+        select(PredictionRow.position_id, PredictionRow.probabilities)
         .join(AnalysedPositionRow, AnalysedPositionRow.id == PredictionRow.position_id)
         .where(AnalysedPositionRow.analysis_id == analysis_id, PredictionRow.model_id == model_id)
     )
-    return {number: tuple(odds) for number, odds in await session.execute(statement)}
+    return {number: tuple(probabilities) for number, probabilities in await session.execute(statement)}
 
 
 async def unpredicted(
@@ -290,8 +290,8 @@ async def add_predictions(
         session,
         PredictionRow,
         [
-            {"position_id": position_id, "model_id": model_id, "odds": list(odds)}
-            for position_id, odds in predictions
+            {"position_id": position_id, "model_id": model_id, "probabilities": list(probabilities)}
+            for position_id, probabilities in predictions
         ],
     )
 

@@ -74,4 +74,4 @@ class PredictionRow(Base):
     position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("analysed_positions.id"), primary_key=True)
     model_id: Mapped[int] = mapped_column(BigInt, ForeignKey("human_models.id"), primary_key=True)
     # In the order of the position's profile.
-    odds: Mapped[list[float]] = mapped_column(JsonType)
+    probabilities: Mapped[list[float]] = mapped_column("odds", JsonType)

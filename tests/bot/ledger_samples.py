@@ -56,11 +56,11 @@ def check_forecast(stored: StoredDecision, found: ForecastRow) -> None:
     made = ReplyForecast.from_record(found.record)
     assert (made.rule, found.rule) == (FORECAST_RULE, FORECAST_RULE)
     assert made.replies == tuple(reply.reply for reply in stored.decision.chosen.replies)
-    assert sum(made.odds) == pytest.approx(1 if made.odds else 0, abs=1e-4)
+    assert sum(made.probabilities) == pytest.approx(1 if made.probabilities else 0, abs=1e-4)
     assert found.bait == (None if made.bait is None else made.bait.reply)
     assert stored.outcome is not None
     reply = stored.outcome.reply
-    assert found.reply_odds == (None if reply is None else made.odds_of(reply))
+    assert found.reply_odds == (None if reply is None else made.probability_of(reply))
     assert found.is_taken == (None if reply is None else made.is_bait(reply))
 
 

@@ -98,8 +98,8 @@ async def _game(
     made = decided(position, move, table)
     decision_id = await commit_decision(session, game.id, 0, made)
     await record_outcome(session, decision_id, classify_reply(made, reply))
-    odds = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
-    found = forecast(made.chosen, expected_scale_centi(made), odds)
+    probabilities = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
+    found = forecast(made.chosen, expected_scale_centi(made), probabilities)
     if confirmed:
         found = confirmed_by(found, 7, [each.cost for each in found.tempting], "native")
     await store_forecast(session, decision_id, made, found)

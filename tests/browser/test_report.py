@@ -96,7 +96,7 @@ def answered(report: Any) -> list[int]:
     ]
 
 
-def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, odds: float = 0.31) -> Any:
+def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, probability: float = 0.31) -> Any:
     """Make a decision's worst reply, or this one, a bait by 40 % of the game, and the best reply the answer.
 
     Returns:
@@ -116,11 +116,17 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, odds:
         "final_centi": 900,
         "cost": 4000,
         "cost_text": "8.00",
-        "probability": odds,
+        "probability": probability,
         "their_text": "-9.00",
     }
     bait |= {key: [-300] + [800] * (depths - 2) + [900], "looks": ["+3.00"] + ["-8.00"] * (depths - 1)}
-    found = {"reply": bait["reply"], "name": bait["name"], "odds": odds, "cost": 4000, "deceives_at": [2]}
+    found = {
+        "reply": bait["reply"],
+        "name": bait["name"],
+        "probability": probability,
+        "cost": 4000,
+        "deceives_at": [2],
+    }
     model = {"kind": "maia", "name": "club players", "sha256": "0"}
     decision["forecast"] = {"is_confirmed": True, "baits": [found], "is_taken": taken, "model": model}
     made = bait if taken else best
@@ -315,12 +321,12 @@ def test_while_a_bait_is_not_confirmed_none_is_named(finished: Page, is_made: bo
     assert finished.count(".note-trap, .line-trap, .mark-trap, .mark-fell, .trap-list") == 0
 
 
-def test_traps_are_listed_by_odds_and_cost(finished: Page) -> None:
+def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:
     report = untempting(report_of(finished))
     first, second, third = answered(report)[:3]
-    tempt(report["decisions"][first], odds=0.15)
-    tempt(report["decisions"][second], odds=0.66)
-    tempt(report["decisions"][third], odds=0.96)
+    tempt(report["decisions"][first], probability=0.15)
+    tempt(report["decisions"][second], probability=0.66)
+    tempt(report["decisions"][third], probability=0.96)
     report["decisions"][third]["forecast"]["baits"][0]["cost"] = 1500
     show_report(finished, report)
     listed = finished.driver.execute_script(
@@ -344,10 +350,16 @@ def test_two_baits_of_one_move_are_told_the_likelier_and_costlier_first(finished
         next(report["decisions"][i] for i in answered(report) if len(report["decisions"][i]["replies"]) > 3)
     ]
     decision = report["decisions"][0]
-    bait = tempt(decision, taken=True, odds=0.2)
+    bait = tempt(decision, taken=True, probability=0.2)
     other = next(r for r in decision["replies"] if r["final_centi"] == 500)
     other |= {"scores_centi": [50, 60, 500], "probability": 0.5}
-    found = {"reply": other["reply"], "name": other["name"], "odds": 0.5, "cost": 2000, "deceives_at": [2, 3]}
+    found = {
+        "reply": other["reply"],
+        "name": other["name"],
+        "probability": 0.5,
+        "cost": 2000,
+        "deceives_at": [2, 3],
+    }
     decision["forecast"]["baits"].append(found)
     show_report(finished, report)
     words = finished.text(".moment-words")

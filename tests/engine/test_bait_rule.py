@@ -19,7 +19,7 @@ from engine.bait_rule import (
     expectations,
     expected_by_looks,
     forecast,
-    looks_odds,
+    shallow_probabilities,
 )
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
@@ -43,8 +43,8 @@ def candidate(*rows: tuple[int, ...]) -> Candidate:
     return Candidate("m", raw, False, raw, replies=replies, complete=True)
 
 
-def tempting(rows: list[tuple[int, ...]], odds: list[float]) -> list[str]:
-    made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies(tuple(odds), MODEL))
+def tempting(rows: list[tuple[int, ...]], probabilities: list[float]) -> list[str]:
+    made = forecast(candidate(*rows), SCALE_CENTI, ExpectedReplies(tuple(probabilities), MODEL))
     return [each.reply for each in made.tempting]
 
 
@@ -64,12 +64,17 @@ def test_a_tempting_reply() -> None:
     made = forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((0.9, 0.1), MODEL))
     assert made.tempting == (TemptingReply("r1", 0.1, 1011, (2,)),)
     assert made.tempting[0].expected_loss == pytest.approx(101.1)
-    assert (made.rule, made.model, made.replies, made.odds) == (RULE, MODEL, ("r0", "r1"), (0.9, 0.1))
+    assert (made.rule, made.model, made.replies, made.probabilities) == (
+        RULE,
+        MODEL,
+        ("r0", "r1"),
+        (0.9, 0.1),
+    )
     assert (made.confirm_depth, made.confirmed, made.bait) == (0, (), None)
 
 
 @pytest.mark.parametrize(
-    ("best", "bait", "odds", "is_tempting"),
+    ("best", "bait", "probability", "is_tempting"),
     [
         (BEST, (5, 10, 41), 0.1, True),
         (BEST, (5, 10, 40), 0.1, False),  # costs 9.87 %
@@ -81,8 +86,10 @@ def test_a_tempting_reply() -> None:
         ((0, 0, -WIN_CENTI), (-9, -9, 0), 0.9, True),  # throws a win away
     ],
 )
-def test_each_condition(best: tuple[int, ...], bait: tuple[int, ...], odds: float, is_tempting: bool) -> None:
-    assert tempting([best, bait], [1 - odds, odds]) == ["r1"] * is_tempting
+def test_each_condition(
+    best: tuple[int, ...], bait: tuple[int, ...], probability: float, is_tempting: bool
+) -> None:
+    assert tempting([best, bait], [1 - probability, probability]) == ["r1"] * is_tempting
 
 
 def test_it_must_look_as_good_as_every_best_reply_at_one_depth() -> None:
@@ -99,7 +106,7 @@ def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[l
     best = min(row[-1] for row in rows)
     worth = [[-expected_score(score, SCALE_CENTI) for score in row] for row in rows]
     for n, row in enumerate(worth):
-        odds = [float(each == n) for each in range(len(rows))]
+        probabilities = [float(each == n) for each in range(len(rows))]
         depths = [
             depth + 2
             for depth in range(len(row) - 1)
@@ -107,7 +114,9 @@ def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[l
                 row[depth] >= other[depth] for other, own in zip(worth, rows, strict=True) if own[-1] == best
             )
         ]
-        made = forecast(candidate(*map(tuple, rows)), SCALE_CENTI, ExpectedReplies(tuple(odds), MODEL))
+        made = forecast(
+            candidate(*map(tuple, rows)), SCALE_CENTI, ExpectedReplies(tuple(probabilities), MODEL)
+        )
         cost = expected_score(rows[n][-1], SCALE_CENTI) - expected_score(best, SCALE_CENTI)
         is_tempting = cost >= 1000 and bool(depths)
         expected = (TemptingReply(f"r{n}", 1.0, cost, tuple(depths)),) if is_tempting else ()
@@ -118,7 +127,7 @@ def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[l
 
 
 @given(tables, st.floats(50, 400))
-def test_looks_odds_slowly(rows: list[list[int]], scale_centi: float) -> None:
+def test_looks_probabilities_slowly(rows: list[list[int]], scale_centi: float) -> None:
     """p ~ exp(-6.5 c) / (1 + rank), c a share of the game, rank: replies with a greater v_2 + v_3."""
     theirs = [[10_000 - expected_score(score, scale_centi) for score in row] for row in rows]
     weights = []
@@ -127,27 +136,27 @@ def test_looks_odds_slowly(rows: list[list[int]], scale_centi: float) -> None:
         rank = len([other for other in theirs if sum(other[:2]) > sum(row[:2])])
         weights.append(math.exp(-6.5 * cost) / (1 + rank))
     expected = [weight / sum(weights) for weight in weights]
-    found = looks_odds(rows, scale_centi)
+    found = shallow_probabilities(rows, scale_centi)
     assert found == pytest.approx(expected)
     assert math.fsum(found) == pytest.approx(1)
-    backwards = looks_odds(rows[::-1], scale_centi)
+    backwards = shallow_probabilities(rows[::-1], scale_centi)
     assert backwards[::-1] == pytest.approx(found)
 
 
-def test_looks_odds_by_hand() -> None:
+def test_looks_probabilities_by_hand() -> None:
     """Best and first by looks; second by looks, and 24.49 % of the game worse; third by looks, as good."""
-    found = looks_odds([(0, 0, 0), (10, 10, 108), (20, 20, 0)], 100.0)
+    found = shallow_probabilities([(0, 0, 0), (10, 10, 108), (20, 20, 0)], 100.0)
     weights = [1, math.exp(-6.5 * 0.2465) / 2, 1 / 3]
     assert expected_score(108, 100.0) == 7465
     assert found == pytest.approx([weight / sum(weights) for weight in weights])
-    assert looks_odds([], 100.0) == ()
-    assert looks_odds([(3,)], 100.0) == (1.0,)
+    assert shallow_probabilities([], 100.0) == ()
+    assert shallow_probabilities([(3,)], 100.0) == (1.0,)
 
 
 def test_without_a_model_looks_decide() -> None:
     move = candidate(BEST, BAIT, (100, 100, 200))
     made = forecast(move, SCALE_CENTI)
-    assert made.odds == pytest.approx(expected_by_looks(move, SCALE_CENTI).odds, abs=1e-6)
+    assert made.probabilities == pytest.approx(expected_by_looks(move, SCALE_CENTI).probabilities, abs=1e-6)
     assert (made.model.kind, made.prior, made.base) == (LOOKS, "", ())
     assert [each.reply for each in made.tempting] == ["r1"]
 
@@ -161,7 +170,7 @@ def test_the_order_of_the_replies_changes_nothing(rows: list[list[int]], random:
     there = forecast(move, SCALE_CENTI)
     back = forecast(replace(move, replies=tuple(move.replies[n] for n in order)), SCALE_CENTI)
     assert {each.reply: each for each in back.tempting} == {each.reply: each for each in there.tempting}
-    assert back.odds == tuple(there.odds[n] for n in order)
+    assert back.probabilities == tuple(there.probabilities[n] for n in order)
 
 
 # --- Confirmed baits --------------------------------------------------------------------------------------
@@ -177,9 +186,9 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     assert found.bait is not None
     assert found.bait.reply == "r3"  # .2 * 4526, above .4 * 1011: by the decision's own search
     assert [found.is_bait(each) for each in ("r0", "r1", "r2", "r3")] == [False, True, False, True]
-    assert found.odds_of("r2") == 0.3
+    assert found.probability_of("r2") == 0.3
     with pytest.raises(RecordError, match="h1 is not among"):
-        found.odds_of("h1")
+        found.probability_of("h1")
     with pytest.raises(ValueError, match="shorter"):
         confirmed_by(made, 6, (1000,), "native")
 
@@ -202,14 +211,14 @@ def test_expectations() -> None:
 def test_what_cannot_be_forecast_is_refused() -> None:
     with pytest.raises(IncompleteProfile, match="m is not complete"):
         forecast(replace(candidate(BEST, BAIT), complete=False), SCALE_CENTI)
-    with pytest.raises(ValueError, match="1 odds for 2 replies to m"):
+    with pytest.raises(ValueError, match="1 probabilities for 2 replies to m"):
         forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((1.0,), MODEL))
 
 
 def test_the_end_of_the_game() -> None:
     over = Candidate("m", 0, False, 0, complete=True)
     made = forecast(over, SCALE_CENTI)
-    assert (made.replies, made.odds, made.tempting) == ((), (), ())
+    assert (made.replies, made.probabilities, made.tempting) == ((), (), ())
     nothing = expectations(made, judge(over, TrapParams(), SCALE_CENTI))
     assert (nothing.error_uniform, nothing.error_expected, nothing.bait_uniform) == (0, 0, 0)
 

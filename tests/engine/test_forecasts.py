@@ -302,7 +302,7 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
     verify(made)
     models = Models(FakeModel("chess"), None)
     found = forecast_replies(made, (), models, UNKNOWN_PERSON, None, chess, StopFlag())
-    assert (made.move, found.replies, found.odds, found.tempting) == ("f7g7", (), (), ())
+    assert (made.move, found.replies, found.probabilities, found.tempting) == ("f7g7", (), (), ())
     assert found.model.kind == LOOKS
 
 
@@ -313,7 +313,7 @@ def test_models_of_people_say_what_is_likely() -> None:
     person = Person(1800)
     for before in ((), positions):
         found = forecast_replies(made, before, Models(human, None), person, None, searcher(), StopFlag())
-        assert found.odds == (1.0, *[0.0] * (len(found.replies) - 1))
+        assert found.probabilities == (1.0, *[0.0] * (len(found.replies) - 1))
         assert (found.model, found.base, found.prior) == (human.info, (), "")
     assert [ask.person for ask in human.asked] == [person, person]
     assert [len(ask.positions) for ask in human.asked] == [2, 2]
@@ -344,8 +344,8 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         judgement, count = judge_decision(made), len(made.chosen.replies)
         if count < 2:
             continue
-        odds = ExpectedReplies((1 / count,) * count, uniform)
-        found = forecast(made.chosen, expected_scale_centi(made), odds)
+        probabilities = ExpectedReplies((1 / count,) * count, uniform)
+        found = forecast(made.chosen, expected_scale_centi(made), probabilities)
         sums = expectations(found, judgement)
         assert sums.error_uniform == pytest.approx(sums.error_expected, abs=1e-4)
         expected["error"] += sums.error_uniform
@@ -379,6 +379,6 @@ def test_both_moves_of_a_lot_are_forecast() -> None:
         assert by_model.other.model == by_model.model == human.info
         alone = replace(decision, move=other, trial_draw=None, search_mode=SearchMode.EXACT)
         again = forecast_replies(alone, (position,), models, Person(1500), None, searcher(), StopFlag())
-        assert by_model.other.odds == again.odds
+        assert by_model.other.probabilities == again.probabilities
         assert again.other is None
         assert "other" not in again.to_record()

@@ -100,7 +100,7 @@ class Chance:
 
     Args:
         seed: The same blocks meet the same faults.
-        odds: Of each fault, for each block.
+        probabilities: Of each fault, for each block.
         names: Whom they strike.
         most: Of each fault altogether.
     """
@@ -108,12 +108,12 @@ class Chance:
     def __init__(
         self,
         seed: int,
-        odds: Mapping[Fault, float],
+        probabilities: Mapping[Fault, float],
         names: Iterable[str],
         most: Mapping[Fault, int] | None = None,
     ) -> None:
         self._random = random.Random(seed)
-        self._odds = dict(odds)
+        self._probabilities = dict(probabilities)
         self._names = {*names}
         self._most = dict(most or {})
         self.struck: Counter[Fault] = Counter()
@@ -122,8 +122,8 @@ class Chance:
         if name not in self._names:
             return None
         drawn = self._random.random()
-        for fault, odds in self._odds.items():
-            drawn -= odds
+        for fault, probability in self._probabilities.items():
+            drawn -= probability
             if drawn < 0:
                 if fault is Fault.LATE and not any_list(block):
                     return None

@@ -55,13 +55,18 @@ class Problem:
 
     def hint(self) -> Json:
         """The bait, which looks good but is not."""
-        return {**self._named(self.bait.reply), "odds": self.bait.odds}
+        return {**self._named(self.bait.reply), "probability": self.bait.p_reply}
 
     def verdict(self, reply: str) -> Json:
         """Explanation of a wrong reply."""
         bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
-        odds = None if bait is None else bait.odds
-        return {**self._named(reply), "cost": self.costs[reply], "isBait": bait is not None, "odds": odds}
+        probability = None if bait is None else bait.p_reply
+        return {
+            **self._named(reply),
+            "cost": self.costs[reply],
+            "isBait": bait is not None,
+            "probability": probability,
+        }
 
     def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
         """The solution, shown at the end.
@@ -79,7 +84,7 @@ class Problem:
             "sound": [{**self._named(text), "cost": cost} for cost, text in sound],
             "bait": {
                 **self._named(self.bait.reply),
-                "odds": self.bait.odds,
+                "probability": self.bait.p_reply,
                 "cost": self.bait.cost,
                 "looks": _looks(report, self.bait.reply, sound[0][1]),
                 "line": self._steps((self.bait.reply, *line)),

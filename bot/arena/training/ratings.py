@@ -12,7 +12,7 @@ NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
 """A person before the first position."""
 START_DEVIATION = 200.0
 """Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
-_LEAST_ODDS, _MOST_ODDS = 0.05, 0.95
+_LEAST_PROBABILITY, _MOST_PROBABILITY = 0.05, 0.95
 _LEAST_START, _MOST_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
@@ -23,8 +23,8 @@ def start_rating(fall: NewFall) -> TrainingRating:
     A player with the rating of its first victim is expected to take the bait with the forecast's probability.
     """
     person = NEWCOMER.rating if fall.opponent_rating is None else float(fall.opponent_rating)
-    odds = min(max(fall.odds, _LEAST_ODDS), _MOST_ODDS)
-    rating = person + _PER_TENFOLD * math.log10(odds / (1 - odds))
+    p = min(max(fall.probability, _LEAST_PROBABILITY), _MOST_PROBABILITY)
+    rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
     return TrainingRating(min(max(rating, _LEAST_START), _MOST_START), START_DEVIATION, _NEW.volatility)
 
 

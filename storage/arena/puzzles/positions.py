@@ -42,7 +42,7 @@ class NewFall:
     game: str
     key: int
     """See `position_key`."""
-    odds: float
+    probability: float
     """How likely people take a bait there, by the forecast."""
 
 
@@ -176,7 +176,7 @@ def _new_fall(row: Any) -> NewFall:
         opponent_rating=row.opponent_rating,
         game=row.game,
         key=position_key(row.game, row.initial_position, before, row.move),
-        odds=row.bait_expected,
+        probability=row.bait_expected,
     )
 
 

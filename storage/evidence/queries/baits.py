@@ -84,7 +84,7 @@ class BaitEncounter:
     bait: str
     reply: str | None
     """None: the game ended before it, or it is not judged."""
-    odds: float
+    probability: float
     """How likely people take the bait, by the forecast."""
     cost: float
     """Of the bait."""
@@ -98,7 +98,7 @@ class BaitEncounter:
     @property
     def expected_loss(self) -> float:
         """Probability times cost."""
-        return self.odds * self.cost
+        return self.probability * self.cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +379,7 @@ def _met(row: Any) -> BaitEncounter:
         move=row.move,
         bait=row.bait,
         reply=row.reply,
-        odds=row.bait_odds,
+        probability=row.bait_odds,
         cost=row.bait_cost / WHOLE,
         reply_cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
         is_taken=row.is_taken,

@@ -350,11 +350,11 @@ class _Costs:
         self._judgement = judge(candidate, decision.params, scale_centi)
         costs = [each.cost for each in self._judgement.replies]
         if forecast is None:
-            odds = expected_by_looks(candidate, scale_centi).odds
+            probabilities = expected_by_looks(candidate, scale_centi).probabilities
         else:
-            odds = tuple(forecast.odds_of(each.reply) for each in self._judgement.replies)
-        total = sum(odds)  # 1, but for rounding
-        self.expected = sum(p * cost for p, cost in zip(odds, costs, strict=True)) / total / WHOLE
+            probabilities = tuple(forecast.probability_of(each.reply) for each in self._judgement.replies)
+        total = sum(probabilities)  # 1, but for rounding
+        self.expected = sum(p * cost for p, cost in zip(probabilities, costs, strict=True)) / total / WHOLE
         self.mean = sum(costs) / len(costs) / WHOLE
 
     def of(self, reply: str) -> float:

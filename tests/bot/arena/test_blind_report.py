@@ -137,7 +137,7 @@ async def test_how_a_bait_looks_is_told_in_three_steps(database: Database) -> No
         "e7e5": [10, 20, 30], "a7a6": [30, 40, 90], "d7d5": [-40, -30, 180], "g8f6": [30, 40, 190]
     }  # fmt: skip
     assert made["replies"][2]["looks"] == ["+0.40", "+0.30", "-1.80"]
-    assert [(each["reply"], each["odds"], each["cost"]) for each in made["forecast"]["baits"]] == [
+    assert [(each["reply"], each["probability"], each["cost"]) for each in made["forecast"]["baits"]] == [
         ("d7d5", 0.3, 2399), ("g8f6", 0.15, 2519)
     ]  # fmt: skip
     assert made["forecast"]["is_taken"]

@@ -54,8 +54,8 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
 def foreseen(table: Replies) -> tuple[Decision, ReplyForecast]:
     """A decision with these replies, and what people are expected to reply, confirmed."""
     decision = decided(OPENING, "e2e4", table)
-    odds = tuple(chance for _, chance in table.values())
-    made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(odds, PEOPLE))
+    probabilities = tuple(chance for _, chance in table.values())
+    made = forecast(decision.chosen, expected_scale_centi(decision), ExpectedReplies(probabilities, PEOPLE))
     return decision, confirmed_by(made, 7, [each.cost for each in made.tempting], "native")
 
 

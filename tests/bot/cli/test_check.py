@@ -65,12 +65,17 @@ async def test_models_of_people_are_tried(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("learned_with", "told"),
     [
-        ("another", "odds by mine (which was learned with another, not with othello-wthor); connect4 by"),
-        ("othello-wthor", "odds by mine; connect4 by"),
-        ("", "odds by mine; connect4 by"),
+        (
+            "another",
+            "probabilities by mine (which was learned with another, not with othello-wthor); connect4 by",
+        ),
+        ("othello-wthor", "probabilities by mine; connect4 by"),
+        ("", "probabilities by mine; connect4 by"),
     ],
 )
-async def test_which_model_odds_were_learned_with(tmp_path: Path, learned_with: str, told: str) -> None:
+async def test_which_model_probabilities_were_learned_with(
+    tmp_path: Path, learned_with: str, told: str
+) -> None:
     part = Part(np.zeros(len(FEATURES)))
     metadata = {"game": "othello", "name": "mine", "licence": "none", "human": learned_with}
     (tmp_path / "mine.onnx").write_bytes(to_onnx(part, part, metadata))
@@ -87,7 +92,7 @@ async def test_which_model_odds_were_learned_with(tmp_path: Path, learned_with: 
 async def test_a_guess_is_no_other_model(tmp_path: Path) -> None:
     """The calibrated model of chess was learned with Maia's, but is not told what short searches guess."""
     found = (await check(settings(tmp_path, challenges={"variants": ("chess",)})))[3]
-    assert found.text == "replies expected: chess by shallow-2, odds by calibrated-chess"
+    assert found.text == "replies expected: chess by shallow-2, probabilities by calibrated-chess"
 
 
 @pytest.mark.usefixtures("shallow_check")

@@ -40,7 +40,7 @@ async def told(database: Database, write: Callable[[AsyncSession], Awaitable[Sto
         return await game_report(session, await write(session))
 
 
-async def test_baits_are_told_with_odds_looks_and_price(database: Database) -> None:
+async def test_baits_are_told_with_probabilities_looks_and_price(database: Database) -> None:
     report = await told(database, tempting_game)
     shown = words(report)
     assert (

@@ -30,7 +30,7 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         (game,) = live_games("home", rig.lobby)
         assert game.bait is not None
         assert game.bait.squares == rules.move_squares(reply)
-        assert (game.bait.reply, game.bait.odds, game.bait.cost) == (
+        assert (game.bait.reply, game.bait.probability, game.bait.cost) == (
             rules.move_name(position, reply),
             0.25,
             0.1234,
@@ -42,7 +42,7 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         server.reply()
         await rig.playing(server, 3)
         (game,) = live_games("home", rig.lobby)
-        assert game.bait is None or game.bait.odds != 0.25  # the reply has come
+        assert game.bait is None or game.bait.probability != 0.25  # the reply has come
 
 
 async def test_a_game_that_is_shown_and_not_stored_yet(

@@ -101,7 +101,7 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     assert last.outcome is not None
     async with database.read() as session:
         noted = await session.execute(text("SELECT is_taken, reply_odds FROM forecasts"))
-        assert noted.one() == (FORECAST.is_bait("d6"), pytest.approx(FORECAST.odds_of("d6")))
+        assert noted.one() == (FORECAST.is_bait("d6"), pytest.approx(FORECAST.probability_of("d6")))
 
 
 async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> None:
@@ -111,7 +111,7 @@ async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> No
     await ledger.forecast(stored, WHOLE, FORECAST)
     async with database.read() as session:
         assert await get_forecast(session, stored.id) == FORECAST
-        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == FORECAST.odds_of("d6")
+        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == FORECAST.probability_of("d6")
 
 
 @pytest.mark.parametrize("fails", ["before", "after"])
@@ -232,7 +232,7 @@ async def test_an_outcome_of_another_program_stands(database: Database) -> None:
 async def test_a_forecast_of_another_program_stands(database: Database) -> None:
     ledger = await begun(database)
     stored = await committed(ledger, WHOLE)
-    kept = replace(FORECAST, odds=(0.5, 0.25, 0.25))
+    kept = replace(FORECAST, probabilities=(0.5, 0.25, 0.25))
     async with database.write() as session:
         assert await store_forecast(session, stored.id, WHOLE, kept)
     await ledger.forecast(stored, WHOLE, FORECAST)

@@ -393,16 +393,18 @@ def test_the_expected_reply() -> None:
 
 def test_the_likeliest_reply_is_expected_where_a_model_was_asked() -> None:
     decision = alone(START)
-    odds = dict(
+    probabilities = dict(
         zip([reply.reply for reply in decision.chosen.replies], (0.1, 0.7, 0.2, *(0.0,) * 9), strict=False)
     )
-    replies = tuple(replace(reply, probability=odds[reply.reply]) for reply in decision.chosen.replies)
+    replies = tuple(
+        replace(reply, probability=probabilities[reply.reply]) for reply in decision.chosen.replies
+    )
     asked = replace(
         decision.with_chosen(replace(decision.chosen, replies=replies)),
         model=FakeModel("tictactoe").info,
         principal_variation=(decision.move, "c3"),
     )
-    assert expected_reply(asked) == list(odds)[1]
+    assert expected_reply(asked) == list(probabilities)[1]
 
 
 async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock() -> None:

@@ -523,7 +523,7 @@ def test_a_model_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", ["othello", "tictactoe"])
-def test_people_are_drawn_by_their_odds(game: str) -> None:
+def test_people_are_drawn_by_their_probabilities(game: str) -> None:
     """Equal seeds draw equal games; at temperature 0 the likeliest move is played."""
     given = terms("standard:depth=2", "human:rating=1500,name=Club", game=game)
     first, again = (play(GameTask(given, 0, 7, START)) for _ in range(2))
@@ -555,7 +555,7 @@ def test_people_may_see_a_few_plies_only() -> None:
     assert scores[found] == max(scores.values())
 
 
-def test_sharpened_odds() -> None:
+def test_sharpened_probabilities() -> None:
     assert sharpened((0.2, 0.5, 0.3), 0) == [0.0, 1.0, 0.0]
     assert sharpened((0.25, 0.5, 0.0), 1) == [0.5, 1.0, 0.0]
     assert sharpened((0.25, 0.5, 0.0), 0.5) == [0.25, 1.0, 0.0]

@@ -20,7 +20,7 @@ DASH = "\N{EN DASH}"
 
 
 @pytest.mark.parametrize(
-    ("odds", "words"),
+    ("probability", "words"),
     [
         (0.10, "one player in ten plays"),
         (0.117, "one player in nine plays"),
@@ -34,8 +34,8 @@ DASH = "\N{EN DASH}"
         (0.95, "nearly every player plays"),
     ],
 )
-def test_shares_are_said_as_the_arena_says_them(odds: float, words: str) -> None:
-    assert str(people_play(odds)) == words
+def test_shares_are_said_as_the_arena_says_them(probability: float, words: str) -> None:
+    assert str(people_play(probability)) == words
 
 
 def test_costs() -> None:
@@ -52,11 +52,11 @@ def test_costs() -> None:
     assert str(price(0.0, "0.40", "discs")) == "0.40 discs"
 
 
-def test_scores_and_odds() -> None:
+def test_scores_and_probabilities() -> None:
     assert [score_text(text) for text in ("-1.2", "+0.5", "#3", "#-4", "", None, "won by 3")] == [
         "\N{MINUS SIGN}1.2", "+0.5", "mate in 3", "mated in 4", DASH, DASH, "won by 3",
     ]  # fmt: skip
-    assert [probability_text(odds) for odds in (None, 0.001, 0.01, 0.405)] == [
+    assert [probability_text(probability) for probability in (None, 0.001, 0.01, 0.405)] == [
         DASH,
         "under 1 %",
         "1 %",

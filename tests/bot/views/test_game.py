@@ -54,7 +54,7 @@ async def test_every_reply_is_in_the_table(database: Database, visitor: Visitor)
     finals = {reply.reply: reply.final_centi for reply in made.decision.chosen.replies}
     assert [row["reply"] for row in rows] == sorted(finals, key=lambda each: finals[each])
     for row in rows:
-        assert float(row["probability"]) == forecast.odds_of(row["reply"])
+        assert float(row["probability"]) == forecast.probability_of(row["reply"])
         assert row["is_bait"] == str(forecast.is_bait(row["reply"]))
         assert row["is_played"] == str(row["reply"] == "a7a6")
         # A spreadsheet must not take a score for a formula, so it has an apostrophe.

@@ -35,17 +35,17 @@ class FakeModel:
         return [self._answer(get_rules(self.game), ask) for ask in asks]
 
 
-class FakeOdds:
-    """Calibrated odds: the human-move model's, with what costs the person most made likelier."""
+class FakeReplyModel:
+    """Calibrated probabilities: the human-move model's, with what costs the person most made likelier."""
 
     def __init__(self, game_name: str, pull: float = 0.5) -> None:
         self.game = game_name
-        self.info = ModelInfo("calibrated", "fake odds", "c" * 64)
+        self.info = ModelInfo("calibrated", "fake probabilities", "c" * 64)
         self.learned_with = "fake"
         self.people: list[Person] = []
         self._pull = pull
 
-    def odds(
+    def reply_probabilities(
         self,
         game: Game[Any],
         after: Any,

@@ -18,8 +18,8 @@ from engine.human.calibrated import (
     trappiness_of,
 )
 from engine.human.model import BadModel
-from engine.human.odds import checked_odds, default_path
 from engine.human.onnx import OnnxNetwork
+from engine.human.reply_model import checked_probabilities, default_path
 from engine.trappy import trappiness
 from lab.training.calibrated import Part, to_onnx
 
@@ -103,11 +103,11 @@ def test_profiles_of_two_plies_have_no_shallow_scores() -> None:
     assert column(features, "drop_best") == [0, 0, 0]
 
 
-def test_odds() -> None:
+def test_probabilities() -> None:
     told = model({"ln_p": 1.0}, {"loss": -3.0})
-    odds = checked_odds(told, GAME, AFTER, MOVE, HUMAN, Person())
-    assert odds == pytest.approx(dict(zip(("d6", "f4", "f6"), HUMAN, strict=True)))
-    alone = checked_odds(told, GAME, AFTER, MOVE, None, Person())
+    probabilities = checked_probabilities(told, GAME, AFTER, MOVE, HUMAN, Person())
+    assert probabilities == pytest.approx(dict(zip(("d6", "f4", "f6"), HUMAN, strict=True)))
+    alone = checked_probabilities(told, GAME, AFTER, MOVE, None, Person())
     assert alone["d6"] > alone["f4"] > alone["f6"]
     assert (told.game, told.info.kind, told.info.name) == ("othello", "calibrated", "test")
 
@@ -136,6 +136,6 @@ def test_the_models_that_come_with_the_program(game: str) -> None:
     rng = np.random.default_rng(1)
     features = reply_features(rng.integers(-400, 400, (9, 6)), 150.0, 30, (1 / 9,) * 9, Person(1500, 30.0))
     for has_human in (True, False):
-        odds = found.probabilities(features, has_human)
-        assert odds.sum() == pytest.approx(1)
-        assert odds.min() >= 0
+        probabilities = found.probabilities(features, has_human)
+        assert probabilities.sum() == pytest.approx(1)
+        assert probabilities.min() >= 0

@@ -24,7 +24,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from engine.verification import verify
-from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
+from tests.engine.human.fakes import Answer, FakeModel, FakeReplyModel, alike
 from tests.engine.protocols.test_engine_source import MATE_IN_ONE, STALEMATE_IN_ONE, Scripted, source
 from tests.engine.protocols.test_uci_scores import LONG_S, MIDDLE_GAMES, REAL
 from tests.programs import installed
@@ -42,8 +42,8 @@ def decide(
     value: ValueParams | None = None,
     limits: Limits | None = None,
 ) -> Decision:
-    odds = FakeOdds(game) if kind == "calibrated_uci" else None
-    models = Models(FakeModel(game, answer), odds, value or ValueParams())
+    probabilities = FakeReplyModel(game) if kind == "calibrated_uci" else None
+    models = Models(FakeModel(game, answer), probabilities, value or ValueParams())
     rules = get_rules(game)
     player = MoveChooser(
         strategy_named(kind), rules, TrapParams(), make_searcher(game, 1), source=engine, models=models
@@ -120,7 +120,7 @@ def test_a_move_that_turns_out_worse_is_not_played() -> None:
         assert refuted.raw_centi == -700
 
 
-def test_calibrated_odds_have_whole_profiles() -> None:
+def test_calibrated_probabilities_have_whole_profiles() -> None:
     decision = decide(source(Scripted(), candidates=4), MIDDLE_GAMES["chess"], first_half, "calibrated_uci")
     assert decision.model is not None
     assert decision.model.kind == "calibrated"

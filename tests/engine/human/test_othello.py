@@ -88,8 +88,8 @@ def test_nobody_asks_for_rating_or_clock(by_lot: OthelloHumanModel) -> None:
 def test_images_of_a_position_get_the_same_answer(by_lot: OthelloHumanModel) -> None:
     asks = [PredictionQuery((GAME.initial(),)), *asks_of_games(1)[::6]]
     for ask in asks:
-        (odds,) = by_lot.predict([ask])
-        by_square = dict(zip(GAME.legal_moves(ask.positions[-1]), odds, strict=True))
+        (probabilities,) = by_lot.predict([ask])
+        by_square = dict(zip(GAME.legal_moves(ask.positions[-1]), probabilities, strict=True))
         for turn in range(8):
             turned = PredictionQuery(tuple(image(position, turn) for position in ask.positions))
             (found,) = by_lot.predict([turned])
@@ -215,8 +215,8 @@ def test_the_network_we_come_with_has_its_card(ours: OthelloHumanModel) -> None:
 def test_the_network_we_come_with_knows_openings(ours: OthelloHumanModel) -> None:
     start = GAME.initial()
     first = GAME.play(start, GAME.parse_move(start, "f5"))
-    (odds,) = predicted(ours, GAME, [PredictionQuery((start, first))])
-    by_text = dict(zip(map(GAME.move_text, GAME.legal_moves(first)), odds, strict=True))
+    (probabilities,) = predicted(ours, GAME, [PredictionQuery((start, first))])
+    by_text = dict(zip(map(GAME.move_text, GAME.legal_moves(first)), probabilities, strict=True))
     # People answer perpendicularly or diagonally; the parallel opening is a beginner's.
     assert by_text["d6"] > by_text["f6"] > by_text["f4"]
 

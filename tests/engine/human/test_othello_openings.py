@@ -93,9 +93,9 @@ def test_a_model_knows_its_openings_whichever_way_they_are_turned() -> None:
     network = OnnxNetwork.load(to_onnx(first_weights(1), "a", "none", openings=table), "a.onnx")
     model, plain = OthelloHumanModel(network), OthelloHumanModel(network, openings=False)
     moves = GAME.legal_moves(AFTER_F5)
-    (odds,) = model.predict([PredictionQuery((AFTER_F5,))])
-    assert moves[odds.index(max(odds))] == move
-    assert max(odds) > 0.99
+    (probabilities,) = model.predict([PredictionQuery((AFTER_F5,))])
+    assert moves[probabilities.index(max(probabilities))] == move
+    assert max(probabilities) > 0.99
     assert max(plain.predict([PredictionQuery((AFTER_F5,))])[0]) < 0.9
     for image in TURNED:
         position = AFTER_F5._replace(

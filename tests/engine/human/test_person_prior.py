@@ -72,14 +72,16 @@ def one_point(x: float, k: float, uniform: float = 0.0) -> list[float]:
     return column
 
 
-def by_hand(weights: list[float], odds: tuple[float, ...] = ODDS) -> list[float]:
+def by_hand(weights: list[float], probabilities: tuple[float, ...] = ODDS) -> list[float]:
     """The formula of the module, point by point."""
-    found = [0.0] * len(odds)
+    found = [0.0] * len(probabilities)
     points = [(x, k) for x in GRID.x for k in GRID.k]
     for weight, (x, k) in zip(weights, points, strict=True):
-        powers = [max(p, 1e-5) ** math.exp(x) * math.exp(-k * c) for p, c in zip(odds, COSTS, strict=True)]
+        powers = [
+            max(p, 1e-5) ** math.exp(x) * math.exp(-k * c) for p, c in zip(probabilities, COSTS, strict=True)
+        ]
         for at, power in enumerate(powers):
-            found[at] += weight * (0.997 * power / sum(powers) + 0.003 / len(odds))
+            found[at] += weight * (0.997 * power / sum(powers) + 0.003 / len(probabilities))
     return found
 
 
@@ -90,9 +92,9 @@ def test_neither_tilt_leaves_the_base_model() -> None:
 
 def test_what_the_two_numbers_do() -> None:
     assert one_point(math.log(2.0), 0.0) == pytest.approx([p * p / 0.365 for p in ODDS])
-    odds = one_point(0.0, 3.0)
-    for p, q, c in zip(ODDS, odds, COSTS, strict=True):
-        assert q / odds[0] == pytest.approx(p / ODDS[0] * math.exp(-3.0 * c))
+    probabilities = one_point(0.0, 3.0)
+    for p, q, c in zip(ODDS, probabilities, COSTS, strict=True):
+        assert q / probabilities[0] == pytest.approx(p / ODDS[0] * math.exp(-3.0 * c))
 
 
 def test_the_mean_over_the_prior_is_that_of_the_formula() -> None:

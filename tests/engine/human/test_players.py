@@ -28,7 +28,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.time_management import Limits
 from engine.verification import verify
-from tests.engine.human.fakes import Answer, FakeModel, FakeOdds, alike
+from tests.engine.human.fakes import Answer, FakeModel, FakeReplyModel, alike
 from tests.engine.positions import positions, random_position
 
 othello = Othello()
@@ -51,17 +51,17 @@ def decide(
     game: str = "othello",
     answer: Answer = alike,
     value: ValueParams | None = None,
-    odds: FakeOdds | None = None,
+    probabilities: FakeReplyModel | None = None,
     background: Background | None = None,
 ) -> Decision:
-    models = Models(FakeModel(game, answer), odds, value or ValueParams())
+    models = Models(FakeModel(game, answer), probabilities, value or ValueParams())
     searcher = native if game == "othello" else make_searcher(game, 1)
     player = MoveChooser(strategy_named(kind), get_rules(game), TrapParams(), searcher, models=models)
     return player.choose(position, Limits(depth), StopFlag(), background=background)
 
 
 def by_weights(seed: int) -> Answer:
-    """Any odds, the same for the same position."""
+    """Any probabilities, the same for the same position."""
 
     def answer(game: Game[Any], ask: PredictionQuery) -> tuple[float, ...]:
         position = ask.positions[-1]
@@ -90,8 +90,10 @@ def test_what_is_played_is_worth_most_within_the_budget(
     position: OthelloPosition, depth: int, seed: int, value: ValueParams, kind: str
 ) -> None:
     """By the record alone, and by scores that are searched anew."""
-    odds = FakeOdds("othello") if seed % 2 else None
-    decision = decide(position, depth, kind, answer=by_weights(seed), value=value, odds=odds)
+    probabilities = FakeReplyModel("othello") if seed % 2 else None
+    decision = decide(
+        position, depth, kind, answer=by_weights(seed), value=value, probabilities=probabilities
+    )
     verify(decision)
     assert Decision.from_record(decision.to_record()) == decision
     full = complete(decision, NativeOthelloSearcher(1), StopFlag())
@@ -135,7 +137,9 @@ def test_against_the_best_replies_it_is_the_standard_player(
 @pytest.mark.parametrize("kind", PERSON_KINDS)
 def test_a_forced_mate_is_played_and_nobody_is_asked(kind: str) -> None:
     game = get_rules("chess")
-    decision = decide(game.parse_position(MATE_IN_TWO), 5, kind, game="chess", odds=FakeOdds("chess"))
+    decision = decide(
+        game.parse_position(MATE_IN_TWO), 5, kind, game="chess", probabilities=FakeReplyModel("chess")
+    )
     verify(decision)
     assert game.score_text(decision.chosen.raw_centi, game.parse_position(MATE_IN_TWO)) == "#2"
     assert (decision.model, decision.chosen.value) == (None, None)
@@ -171,32 +175,34 @@ def test_only_likely_replies_are_looked_into() -> None:
     assert looked_into
     assert all(row[0] and not any(row[1:]) for row in looked_into)
     assert not decision.is_complete
-    whole = decide(position, 6, "calibrated", answer=sure, odds=FakeOdds("othello"))
+    whole = decide(position, 6, "calibrated", answer=sure, probabilities=FakeReplyModel("othello"))
     assert whole.is_complete
     verify(whole)
 
 
-def test_calibrated_odds_are_what_counts() -> None:
+def test_calibrated_probabilities_are_what_counts() -> None:
     """They know the human-move model's word, who replies and the profile; the record names both models."""
     position, person = random_position(othello, random.Random(4), plies=20), Person(1700, 12.5)
-    odds = FakeOdds("othello", pull=1.0)
-    decision = decide(position, 5, "calibrated", odds=odds, background=Background((), person))
-    assert decision.model == odds.info
+    probabilities = FakeReplyModel("othello", pull=1.0)
+    decision = decide(
+        position, 5, "calibrated", probabilities=probabilities, background=Background((), person)
+    )
+    assert decision.model == probabilities.info
     assert decision.reckoning is not None
     assert decision.reckoning.human == FakeModel("othello").info
     assert decision.reckoning.person == person
-    assert set(odds.people) == {person}
+    assert set(probabilities.people) == {person}
     assert sorted(reply.probability or 0 for reply in decision.chosen.replies)[-1] == 1.0
     guessed = MoveChooser(
         strategy_named("calibrated"),
         othello,
         TrapParams(),
         native,
-        models=Models(ShallowModel("othello"), odds),
+        models=Models(ShallowModel("othello"), probabilities),
     )
     unasked = guessed.choose(position, Limits(5), StopFlag()).reckoning
     assert unasked is not None
-    assert unasked.human is None  # a guess is nothing that odds were learned with
+    assert unasked.human is None  # a guess is nothing that probabilities were learned with
     without = decide(position, 5, "calibrated")
     assert without.model == FakeModel("othello").info  # there is no such model: the human-move model's word
 
@@ -304,11 +310,11 @@ def test_garbage_leaves_the_move_to_the_standard_player(why: str, caplog: pytest
 
 def test_garbage_of_the_calibrated_model() -> None:
     position = random_position(othello, random.Random(4), plies=20)
-    decision = decide(position, 4, "calibrated", odds=FakeOdds("othello", pull=-9.0))
+    decision = decide(position, 4, "calibrated", probabilities=FakeReplyModel("othello", pull=-9.0))
     verify(decision)
     assert decision.move == decide(position, 4, "standard").move
     assert decision.reckoning is not None
-    assert "fake odds: not probabilities" in decision.reckoning.trouble
+    assert "fake probabilities: not probabilities" in decision.reckoning.trouble
 
 
 @pytest.mark.parametrize("kind", PERSON_KINDS)
@@ -360,22 +366,22 @@ def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> No
 
 
 @pytest.mark.parametrize(("last", "is_judged"), [(1, False), (4, True), (5, True)])
-def test_after_a_stop_no_more_odds_are_reckoned(last: int, is_judged: bool) -> None:
+def test_after_a_stop_no_more_probabilities_are_reckoned(last: int, is_judged: bool) -> None:
     """Each iteration asks four times, for Othello's first four moves; a complete first one counts."""
     stop = StopFlag()
 
-    class StoppingOdds(FakeOdds):
-        def odds(self, *asked: Any) -> dict[str, float]:
+    class StoppingOdds(FakeReplyModel):
+        def reply_probabilities(self, *asked: Any) -> dict[str, float]:
             if len(self.people) == last - 1:
                 stop.set()
-            return super().odds(*asked)
+            return super().reply_probabilities(*asked)
 
-    odds = StoppingOdds("othello")
-    models = Models(FakeModel("othello"), odds)
+    probabilities = StoppingOdds("othello")
+    models = Models(FakeModel("othello"), probabilities)
     player = MoveChooser(strategy_named("calibrated"), othello, TrapParams(), native, models=models)
     decision = player.choose(othello.initial(), Limits(3), stop)
     verify(decision)
-    assert len(odds.people) == last
+    assert len(probabilities.people) == last
     assert (decision.depth, decision.model is not None) == (2, is_judged)
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel
-from engine.human.odds import ReplyOdds
 from engine.human.person_prior import card_path, read_card
 from engine.human.registry import ModelRegistry, ModelSettings
+from engine.human.reply_model import ReplyModel
 from engine.human.shallow import ShallowModel
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams, ValueParams
@@ -19,7 +19,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from engine.verification import verify
-from tests.engine.human.fakes import FakeModel, FakeOdds
+from tests.engine.human.fakes import FakeModel, FakeReplyModel
 
 
 class Files:
@@ -39,13 +39,13 @@ class Files:
     def human(self, path: Path) -> HumanModel:
         return FakeModel(self._game(path))
 
-    def odds(self, path: Path) -> ReplyOdds:
-        return FakeOdds(self._game(path))
+    def probabilities(self, path: Path) -> ReplyModel:
+        return FakeReplyModel(self._game(path))
 
 
 def people(files: Files, folder: Path, *models: str, calibrated: tuple[str, ...] = ()) -> ModelRegistry:
     settings = ModelSettings(models=models, calibrated=calibrated, value=ValueParams(budget_percent=7))
-    return ModelRegistry(settings, files.human, files.odds, folder)
+    return ModelRegistry(settings, files.human, files.probabilities, folder)
 
 
 def test_each_thread_has_models_of_its_own(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_each_thread_has_models_of_its_own(tmp_path: Path) -> None:
     assert files.opened == ["chess.1", "chess.2"]  # a wrong file is known at the start
     with made.lend("chess") as one, made.lend("chess") as other:
         assert one.human is not other.human
-        assert one.odds is not other.odds
+        assert one.calibrated is not other.calibrated
         assert one.health is other.health
         assert one.value.budget_percent == 7
     assert files.opened == ["chess.1", "chess.2"] * 2
@@ -81,7 +81,7 @@ def test_no_two_threads_get_the_model_that_was_opened_first(tmp_path: Path) -> N
     made._calibrated = Watched(made._calibrated, made._lock)
     one, other = made.models("chess"), made.models("chess")
     assert one.human is not other.human
-    assert one.odds is not other.odds
+    assert one.calibrated is not other.calibrated
 
 
 def test_games_without_a_file_have_what_comes_with_the_program(tmp_path: Path) -> None:
@@ -92,12 +92,12 @@ def test_games_without_a_file_have_what_comes_with_the_program(tmp_path: Path) -
     assert files.opened == []
     with made.lend("othello") as models:
         assert isinstance(models.human, FakeModel)
-        assert isinstance(models.odds, FakeOdds)
+        assert isinstance(models.calibrated, FakeReplyModel)
     with made.lend("chess") as models:
         assert isinstance(models.human, ShallowModel)
-        assert models.odds is None
+        assert models.calibrated is None
     told = made.asked("othello")
-    assert (told["human"]["name"], told["calibrated"]["name"]) == ("fake", "fake odds")
+    assert (told["human"]["name"], told["calibrated"]["name"]) == ("fake", "fake probabilities")
     assert told["value"]["budget_percent"] == 7
     assert made.asked("xiangqi")["human"]["kind"] == "shallow"
 

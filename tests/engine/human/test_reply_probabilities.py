@@ -24,7 +24,7 @@ from engine.human.person_prior import (
 from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
 from engine.human.shallow import ShallowModel
-from tests.engine.human.fakes import FakeModel, FakeOdds
+from tests.engine.human.fakes import FakeModel, FakeReplyModel
 from tests.engine.human.test_person_prior import PRIOR
 
 GAME = Othello()
@@ -58,24 +58,26 @@ def prior_over(*keys: str, depth: int = 3) -> PersonPrior:
     return PersonPrior.parse(json.dumps(card).encode(), "card")
 
 
-def models(human: HumanModel, odds: FakeOdds | None = None, prior: PersonPrior | None = None) -> Models:
-    return Models(human, odds, person_prior=prior)
+def models(
+    human: HumanModel, probabilities: FakeReplyModel | None = None, prior: PersonPrior | None = None
+) -> Models:
+    return Models(human, probabilities, person_prior=prior)
 
 
 def test_the_calibrated_model_comes_first_and_is_tilted() -> None:
-    human, odds = network(2), FakeOdds("othello")
-    key = base_key(odds.info, human.info)
+    human, probabilities = network(2), FakeReplyModel("othello")
+    key = base_key(probabilities.info, human.info)
     prior = prior_over(key, human.info.sha256)
-    found = predict_replies(GAME, (ROOT, AFTER), MOVE, models(human, odds, prior), PERSON, 60.0)
+    found = predict_replies(GAME, (ROOT, AFTER), MOVE, models(human, probabilities, prior), PERSON, 60.0)
     assert found is not None
-    assert (found.model, found.human, found.version) == (odds.info, human.info, prior.version)
+    assert (found.model, found.human, found.version) == (probabilities.info, human.info, prior.version)
     assert found.replies == TEXTS
     assert found.base == pytest.approx((0.25, 0.15, 0.6))
     costs = costs_of(MOVE, GAME.expected_scale_centi(AFTER), 3)
     assert found.probabilities == prior.tilted(key, found.base, costs, 1900, 60.0)
     assert found.probabilities != pytest.approx(found.base, abs=1e-3)
     assert human.asked == [PredictionQuery((ROOT, AFTER), PERSON)]
-    assert odds.people == [PERSON]
+    assert probabilities.people == [PERSON]
 
 
 def test_the_depth_is_that_of_the_card() -> None:
@@ -108,15 +110,15 @@ def test_without_a_card_or_with_an_unknown_base_nothing_is_tilted() -> None:
 
 
 def test_a_broken_model_leaves_the_next_one(caplog: pytest.LogCaptureFixture) -> None:
-    odds = FakeOdds("othello")
-    alone = predict_replies(GAME, (AFTER,), MOVE, models(FakeModel("othello", broken), odds), PERSON)
+    probabilities = FakeReplyModel("othello")
+    alone = predict_replies(GAME, (AFTER,), MOVE, models(FakeModel("othello", broken), probabilities), PERSON)
     assert alone is not None
-    assert (alone.model, alone.human) == (odds.info, None)
+    assert (alone.model, alone.human) == (probabilities.info, None)
     assert alone.base == pytest.approx((1 / 6, 1 / 6, 2 / 3))
     assert "broken" in caplog.text
 
-    class Broken(FakeOdds):
-        def odds(self, *_: Any) -> dict[str, float]:
+    class Broken(FakeReplyModel):
+        def reply_probabilities(self, *_: Any) -> dict[str, float]:
             raise RuntimeError("out of order")
 
     found = predict_replies(GAME, (AFTER,), MOVE, models(network(), Broken("othello")), PERSON)
@@ -130,10 +132,10 @@ def test_a_broken_model_leaves_the_next_one(caplog: pytest.LogCaptureFixture) ->
 def test_a_guess_from_searches_is_no_prediction() -> None:
     shallow = ShallowModel("othello")
     assert predict_replies(GAME, (AFTER,), MOVE, models(shallow), PERSON) is None
-    odds = FakeOdds("othello")
-    found = predict_replies(GAME, (AFTER,), MOVE, models(shallow, odds), PERSON)
+    probabilities = FakeReplyModel("othello")
+    found = predict_replies(GAME, (AFTER,), MOVE, models(shallow, probabilities), PERSON)
     assert found is not None
-    assert (found.model, found.human) == (odds.info, None)
+    assert (found.model, found.human) == (probabilities.info, None)
 
 
 def test_profiles_must_be_whole_and_of_the_position() -> None:
@@ -148,12 +150,12 @@ def test_the_cards_of_the_program_are_for_its_models() -> None:
     """After a model is fitted again, `desdemona lab fit-person` has to follow."""
     registry = ModelRegistry()
     with registry.lend("othello") as lent:
-        human, odds, prior = lent.human, lent.odds, lent.person_prior
+        human, probabilities, prior = lent.human, lent.calibrated, lent.person_prior
         assert prior is not None
-        assert odds is not None
+        assert probabilities is not None
         assert prior.version == read_card(card_path("othello")).version
         assert set(prior.bases) == {base_key(human.info)}, "the calibrated model knows the rating itself"
-        ours = ModelInfo(odds.info.kind, odds.info.name, odds.info.sha256)
+        ours = ModelInfo(probabilities.info.kind, probabilities.info.name, probabilities.info.sha256)
         alone = Models(human, person_prior=prior)
         for lent_models, model, version in ((lent, ours, ""), (alone, human.info, prior.version)):
             found = predict_replies(GAME, (ROOT, AFTER), MOVE, lent_models, PERSON, 300.0)

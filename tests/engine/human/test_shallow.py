@@ -13,27 +13,27 @@ from tests.engine.positions import random_position
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if name not in ENGINE_GAMES])
-def test_every_game_has_odds(name: str) -> None:
+def test_every_game_has_probabilities(name: str) -> None:
     game, rng = get_rules(name), random.Random(1)
     model: HumanModel = ShallowModel(name)
     position, asks = game.initial(), []
     for _ in range(6):
         asks.append(PredictionQuery((position,)))
         position = game.play(position, rng.choice(game.legal_moves(position)))
-    for ask, odds in zip(asks, predicted(model, game, asks), strict=True):
-        assert len(odds) == len(game.legal_moves(ask.positions[-1]))
-        assert math.fsum(odds) == pytest.approx(1)
-        assert min(odds) >= 0.05 / len(odds) - 1e-12
+    for ask, probabilities in zip(asks, predicted(model, game, asks), strict=True):
+        assert len(probabilities) == len(game.legal_moves(ask.positions[-1]))
+        assert math.fsum(probabilities) == pytest.approx(1)
+        assert min(probabilities) >= 0.05 / len(probabilities) - 1e-12
 
 
 def test_what_looks_good_is_likely() -> None:
     """A queen that hangs is mostly taken."""
     game = get_rules("chess")
     position = game.parse_position("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1")
-    (odds,) = predicted(ShallowModel("chess"), game, [PredictionQuery((position,))])
+    (probabilities,) = predicted(ShallowModel("chess"), game, [PredictionQuery((position,))])
     texts = [game.move_text(move) for move in game.legal_moves(position)]
-    assert texts[odds.index(max(odds))] == "e4d5"
-    assert max(odds) > 0.5
+    assert texts[probabilities.index(max(probabilities))] == "e4d5"
+    assert max(probabilities) > 0.5
 
 
 def test_any_searcher_sees_the_same() -> None:

@@ -35,7 +35,7 @@ scales = st.sampled_from([EXPECTED, PAWNS, replace(EXPECTED, budget_percent=0, l
 
 @st.composite
 def candidates(draw: st.DrawFn, move: str = "a") -> Candidate:
-    """A move with any replies of any odds."""
+    """A move with any replies of any probabilities."""
     finals = draw(st.lists(scores, min_size=1, max_size=8))
     weights = draw(st.lists(st.integers(0, 60), min_size=len(finals), max_size=len(finals)).filter(any))
     replies = tuple(
@@ -46,15 +46,15 @@ def candidates(draw: st.DrawFn, move: str = "a") -> Candidate:
 
 
 def test_the_papers_example() -> None:
-    """Its first row's odds add up to 1.1; pawns as printed."""
+    """Its first row's probabilities add up to 1.1; pawns as printed."""
     first = expectation((0.6, 0.3, 0.1, 0.1), (5, 1, 0.5, -1), rest=-1)
     second = expectation((0.9, 0.05, 0.03, 0.02), (4, 0.5, 0, -2), rest=-2)
     assert (first, second) == (3.25, 3.585)
 
-    def move(name: str, odds: tuple[float, ...], pawns: tuple[float, ...]) -> Candidate:
+    def move(name: str, probabilities: tuple[float, ...], pawns: tuple[float, ...]) -> Candidate:
         replies = tuple(
             ReplyProfile(f"{name}{number}", (0, round(100 * pawn)), probability=p)
-            for number, (p, pawn) in enumerate(zip(odds, pawns, strict=True))
+            for number, (p, pawn) in enumerate(zip(probabilities, pawns, strict=True))
         )
         bare = Candidate(name, -200, False, 0.0, replies=replies, complete=True)
         return replace(bare, value=value_of(bare, PAWNS))
@@ -96,11 +96,11 @@ def test_unlikely_replies_count_as_the_best(candidate: Candidate, params: ValueP
     assert value == value_of(candidate, params) <= full + 1e-5
 
 
-def test_a_reply_of_just_the_least_odds_counts() -> None:
-    odds, params = (0.25, 0.75), replace(PAWNS, least_percent=25)
+def test_a_reply_of_just_the_least_probabilities_counts() -> None:
+    probabilities, params = (0.25, 0.75), replace(PAWNS, least_percent=25)
     replies = tuple(
         ReplyProfile(f"r{number}", (0, score), probability=p)
-        for number, (p, score) in enumerate(zip(odds, (400, 0), strict=True))
+        for number, (p, score) in enumerate(zip(probabilities, (400, 0), strict=True))
     )
     move = Candidate("a", 0, False, 0.0, replies=replies, complete=True)
     assert value_of(move, params) == 100
@@ -209,7 +209,7 @@ def decision_of(*moves: Candidate, params: ValueParams = EXPECTED, **more: Any) 
 
 
 def valued(move: str, *replies: tuple[float, int], params: ValueParams = EXPECTED) -> Candidate:
-    """A move whose replies have those odds and scores."""
+    """A move whose replies have those probabilities and scores."""
     profiles = tuple(
         ReplyProfile(f"{move}{number}", (0, score), probability=p)
         for number, (p, score) in enumerate(replies)

@@ -62,7 +62,9 @@ def test_the_table() -> None:
 
 @pytest.mark.parametrize("kind", STRATEGIES.values(), ids=STRATEGIES)
 def test_what_goes_together(kind: Strategy) -> None:
-    assert kind.models_opponent or not kind.is_calibrated, "calibrated odds are of an opponent's replies"
+    assert kind.models_opponent or not kind.is_calibrated, (
+        "calibrated probabilities are of an opponent's replies"
+    )
     assert kind.asks_engine or not kind.plays_engine_games, "those games need another engine"
     if kind.asks_engine:
         namesake = strategy_named(kind.name.removesuffix("_uci"))

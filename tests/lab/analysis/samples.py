@@ -41,7 +41,7 @@ def position(
 
 
 def made_up(count: int, seed: int = 1, shun: float = 3.0, bias: float = 0.0) -> list[StoredPosition]:
-    """Positions of people who play by a human-move model's odds, but shun moves that cost them.
+    """Positions of people who play by a human-move model's probabilities, but shun moves that cost them.
 
     Args:
         shun: How much.
@@ -53,7 +53,7 @@ def made_up(count: int, seed: int = 1, shun: float = 3.0, bias: float = 0.0) -> 
         scores = rng.integers(-800, 800, (3, 4))
         worth = 1 / (1 + np.exp(scores[:, -1] / LOGISTIC))
         human = rng.dirichlet(np.ones(3) * 2)
-        odds = human ** (1 - bias) * np.exp(shun * worth)
-        played = int(rng.choice(3, p=odds / odds.sum()))
+        probabilities = human ** (1 - bias) * np.exp(shun * worth)
+        played = int(rng.choice(3, p=probabilities / probabilities.sum()))
         found.append(position(number, scores.tolist(), played, human.tolist()))
     return found

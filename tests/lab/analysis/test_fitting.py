@@ -67,9 +67,9 @@ def test_what_is_worse_without_a_human_move_model_is_refused(monkeypatch: pytest
 
     def tune(rows: training.ReplyRows, seed: int) -> tuple[list[training.Tried], NDArray[np.float64]]:
         """A fit that learns nothing without a human-move model."""
-        tried, odds = training.tune(rows, seed)
+        tried, probabilities = training.tune(rows, seed)
         has_human = rows.features[:, FEATURES.index("ln_p")].any()
-        return tried, odds if has_human else training.softmax(np.zeros(len(odds)), rows)
+        return tried, probabilities if has_human else training.softmax(np.zeros(len(probabilities)), rows)
 
     monkeypatch.setattr(fitting, "tune", tune)
     with pytest.raises(

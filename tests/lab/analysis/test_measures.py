@@ -87,18 +87,18 @@ def test_there_is_no_interval_before_thirty_effective_persons() -> None:
 
 def test_scores_of_probabilities() -> None:
     drawn = Resamples(np.array([0, 0, 1]), 50)
-    odds, hits = np.array([0.8, 0.1, 0.5]), np.array([True, False, False])
-    assert drawn.brier(odds, hits).estimate.value == pytest.approx((0.04 + 0.01 + 0.25) / 3)
+    probabilities, hits = np.array([0.8, 0.1, 0.5]), np.array([True, False, False])
+    assert drawn.brier(probabilities, hits).estimate.value == pytest.approx((0.04 + 0.01 + 0.25) / 3)
     expected = -(math.log(0.8) + math.log(0.9) + math.log(0.5)) / 3
-    assert drawn.log_loss(odds, hits).estimate.value == pytest.approx(expected)
+    assert drawn.log_loss(probabilities, hits).estimate.value == pytest.approx(expected)
     assert math.isfinite(drawn.log_loss(np.array([0.0, 1.0, 0.0]), hits).estimate.value)
     assert math.isnan(drawn.ratio(np.ones(3), np.zeros(3)).estimate.value)
 
 
 def test_the_reliability_curve() -> None:
     rng = np.random.default_rng(2)
-    odds = rng.random(4000)
-    bins = reliability(odds, rng.random(4000) < odds, np.arange(4000))
+    probabilities = rng.random(4000)
+    bins = reliability(probabilities, rng.random(4000) < probabilities, np.arange(4000))
     assert [each.actual.of for each in bins] == [400] * 10
     held = [(each.actual.low or 0) <= each.predicted <= (each.actual.high or 0) for each in bins]
     assert sum(held) >= 8

@@ -24,7 +24,7 @@ from lab.analysis.games import half_of_person
 from lab.analysis.person_fitting import (
     TILTS,
     TRUTH_ALONE,
-    BaseOdds,
+    BaseProbabilities,
     FittedPrior,
     fit_person_prior,
     merged_card,
@@ -51,12 +51,12 @@ def made_up(persons: int, replies: int, per_rating: float = 3.0, seed: int = 1) 
         rating, is_bullet = int(rng.integers(1000, 2200)), person % 3 == 0
         for number in range(replies):
             scores = rng.integers(-800, 800, (3, 5))
-            odds = rng.dirichlet(np.ones(3) * 2)
+            probabilities = rng.dirichlet(np.ones(3) * 2)
             k = 3.0 + per_rating * (rating - 1600) / 400 - 2.0 * is_bullet
             worth = 1 / (1 + np.exp(scores[:, -1] / scale))
-            tilted = odds * np.exp(k * (worth - worth.max()))
+            tilted = probabilities * np.exp(k * (worth - worth.max()))
             played = int(rng.choice(3, p=tilted / tilted.sum()))
-            given = position(person * replies + number, scores.tolist(), played, odds.tolist())
+            given = position(person * replies + number, scores.tolist(), played, probabilities.tolist())
             found.append(
                 replace(
                     given,
@@ -70,8 +70,8 @@ def made_up(persons: int, replies: int, per_rating: float = 3.0, seed: int = 1) 
 
 
 def fitted(people: Population, **others: object) -> FittedPrior:
-    base = BaseOdds("net", KEY, people.models["net"], 1e-5)
-    data = replies_of(people, base.odds, 6, None, None)
+    base = BaseProbabilities("net", KEY, people.models["net"], 1e-5)
+    data = replies_of(people, base.probabilities, 6, None, None)
     given = {"grid": TRUTH_ALONE, "resamples": 100, **others}
     return fit_person_prior("othello", data, base, 6, given.pop("grid"), OWN, **given)  # type: ignore[arg-type]
 
@@ -124,10 +124,10 @@ def test_the_card_has_what_was_measured(people: Population) -> None:
     mine = [at for at, who in enumerate(data_of.persons) if half_of_person(data_of.names[who], 2) == 1]
     for at in mine:
         inside = slice(starts[at], starts[at + 1])
-        odds, costs = base[inside].tolist(), replies.costs[inside].tolist()
-        tilted = read.tilted(KEY, odds, costs, data_of.ratings[at], data_of.seconds[at])
+        probabilities, costs = base[inside].tolist(), replies.costs[inside].tolist()
+        tilted = read.tilted(KEY, probabilities, costs, data_of.ratings[at], data_of.seconds[at])
         played = int(replies.played[at]) - starts[at]
-        rated_gain += float(np.log(tilted[played]) - np.log(odds[played])) / len(mine)
+        rated_gain += float(np.log(tilted[played]) - np.log(probabilities[played])) / len(mine)
         errors += costs[played] >= 0.10
         expected += sum(p for p, c in zip(tilted, costs, strict=True) if c >= 0.10)
     everybody = card["bases"][0]["measured"][0]
@@ -166,8 +166,8 @@ def test_programs_and_nameless_people_are_left_out() -> None:
     names = ["Ann", "???", "", "Bob"]
     given = [replace(each, name=names[at // 3]) for at, each in enumerate(given)]
     people = population("othello", given, "net")
-    odds = np.arange(36.0)
-    data = replies_of(people, odds, 6, None, None)
+    probabilities = np.arange(36.0)
+    data = replies_of(people, probabilities, 6, None, None)
     assert data.names == ("Ann", "Bob")
     assert data.persons.tolist() == [0, 0, 0, 1, 1, 1]
     assert data.replies.probabilities.tolist() == [*range(9), *range(27, 36)]
@@ -175,7 +175,7 @@ def test_programs_and_nameless_people_are_left_out() -> None:
     assert data.replies.played.tolist() == [*played[:3], *(at - 18 for at in played[9:])]
     nobody = population("othello", [replace(each, name="") for each in given], "net")
     with pytest.raises(FitRefused, match="no position has a person's name"):
-        replies_of(nobody, odds, 6, None, None)
+        replies_of(nobody, probabilities, 6, None, None)
 
 
 def test_reconstructed_ratings_replace_those_of_the_source() -> None:
@@ -198,7 +198,7 @@ def test_experience_has_bands_of_its_own() -> None:
     standings = {each.game_key: (EloStanding(1500.0, 0), EloStanding(1600.0, 9)) for each in given}
     experience = {each.name: games[int(each.name.split()[1]) % 4] for each in given}
     data = replies_of(people, people.models["net"], 6, standings, experience)
-    base = BaseOdds("net", KEY, people.models["net"], 1e-5)
+    base = BaseProbabilities("net", KEY, people.models["net"], 1e-5)
     scale = RatingScale("Elo", 1600.0, 200.0, 3.0, 20)
     found = fit_person_prior("othello", data, base, 6, TILTS, scale, resamples=50)
     assert [band.name for band in found.bands] == [

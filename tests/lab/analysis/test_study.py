@@ -12,7 +12,7 @@ from lab.analysis.games import half_of_person
 from lab.analysis.measures import mean_of, within_auc
 from lab.analysis.population import BAD, Portion, population
 from lab.analysis.report import study_text, table
-from lab.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_odds, study
+from lab.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_probabilities, study
 from lab.analysis.tempting_replies import bait_table, forecasters
 from lab.analysis.trap_counts import trap_kinds
 from lab.training.calibrated import Part, to_onnx
@@ -167,11 +167,11 @@ def test_a_name_is_no_formula(tmp_path: Path) -> None:
         assert r"a$\frac$ \$" in path.read_text()
 
 
-def test_odds_of_positions_are_of_their_own_replies() -> None:
+def test_probabilities_of_positions_are_of_their_own_replies() -> None:
     people = population("othello", made_up(10), "net")
-    odds = model_odds(people, calibrated(ln_p=1.0), True)
-    assert odds == pytest.approx(people.models["net"], abs=1e-5)
-    assert people.sums(odds) == pytest.approx(1)
+    probabilities = model_probabilities(people, calibrated(ln_p=1.0), True)
+    assert probabilities == pytest.approx(people.models["net"], abs=1e-5)
+    assert people.sums(probabilities) == pytest.approx(1)
     assert (people.loss >= BAD).any()
 
 

@@ -71,11 +71,11 @@ def test_a_forecast_in_each_way_that_there_is() -> None:
     assert [made.name for made in forecasters(people, None, NET, None)] == ["net", LOOKS_NAME]
     both = forecasters(people, calibrated(ln_p=1.0), NET, None)
     assert [made.name for made in both] == ["calibrated model", "net", LOOKS_NAME]
-    assert both[1].odds == pytest.approx(HUMAN)
-    assert both[0].odds == pytest.approx(HUMAN, abs=1e-5)
+    assert both[1].probabilities == pytest.approx(HUMAN)
+    assert both[0].probabilities == pytest.approx(HUMAN, abs=1e-5)
     made = both[1].forecasts[0]
     assert made is not None
-    assert [(each.reply, each.odds) for each in made.tempting] == [("f4", 0.3)]
+    assert [(each.reply, each.p_reply) for each in made.tempting] == [("f4", 0.3)]
 
 
 def test_the_tilt_and_what_it_changes() -> None:
@@ -83,19 +83,19 @@ def test_the_tilt_and_what_it_changes() -> None:
     found = forecasters(people, None, NET, prior_over(NET.sha256))
     assert [made.name for made in found] == ["net, tilted", "net", LOOKS_NAME]
     assert [made.is_tilted for made in found] == [True, False, False]
-    assert found[0].odds is not None
-    assert found[0].odds.sum() == pytest.approx(1, abs=1e-5)
-    assert found[0].odds.tolist() != pytest.approx(HUMAN, abs=1e-3)
+    assert found[0].probabilities is not None
+    assert found[0].probabilities.sum() == pytest.approx(1, abs=1e-5)
+    assert found[0].probabilities.tolist() != pytest.approx(HUMAN, abs=1e-3)
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_replies_in_another_order_keep_their_own_odds(order: tuple[int, ...]) -> None:
+def test_replies_in_another_order_keep_their_own_probabilities(order: tuple[int, ...]) -> None:
     given = position(0, TRAP, 1, HUMAN)
     replies = tuple(given.found.replies[at] for at in order)
     human = tuple(HUMAN[at] for at in order)
     turned = replace(given, found=replace(given.found, replies=replies), human=human)
     (made, _) = forecasters(population("othello", [turned], "net"), None, NET, None)
-    assert made.odds == pytest.approx(human)
+    assert made.probabilities == pytest.approx(human)
 
 
 def test_replies_that_the_rules_no_longer_allow() -> None:
@@ -103,7 +103,7 @@ def test_replies_that_the_rules_no_longer_allow() -> None:
     replies = given.found.replies
     illegal = replace(replies[0], reply="a1")
     odd = replace(given, found=replace(given.found, replies=(illegal, *replies[1:])))
-    assert forecasters(population("othello", [odd], "net"), None, NET, None)[0].odds is None
+    assert forecasters(population("othello", [odd], "net"), None, NET, None)[0].probabilities is None
 
 
 def test_baits_offered_and_played() -> None:

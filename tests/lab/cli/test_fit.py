@@ -93,7 +93,7 @@ def test_the_base_model_is_told_by_its_files(people: Population) -> None:
     alone = fit_person._base_of(people, HUMAN, TiltedModel.ALONE, None)
     assert beside.base == alone.base + "+" + HUMAN.sha256
     assert beside.name == "calibrated-othello beside net"
-    assert beside.odds.tolist() != alone.odds.tolist()
+    assert beside.probabilities.tolist() != alone.probabilities.tolist()
     maia = replace(HUMAN, kind="maia")
     assert fit_person._base_of(people, maia, TiltedModel.HUMAN, None).least == 1e-4
 

@@ -25,7 +25,7 @@ LN_P, LOSS, GAP = (FEATURES.index(name) for name in ("ln_p", "loss", "gap_first"
 
 
 def made_up(positions: int, seed: int = 1, bend: float = 0.0) -> ReplyRows:
-    """People who follow the model's odds but shun losses, and, with `bend`, large gaps."""
+    """People who follow the model's probabilities but shun losses, and, with `bend`, large gaps."""
     rng = np.random.default_rng(seed)
     parts = []
     for number in range(positions):
@@ -35,13 +35,13 @@ def made_up(positions: int, seed: int = 1, bend: float = 0.0) -> ReplyRows:
         features[:, LOSS] = rng.uniform(0, 0.6, size)
         features[:, GAP] = rng.uniform(0, 1, size)
         utility = features[:, LN_P] - 4 * features[:, LOSS] - bend * (features[:, GAP] > 0.5)
-        odds = np.exp(utility - utility.max())
-        parts.append((features, int(rng.choice(size, p=odds / odds.sum())), number // 4))
+        probabilities = np.exp(utility - utility.max())
+        parts.append((features, int(rng.choice(size, p=probabilities / probabilities.sum())), number // 4))
     return join(parts)
 
 
-def nll(odds: NDArray[np.float64], rows: ReplyRows) -> float:
-    return float(losses(odds, rows).mean())
+def nll(probabilities: NDArray[np.float64], rows: ReplyRows) -> float:
+    return float(losses(probabilities, rows).mean())
 
 
 def test_rows_of_some_positions() -> None:
@@ -82,9 +82,9 @@ def test_cross_validation_finds_what_is_there(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(training, "PENALTIES", (3.0, 30.0))
     monkeypatch.setattr(training, "TREES", (0, 4, 8))
     rows = made_up(400, bend=3.0)
-    tried, odds = tune(rows, 1)
+    tried, probabilities = tune(rows, 1)
     human = softmax(rows.features[:, LN_P].astype(float), rows)
-    assert nll(odds, rows) == pytest.approx(tried[0].nll)
+    assert nll(probabilities, rows) == pytest.approx(tried[0].nll)
     assert tried[0].nll < nll(human, rows) - 0.02
     assert tried == sorted(tried, key=lambda each: each.nll)
     again, _ = tune(rows, 1)

@@ -34,7 +34,7 @@ def simulated(
     """Replies of persons with these x and k, and the person of each position."""
     size = 4
     count = len(traits) * positions
-    odds = rng.dirichlet(np.ones(size), count)
+    probabilities = rng.dirichlet(np.ones(size), count)
     costs = rng.exponential(0.15, (count, size)).clip(max=1.0)
     costs[:, 0] = 0.0
     persons = np.repeat(np.arange(len(traits)), positions)
@@ -43,12 +43,17 @@ def simulated(
     for person, trait in enumerate(traits):
         mine = persons == person
         rows = tilted_rows(
-            trait[None], odds[mine].ravel(), costs[mine].ravel(), starts[: mine.sum()], LEAST, UNIFORM
+            trait[None],
+            probabilities[mine].ravel(),
+            costs[mine].ravel(),
+            starts[: mine.sum()],
+            LEAST,
+            UNIFORM,
         )
         chances = rows[:, 0].reshape(-1, size).cumsum(axis=1)
         drawn = (rng.random((len(chances), 1)) > chances).sum(axis=1).clip(max=size - 1)
         played[mine] = starts[mine] + drawn
-    return JudgedReplies(odds.ravel(), costs.ravel(), starts, played), persons
+    return JudgedReplies(probabilities.ravel(), costs.ravel(), starts, played), persons
 
 
 def test_intervals_of_a_person_are_right() -> None:
@@ -122,6 +127,6 @@ def test_predictions_are_those_of_the_card() -> None:
     found = predicted(replies, rated, features, base, UNIFORM).reshape(12, 4)
     for at, row in enumerate(found):
         inside = slice(4 * at, 4 * at + 4)
-        odds, costs = replies.probabilities[inside].tolist(), replies.costs[inside].tolist()
-        again = card.tilted(base.base, odds, costs, 1600 + 50 * at, 60.0 if at % 2 else 300.0)
+        probabilities, costs = replies.probabilities[inside].tolist(), replies.costs[inside].tolist()
+        again = card.tilted(base.base, probabilities, costs, 1600 + 50 * at, 60.0 if at % 2 else 300.0)
         assert row.tolist() == pytest.approx(again, abs=1e-12)

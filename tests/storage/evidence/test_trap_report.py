@@ -265,8 +265,8 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
         await set_moves(session, game.id, ["f5", "d6"])
         early = await reported(session)
         full = decision(quality=225.0).chosen.replies
-        odds = (0.58, 0.415, 0.005)
-        whole = tuple(replace(reply, probability=p) for reply, p in zip(full, odds, strict=True))
+        probabilities = (0.58, 0.415, 0.005)
+        whole = tuple(replace(reply, probability=p) for reply, p in zip(full, probabilities, strict=True))
         made = made_for_a_person()
         stored = await get_decision(session, game.id, 0)
         assert stored is not None

@@ -26,8 +26,8 @@ export function baitsOf({ forecast, is_decided: isDecided }) {
 }
 
 /** A bait's expected loss: probability times cost. */
-export function expectedLoss({ odds, cost }) {
-  return odds * cost;
+export function expectedLoss({ probability, cost }) {
+  return probability * cost;
 }
 
 /** Whether it is open if an answered move tempts people: the forecast is missing, or no deeper search has confirmed it. */

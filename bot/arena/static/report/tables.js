@@ -2,7 +2,7 @@
 
 import { el } from "/static/common/dom.js";
 import { baitsOf } from "/static/report/bait.js";
-import { cost, oddsText, scoreText } from "/static/report/verdict.js";
+import { cost, probabilityText, scoreText } from "/static/report/verdict.js";
 import { say, sayAll, sayCount } from "/static/common/language.js";
 
 const SHORT = 6; // rows shown before "Show all"
@@ -57,7 +57,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
   const sorted = [...decision.replies].sort((a, b) => a.final_centi - b.final_centi);
   const best = sorted[0].final_centi;
   const baits = new Set(baitsOf(decision).map(({ reply }) => reply));
-  const hasOdds = sorted.some(({ probability }) => Number.isFinite(probability));
+  const hasProbability = sorted.some(({ probability }) => Number.isFinite(probability));
   const rows = sorted.map((reply) => {
     const isPlayed = reply.reply === decision.reply;
     const isBait = baits.has(reply.reply);
@@ -69,7 +69,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
         isBait ? note("trap", say("bait")) : null,
         isPlayed ? note("played", isPlayer ? say("you") : say("played")) : null,
       ],
-      cells: [scoreText(reply.looks.length > 1 ? reply.looks[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasOdds ? [oddsText(reply.probability)] : [])],
+      cells: [scoreText(reply.looks.length > 1 ? reply.looks[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };
@@ -77,9 +77,9 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
   return table({
     title: isPlayer ? say("What your replies were worth") : say("What the replies were worth"),
     label: say("Replies"),
-    heads: [say("Reply"), say("At a glance"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasOdds ? [say("Expected")] : [])],
+    heads: [say("Reply"), say("At a glance"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasProbability ? [say("Expected")] : [])],
     rows,
-    hint: hasOdds ? whoExpects(decision) : null,
+    hint: hasProbability ? whoExpects(decision) : null,
   });
 }
 

@@ -66,7 +66,7 @@ export function scoreText(text) {
 }
 
 /** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
-export function oddsText(probability) {
+export function probabilityText(probability) {
   if (probability === null || probability === undefined) return "–";
   return probability < 0.01 ? say("under 1 %") : percentText(probability);
 }

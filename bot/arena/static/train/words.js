@@ -25,19 +25,19 @@ export function originOf({ why, played }) {
 }
 
 /** How often people play a reply: "31 in 100 play this". */
-function inHundred(odds) {
-  return say("{n} in 100 play this", { n: number(Math.max(1, Math.round(100 * odds))) });
+function inHundred(probability) {
+  return say("{n} in 100 play this", { n: number(Math.max(1, Math.round(100 * probability))) });
 }
 
 /** A hint: the bait by name. */
-export function hintOf({ name, odds }) {
-  return say("Not {move}: it tempts, {often}.", { move: name, often: inHundred(odds) });
+export function hintOf({ name, probability }) {
+  return say("Not {move}: it tempts, {often}.", { move: name, often: inHundred(probability) });
 }
 
 /** What a reply that is not sound gets to hear. */
-export function wrongOf({ name, cost, isBait, odds }) {
+export function wrongOf({ name, cost, isBait, probability }) {
   const words = { move: name, share: gameShare(cost) };
-  if (isBait) return say("{move} is the bait: {often}, and it costs {share}. Try again.", { ...words, often: inHundred(odds) });
+  if (isBait) return say("{move} is the bait: {often}, and it costs {share}. Try again.", { ...words, often: inHundred(probability) });
   return say("{move} is not sound: it costs {share}. Try again.", words);
 }
 
@@ -62,7 +62,7 @@ export function soundOf({ right, decision, sound }) {
 /** Why the bait tempts, and what it costs. */
 export function baitWords({ bait }) {
   return sayAll([
-    say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.odds) }),
+    say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.probability) }),
     bait.looks ? sayMade(bait.looks) : "",
     say("It costs {share}.", { share: gameShare(bait.cost) }),
   ]);

@@ -52,9 +52,13 @@ def test_the_judge(game: str) -> None:
     assert {each["move"] for each in problem.question["legal"]} == set(problem.costs)
     assert not problem.is_sound(trap.poor)
     told = problem.verdict(trap.poor)
-    assert (told["isBait"], told["odds"], told["cost"]) == (False, None, problem.costs[trap.poor])
+    assert (told["isBait"], told["probability"], told["cost"]) == (False, None, problem.costs[trap.poor])
     told = problem.verdict(trap.bait)
-    assert (told["isBait"], told["odds"], told["cost"]) == (True, problem.bait.odds, problem.bait.cost)
+    assert (told["isBait"], told["probability"], told["cost"]) == (
+        True,
+        problem.bait.p_reply,
+        problem.bait.cost,
+    )
     assert problem.hint()["move"] == trap.bait
 
 
@@ -88,7 +92,7 @@ def test_the_question_tells_nothing_of_the_solution(game: str) -> None:
     moves = [each["move"] for each in problem.question["legal"]]
     assert moves == [problem.rules.move_text(each) for each in problem.rules.legal_moves(problem.after)]
     text = json.dumps(problem.question)
-    assert not [word for word in ("cost", "centi", "odds", "bait", "trap", "abcdefgh") if word in text]
+    assert not [word for word in ("cost", "centi", "probability", "bait", "trap", "abcdefgh") if word in text]
 
 
 @pytest.mark.parametrize("game", TRAPS)

@@ -23,7 +23,7 @@ from tests.bot.arena.training.samples import TRAPS, add_fall
 CHESS, OTHELLO = TRAPS["chess"], TRAPS["othello"]
 BEST, ALSO = CHESS.sound
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
-TELLING = ("sound", "cost", "bait", "decision", "source", "odds", "line", "looks_centi")
+TELLING = ("sound", "cost", "bait", "decision", "source", "probability", "line", "looks_centi")
 
 
 class Room:
@@ -135,7 +135,7 @@ async def test_only_the_first_answer_counts(room: Room, anna: Player) -> None:
     told = await room.answer(anna, name, CHESS.poor)
     assert set(told) == {"right", "done", "unrated", "you", "againAt", "reply"}
     assert (told["right"], told["done"], told["unrated"]) == (False, False, None)
-    assert set(told["reply"]) == {"move", "name", "squares", "cost", "isBait", "odds"}
+    assert set(told["reply"]) == {"move", "name", "squares", "cost", "isBait", "probability"}
     assert told["you"]["diff"] < 0
     lost, harder = await room.strength(anna), await room.rating_of(name)
     assert harder.rating > 1500 - 400

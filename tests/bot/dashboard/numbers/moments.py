@@ -147,7 +147,7 @@ class Moment:
         """What a reply loses in expected score."""
         return max(0.0, self.worth(self.scores[reply][-1]) - self.worth(self.raw_centi))
 
-    def odds(self, reply: str) -> float | None:
+    def probability(self, reply: str) -> float | None:
         """How likely people play it."""
         if self.forecast is None:
             return None
@@ -160,11 +160,11 @@ class Moment:
         return f"{share} ({short})" if share else short
 
 
-def people(odds: float) -> str:
+def people(probability: float) -> str:
     """``one player in three plays``."""
-    if odds >= 0.95:
+    if probability >= 0.95:
         return "nearly every player plays"
-    share = min(_SHARES, key=lambda each: abs(float(each) - odds))
+    share = min(_SHARES, key=lambda each: abs(float(each) - probability))
     many = _WORDS[share.denominator]
     one = f"one player in {many} plays"
     return one if share.numerator == 1 else f"{_WORDS[share.numerator]} players in {many} play"
@@ -175,8 +175,8 @@ def of_game(share: float) -> str:
     return f"{'under 1' if 0 < share < 0.01 else rounded(100 * share, 0)} % of the game"
 
 
-def odds_text(odds: float | None) -> str:
+def probability_text(probability: float | None) -> str:
     """``41 %``, ``under 1 %``."""
-    if odds is None:
+    if probability is None:
         return DASH
-    return "under 1 %" if odds < 0.01 else f"{rounded(100 * odds, 0)} %"
+    return "under 1 %" if probability < 0.01 else f"{rounded(100 * probability, 0)} %"

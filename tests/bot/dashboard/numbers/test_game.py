@@ -9,7 +9,7 @@ from engine.games import get_rules
 from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.moments import Moment, odds_text
+from tests.bot.dashboard.numbers.moments import Moment, probability_text
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import (
     DASH,
@@ -29,7 +29,7 @@ from tests.bot.views.conftest import Visitor
 _SECONDS = "%Y-%m-%d %H:%M:%S"
 _STATES = {"sent": "the server accepted it", "confirmed": "the server shows it"}
 
-_OF_BAIT = ("reply", "odds", "cost", "confirmed_cost", "deceives_at")
+_OF_BAIT = ("reply", "probability", "cost", "confirmed_cost", "deceives_at")
 _OF_REPLY = ("reply", "scores_centi", "final_centi", "cost", "probability")
 _OF_CANDIDATE = ("move", "raw_centi", "raw_is_bound", "adjusted_centi", "quality_centi")
 
@@ -156,8 +156,8 @@ class Story:
                 parts.append(f"cost {moment.price(moment.played)}")
             elif kind != "fell":
                 parts.append(self._looks(moment.played))
-            if (odds := moment.odds(moment.played)) is not None:
-                parts.append(f"expected in {odds_text(odds)}")
+            if (probability := moment.probability(moment.played)) is not None:
+                parts.append(f"expected in {probability_text(probability)}")
             term = f"{self.who} {'took the bait' if kind == 'fell' else 'played'}"
             found += [term] if re.search("[0-9]", term) else []
             found.append(f"{moment.reply_name(moment.played)} {', '.join(parts)}")
@@ -194,8 +194,11 @@ class Story:
         moment, is_complete = self.moment, self.row["is_complete"]
         forecast = None
         if moment.forecast is not None and is_complete:
-            baits = [{name: bait[name] for name in _OF_BAIT} for bait in moment.baits]
-            forecast = {"error_odds": self.error_odds, "baits": baits}
+            baits = [
+                {name: bait["odds" if name == "probability" else name] for name in _OF_BAIT}
+                for bait in moment.baits
+            ]
+            forecast = {"error_probability": self.error_probability, "baits": baits}
         quality = self.row["trap_quality"]
         is_judged = moment.outcome is not None and moment.outcome["reply"] is not None
         return {
@@ -211,7 +214,7 @@ class Story:
                     "scores_centi": scores,
                     "final_centi": scores[-1],
                     "cost": round(10_000 * moment.cost(reply)) if is_complete else 0,
-                    "probability": moment.odds(reply),
+                    "probability": moment.probability(reply),
                 }
                 for reply, scores in moment.scores.items()
             ],
@@ -222,10 +225,10 @@ class Story:
         }
 
     @property
-    def error_odds(self) -> float:
+    def error_probability(self) -> float:
         """How likely an error was."""
         moment = self.moment
-        return sum(moment.odds(reply) or 0 for reply in moment.scores if moment.cost(reply) >= 0.1)
+        return sum(moment.probability(reply) or 0 for reply in moment.scores if moment.cost(reply) >= 0.1)
 
     # --- Tables -----------------------------------------------------------------------------------------
 
@@ -237,7 +240,12 @@ class Story:
             scores = moment.scores[reply]
             tags = "best" * (reply in moment.bests) + "bait" * (reply in self.bait_names)
             glance = moment.score(-scores[0]) if len(scores) > 1 else DASH
-            cells = (glance, moment.score(-scores[-1]), moment.lost(reply), odds_text(moment.odds(reply)))
+            cells = (
+                glance,
+                moment.score(-scores[-1]),
+                moment.lost(reply),
+                probability_text(moment.probability(reply)),
+            )
             name = f"{moment.reply_name(reply)}{tags}{'played' * (reply == moment.played)}"
             lines.append(" | ".join((name, *cells)))
         unit = f", in {moment.unit}" if moment.unit else ""
@@ -274,12 +282,12 @@ class Story:
         if forecast is None or not self.row["is_complete"]:
             return []
         baits = "".join(
-            f"{moment.reply_name(bait['reply'])} {odds_text(bait['odds'])} likely, "
+            f"{moment.reply_name(bait['reply'])} {probability_text(bait['probability'])} likely, "
             f"costs {percent(bait['cost'] / 10_000)}; "
             f"two plies deeper {percent(bait['confirmed_cost'] / 10_000)}"
             for bait in moment.baits
         )
-        return [odds_text(self.error_odds), baits, forecast["model"]["name"]]
+        return [probability_text(self.error_probability), baits, forecast["model"]["name"]]
 
     def lot(self) -> list[str]:
         draw = self.moment.record.get("trial_draw")
@@ -424,7 +432,7 @@ def _told(decision: Row) -> Row:
     trap, forecast = decision["trap"], decision["forecast"]
     if forecast is not None:
         baits = parts(forecast["baits"], _OF_BAIT)
-        forecast = {"error_odds": forecast["error_odds"], "baits": baits}
+        forecast = {"error_probability": forecast["error_probability"], "baits": baits}
     return {
         **{name: decision[name] for name in ("ply", "number", "depth", "is_trap", "cost")},
         "trap": None if trap is None else trap["quality"],

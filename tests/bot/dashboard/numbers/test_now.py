@@ -147,8 +147,8 @@ def _live(status: Row) -> list[str]:
         lines.append(f"{game['player']} {game['account']}Our clock: {_clock(game['our_clock_s'])}")
         if game["bait"]:
             bait = game["bait"]
-            odds, cost = percent(bait["odds"]), percent(bait["cost"])
-            lines.append(f"{bait['reply']} tempts: {odds} likely, and costs {cost} of the game.")
+            probability, cost = percent(bait["probability"]), percent(bait["cost"])
+            lines.append(f"{bait['reply']} tempts: {probability} likely, and costs {cost} of the game.")
     return lines
 
 

@@ -161,9 +161,9 @@ def _dearest(data: Exported, games: list[Row]) -> list[str]:
     for bait, outcome in taken[:8]:
         moment, game = Moment(data, bait["decision_id"]), data.game[bait["game_id"]]
         ours, theirs = moment.name(moment.record["move"]), moment.reply_name(bait["reply"])
-        cost, odds = (rounded(100 * outcome[name], 0) for name in ("cost", "probability"))
+        cost, probability = (rounded(100 * outcome[name], 0) for name in ("cost", "probability"))
         lines += [
-            f"{ours}, then {theirs}: cost {cost} % of the game, expected of {odds} % of people",
+            f"{ours}, then {theirs}: cost {cost} % of the game, expected of {probability} % of people",
             f"{game['opponent']}, {game['site']} {game['site_game_id']}, {of_day(bait['at'], '%Y-%m-%d')}",
         ]
     return [" ".join(line.split()) for line in lines]

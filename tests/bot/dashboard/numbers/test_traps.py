@@ -117,7 +117,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         **{name: bait[name] for name in (*same, "move", "bait", "cost")},
         "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
         "reply": bait["reply"] if is_judged else None,
-        "odds": bait["probability"],
+        "probability": bait["probability"],
         "reply_cost": bait["reply_cost"] if is_judged and bait["reply"] is not None else None,
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),

@@ -26,7 +26,7 @@ START = TrainingRating(1234.5, 200.0, 0.06)
 
 
 def started(fall: NewFall) -> TrainingRating:
-    assert 0 < fall.odds < 1
+    assert 0 < fall.probability < 1
     return START
 
 

@@ -60,11 +60,11 @@ async def recorded(session: AsyncSession) -> list[Recorded]:
         names = {each.reply for each in made.tempting if (each.confirmed_cost or 0) >= 1000}
         if decision.is_decided or not names:
             continue
-        best = max((e for e in made.tempting if e.reply in names), key=lambda e: e.odds * e.cost)
-        expected = sum(p for r, p in zip(made.replies, made.odds, strict=True) if r in names)
+        best = max((e for e in made.tempting if e.reply in names), key=lambda e: e.p_reply * e.cost)
+        expected = sum(p for r, p in zip(made.replies, made.probabilities, strict=True) if r in names)
         found.append(
             Recorded(
-                game.id, game.opponent_id, game.opponent_rating, decision.ply, best.odds * best.cost,
+                game.id, game.opponent_id, game.opponent_rating, decision.ply, best.p_reply * best.cost,
                 best.cost, reply in names, expected,
             )
         )  # fmt: skip
@@ -186,7 +186,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
     }
     async with database.write() as session:
         await many_games(session, 8)
-        # Different odds and costs, against which the orders differ.
+        # Different probability and costs, against which the orders differ.
         await session.execute(
             update(ForecastRow).values(
                 bait_odds=0.1 + ForecastRow.decision_id % 7 / 10, bait_cost=1000 + ForecastRow.decision_id % 5
@@ -207,9 +207,9 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             ]
             assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
             for bait, row in zip(found, wanted, strict=True):
-                assert (bait.odds, bait.is_taken) == (row.bait_odds, row.is_taken)
+                assert (bait.probability, bait.is_taken) == (row.bait_odds, row.is_taken)
                 assert row.bait_cost == bait.cost * WHOLE
-                assert bait.expected_loss == bait.odds * bait.cost
+                assert bait.expected_loss == bait.probability * bait.cost
 
 
 async def test_a_bait_says_who_met_it_and_what_they_played(database: Database) -> None:

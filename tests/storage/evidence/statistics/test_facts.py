@@ -130,7 +130,7 @@ def recomputed(row: Any) -> dict[str, float]:
     falls = {reply for reply, size in quality.items() if size >= 500}
     errors = {reply for reply, cost in costs.items() if cost >= 1000}
     baits = {each["reply"] for each in foreseen["tempting"] if (each["confirmed_cost"] or 0) >= 1000}
-    odds = dict(zip(foreseen["replies"], foreseen["odds"], strict=True))
+    probabilities = dict(zip(foreseen["replies"], foreseen["odds"], strict=True))
     reply, n = row[2], len(costs)
     is_best = next(
         each["scores_centi"][-1] == chosen["raw_centi"]
@@ -142,24 +142,24 @@ def recomputed(row: Any) -> dict[str, float]:
         "optimal": is_best,
         "errors": reply in errors,
         "errors chance": len(errors) / n,
-        "errors model": sum(odds[each] for each in errors),
+        "errors model": sum(probabilities[each] for each in errors),
         "cost": costs[reply] / 10_000,
         "cost chance": sum(costs.values()) / n / 10_000,
-        "cost model": sum(odds[each] * cost for each, cost in costs.items()) / 10_000,
+        "cost model": sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000,
     }
     if baits:
         found |= {
             "baits set": 1,
             "baits": reply in baits,
             "baits chance": len(baits) / n,
-            "baits model": sum(odds[each] for each in baits),
+            "baits model": sum(probabilities[each] for each in baits),
         }
     if falls:
         found |= {
             "traps set": 1,
             "falls": reply in falls,
             "falls chance": len(falls) / n,
-            "falls model": sum(odds[each] for each in falls),
+            "falls model": sum(probabilities[each] for each in falls),
             "elsewhere": reply not in falls and not is_best,
         }
     return found
@@ -310,10 +310,10 @@ def lot_recomputed(row: Any) -> dict[str, Any]:
         qualities = [costs[each["reply"]] * trappiness(each["scores_centi"]) for each in move["replies"]]
         assert (max(qualities) >= 200) is (name == "trap")
         made = foreseen if record["move"] == drawn else foreseen["other"]
-        odds = dict(zip(made["replies"], made["odds"], strict=True))
+        probabilities = dict(zip(made["replies"], made["odds"], strict=True))
         found[f"value_{name}"] = least / 10_000
         found[f"mean_{name}"] = sum(costs.values()) / len(costs) / 10_000
-        found[f"expected_{name}"] = sum(odds[each] * cost for each, cost in costs.items()) / 10_000
+        found[f"expected_{name}"] = sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000
         if record["move"] == drawn:
             found["cost"] = costs[row[1]] / 10_000
     gap = found["value_sound"] - found["value_trap"]

@@ -86,7 +86,7 @@ async def test_the_most_costly_baits(database: Database) -> None:
     first = found[0]
     assert (first.cost, first.move, first.reply) == (0.1008, "f5", "d6")
     assert (first.bait_squares, first.move_squares, first.opponent) == (("d6",), ("f5",), "Anna")
-    assert first.probability == pytest.approx(made_forecast().odds[1], abs=1e-6)
+    assert first.probability == pytest.approx(made_forecast().probabilities[1], abs=1e-6)
     assert len(first.rows) == 8
     assert "".join(first.rows).count("b") == 4  # after our move
 

@@ -85,7 +85,7 @@ async def test_a_game_as_the_flags_see_it(database: Database) -> None:
         "fast": 1,
         "judged": 2,
         "optimal": 1,
-        "optimal_expected": 2 * foreseen(MADE).odds_of("f6"),
+        "optimal_expected": 2 * foreseen(MADE).probability_of("f6"),
     }
 
 

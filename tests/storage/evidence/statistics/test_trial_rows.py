@@ -89,8 +89,8 @@ def foreseen_for(trap: bool) -> ReplyForecast:
     found = []
     for each in (made.chosen, other_move(made)):
         count = len(each.replies)
-        odds = (*([0.1 / (count - 1)] * (count - 1)), 0.9)
-        found.append(forecast(each, scale, ExpectedReplies(odds, drawn_model())))
+        probabilities = (*([0.1 / (count - 1)] * (count - 1)), 0.9)
+        found.append(forecast(each, scale, ExpectedReplies(probabilities, drawn_model())))
     return replace(found[0], other=found[1])
 
 

@@ -2,7 +2,7 @@
 
 A human-move model (`engine.human.model`) sees the board alone.  A calibrated model also sees the replies'
 profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can
-estimate how often people play a reply that looks good at first glance but is bad.
+estimate how often people play a reply that looks good to a shallow search but is bad.
 """
 
 import math
@@ -16,7 +16,7 @@ from engine.game import Game
 from engine.human.model import MASS_TOLERANCE, BadModel
 
 
-class ReplyOdds(Protocol):
+class ReplyModel(Protocol):
     """Predicts a person's reply to one of our moves.  Used by one thread at a time."""
 
     @property
@@ -31,7 +31,7 @@ class ReplyOdds(Protocol):
     def learned_with(self) -> str:
         """Name of the human-move model whose predictions it was trained with; empty: none."""
 
-    def odds(
+    def reply_probabilities(
         self,
         game: Game[Any],
         after: Any,
@@ -41,7 +41,7 @@ class ReplyOdds(Protocol):
     ) -> dict[str, float]:
         """The probability of each reply, by its text; they add up to 1.
 
-        Call it through `checked_odds`.
+        Call it through `checked_probabilities`.
 
         Args:
             game: The rules.
@@ -62,8 +62,8 @@ def default_path(game: str, folder: Path = Path(__file__).parent) -> Path:
     return folder / f"calibrated_{game}.onnx"
 
 
-def checked_odds(
-    model: ReplyOdds,
+def checked_probabilities(
+    model: ReplyModel,
     game: Game[Any],
     after: Any,
     candidate: Candidate,
@@ -81,22 +81,26 @@ def checked_odds(
     """
     replies = [reply.reply for reply in candidate.replies]
     if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no odds")
+        raise IncompleteProfile(
+            f"the profile of {candidate.move} is not whole: its replies have no probabilities"
+        )
     if human is not None and len(human) != len(replies):
         raise ValueError(f"{len(human)} probabilities for {len(replies)} replies to {candidate.move}")
     if len(replies) < 2:
         return dict.fromkeys(replies, 1.0)
-    return _checked(model.odds(game, after, candidate, human, person), replies, model.info.name)
+    return _checked(
+        model.reply_probabilities(game, after, candidate, human, person), replies, model.info.name
+    )
 
 
 def _checked(answer: Mapping[str, float], replies: list[str], name: str) -> dict[str, float]:
     if set(answer) != set(replies):
         wrong = sorted(set(answer) ^ set(replies))
         raise BadModel(f"{name}: its answer and the replies differ: {', '.join(wrong[:8])}")
-    odds = [float(answer[reply]) for reply in replies]
-    if not all(math.isfinite(p) and 0 <= p <= 1 + MASS_TOLERANCE for p in odds):
-        raise BadModel(f"{name}: not probabilities: {', '.join(f'{p:g}' for p in odds[:8])}")
-    total = math.fsum(odds)
+    probabilities = [float(answer[reply]) for reply in replies]
+    if not all(math.isfinite(p) and 0 <= p <= 1 + MASS_TOLERANCE for p in probabilities):
+        raise BadModel(f"{name}: not probabilities: {', '.join(f'{p:g}' for p in probabilities[:8])}")
+    total = math.fsum(probabilities)
     if abs(total - 1) > MASS_TOLERANCE:
         raise BadModel(f"{name}: the probabilities of the replies add up to {total:.4f}, not to 1")
-    return {reply: p / total for reply, p in zip(replies, odds, strict=True)}
+    return {reply: p / total for reply, p in zip(replies, probabilities, strict=True)}

@@ -7,7 +7,7 @@ from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
 from engine.errors import IncompleteProfile
 from engine.games.othello import Othello
 from engine.human.model import BadModel
-from engine.human.odds import checked_odds
+from engine.human.reply_model import checked_probabilities
 
 GAME = Othello()
 AFTER = GAME.play(GAME.initial(), GAME.parse_move(GAME.initial(), "f5"))
@@ -29,12 +29,12 @@ class Says:
     def __init__(self, answer: dict[str, float]) -> None:
         self.answer = answer
 
-    def odds(self, *_: Any) -> dict[str, float]:
+    def reply_probabilities(self, *_: Any) -> dict[str, float]:
         return self.answer
 
 
 def asked(answer: dict[str, float], move: Candidate = MOVE, human: tuple[float, ...] | None = None) -> Any:
-    return checked_odds(Says(answer), GAME, AFTER, move, human, Person())
+    return checked_probabilities(Says(answer), GAME, AFTER, move, human, Person())
 
 
 def test_rounding_is_mended() -> None:
@@ -63,7 +63,7 @@ def test_what_is_no_answer(answer: dict[str, float], text: str) -> None:
         asked(answer)
 
 
-def test_only_whole_profiles_have_odds() -> None:
+def test_only_whole_profiles_have_probabilities() -> None:
     whole = {"d6": 0.5, "f4": 0.25, "f6": 0.25}
     with pytest.raises(IncompleteProfile, match="not whole"):
         asked(whole, replace(MOVE, complete=False))
