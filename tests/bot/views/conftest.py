@@ -38,7 +38,7 @@ class Visitor:
 
 
 @pytest.fixture
-async def visitor(database: Database) -> AsyncIterator[Visitor]:
+async def visitor(database: Database) -> AsyncIterator[Visitor]:  # noqa: F811
     """Nobody may change the database while pages are read: views are kept for some seconds."""
     config = DashboardConfig(port=0)
     ticks: Callable[[], float] = iter(range(0, 10_000_000, 100)).__next__  # no view is fresh
