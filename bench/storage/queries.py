@@ -148,7 +148,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
-        (works.works_page(), ({}, {"since": "2001-01-01"})),
+        (works.PAGE, ({}, {"since": "2001-01-01"})),
         (
             traps.PAGE,
             (

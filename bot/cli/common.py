@@ -3,7 +3,7 @@
 import json
 import math
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from bot.base.config import Config
+    from bot.parts.values import Part
     from storage.database import Database
 
 T = TypeVar("T")
@@ -146,6 +147,15 @@ def console() -> "Console":
     # Names come from outside, so no markup.  A pipe has no width of its own: wide enough for every table.
     plain = Console(markup=False, highlight=False)
     return plain if plain.is_terminal else Console(markup=False, highlight=False, width=140)
+
+
+def print_parts(parts: "Iterable[Part]") -> None:
+    """Print the parts of a view."""
+    from bot.parts.terminal import terminal
+
+    screen = console()
+    for part in terminal(parts):
+        screen.print(part)
 
 
 def note(text: str) -> None:

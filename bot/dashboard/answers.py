@@ -96,6 +96,8 @@ class PageRenderer:
             return RenderedPage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
         if asked.form is OutputFormat.CSV:
             return _csv(asked, view)
+        api = f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}"
+        query = query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")})
         text = self.render(
             page.template,
             asked.context,
@@ -103,8 +105,9 @@ class PageRenderer:
             view=view,
             chips=chips(page, asked.query),
             query=asked.query,
-            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}",
-            query_string=query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")}),
+            api=api,
+            query_string=query,
+            csv_address=lambda table: f"{api}.csv?{query}{'&' if query else ''}table={table}",
         )
         return RenderedPage(text)
 

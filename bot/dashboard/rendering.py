@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
 
 from bot.base.rounding import counted, percent
 from bot.charts.boards import board_shapes
-from bot.charts.markup import tag
+from bot.parts.html import board_of, html_of, pills_of, with_code
 from bot.text.bait_text import probability_text, score_text
 from bot.text.values_text import ago, moment, number, signed, span, title_of
 from bot.views.addresses import opponent_path, query_text
@@ -37,11 +36,8 @@ def environment() -> Environment:
         score_text=score_text,
         probability_text=probability_text,
         with_code=with_code,
+        html_of=html_of,
+        pills_of=pills_of,
+        board_of=board_of,
     )
     return made
-
-
-def with_code(text: str) -> Markup:
-    """A text with code between backticks."""
-    parts = enumerate(text.split("`"))
-    return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)

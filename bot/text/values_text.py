@@ -20,9 +20,33 @@ def signed(value: float | None, digits: int = 1) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
 
 
+def difference(share: float, digits: int = 1) -> str:
+    """A difference of shares in points of a hundred."""
+    return signed(100 * share, digits)
+
+
+def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:
+    """A difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``; no mean without an interval."""
+    if mean is None:
+        return NO_VALUE
+    if low is None or high is None:
+        return "too early"
+    return f"{difference(mean)} ({difference(low)} to {difference(high)})"
+
+
 def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
     """A time in UTC."""
     return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
+
+
+def iso_moment(value: datetime | None) -> str | None:
+    """A time in UTC for programs."""
+    return None if value is None else moment(value, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def milliseconds(seconds: float | None) -> str:
+    """A time in whole milliseconds."""
+    return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
 
 
 def span(seconds: float | None) -> str:

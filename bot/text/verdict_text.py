@@ -63,7 +63,7 @@ def evidence(verdict: TrialVerdict) -> str:
     low, high = (signed(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
     return (
         f"The difference is between {low} and {high} points{_per(verdict)} "
-        f"({percent(1 - verdict.alpha, _level_digits(verdict))}, valid at any time), from {_values(verdict)}."
+        f"({level(verdict)}, valid at any time), from {_values(verdict)}."
     )
 
 
@@ -91,6 +91,11 @@ def sentences(verdict: TrialVerdict) -> list[str]:
     return [each for each in said if each]
 
 
+def level(verdict: TrialVerdict) -> str:
+    """The level of its interval: ``95 %``."""
+    return percent(1 - verdict.alpha, 0 if round(100 * verdict.alpha, 6).is_integer() else 1)
+
+
 def lower_first(text: str) -> str:
     """A text for the middle of a line: ``not decided yet``."""
     return text[:1].lower() + text[1:]
@@ -108,10 +113,6 @@ def _per(verdict: TrialVerdict) -> str:
 def _digits(verdict: TrialVerdict) -> int:
     """Decimals of points: differences of costs are a tenth as large."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
-
-
-def _level_digits(verdict: TrialVerdict) -> int:
-    return 0 if round(100 * verdict.alpha, 6).is_integer() else 1
 
 
 def _values(verdict: TrialVerdict) -> str:

@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.alarms.board import AlarmStatus
-from bot.base.rounding import NO_VALUE
+from bot.base.rounding import counted
 from bot.control.actions import OperatorActions
 from bot.control.audit import ACTION
-from bot.text.values_text import number
+from bot.parts.values import Column, Pager, Part, Rows, TableCell, TablePart
+from bot.text.values_text import ago, milliseconds, moment, number, title_of
 from bot.views.addresses import query_text
 from bot.views.now_text import mood_of
-from bot.views.page import BadQuery, Page, Query, Rows, View
+from bot.views.page import BadQuery, Page, Query, View
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
 from storage.evidence.queries.event_log import (
@@ -86,19 +87,100 @@ class EventsView:
         return sorted(map(int, SPANS))
 
     @property
-    def lag_days(self) -> int:
-        """Days covered by the sites' times."""
-        return min(self.days, LAG_DAYS)
+    def parts(self) -> tuple[Part, ...]:
+        """The tables below the alarms."""
+        times = f"games of the last {counted(min(self.days, LAG_DAYS), 'day')}"
+        happened = TablePart(
+            "What happened, and why",
+            _columns("Event Site Reason", "Times", "Last"),
+            tuple(
+                (
+                    TableCell(self.words(each.kind), link=f"?{self._query(kind=each.kind, number=1)}"),
+                    each.site,
+                    each.reason,
+                    number(each.count),
+                    ago(each.last_at),
+                )
+                for each in self.counts
+            ),
+            nothing="Nothing but moves: no event of this kind in this time.",
+        )
+        endings = TablePart(
+            "How games ended",
+            (Column("For us", is_text=True), *_columns("How Site", "Games", "Last")),
+            tuple(
+                (each.result, each.reason, each.site, number(each.count), ago(each.last_at))
+                for each in self.endings
+            ),
+            nothing="No game ended in this time.",
+            records="endings",
+        )
+        thinking = TablePart(
+            "How long our moves took",
+            _columns("Game Site", "Moves", "Median", "slowest twentieth", "longest"),
+            tuple(
+                (
+                    title_of(each.game),
+                    each.site,
+                    number(each.moves),
+                    *map(milliseconds, (each.median_s, each.p95_s, each.longest_s)),
+                )
+                for each in self.thinking
+            ),
+            nothing="No move was made in this time.",
+            aside=times,
+            key="thinking",
+        )
+        lag = TablePart(
+            "How long the sites took with our moves",
+            _columns(
+                "Site",
+                "Moves sent",
+                "Accepted after",
+                "slowest twentieth",
+                "Moves shown",
+                "Shown after",
+                "slowest twentieth",
+            ),
+            tuple(
+                (
+                    each.site,
+                    number(each.moves),
+                    *map(milliseconds, (each.send_median_s, each.send_p95_s)),
+                    number(each.confirmed),
+                    *map(milliseconds, (each.confirm_median_s, each.confirm_p95_s)),
+                )
+                for each in self.times
+            ),
+            nothing="No move was sent in this time.",
+            aside=times,
+        )
+        latest = TablePart(
+            "The latest",
+            (Column("When (UTC)", is_text=True), *_columns("Event Account Game Details")),
+            tuple(self._latest_row(each) for each in self.latest),
+            nothing="No event in this time.",
+        )
+        return happened, endings, thinking, lag, latest, self._pager
 
-    def query(self, **changes: Any) -> str:
+    def _latest_row(self, event: LoggedEvent) -> tuple[TableCell | str, ...]:
+        game = TableCell("")
+        if event.game_id is not None:
+            game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
+        account = f"{event.account} at {event.site}" if event.account else ""
+        return moment(event.at, "%m-%d %H:%M:%S"), self.what(event), account, game, self.told(event)
+
+    @property
+    def _pager(self) -> Pager:
+        """The number of pages is not known, only whether there is another one."""
+        newer = f"?{self._query(number=self.number - 1)}" if self.number > 1 else ""
+        older = f"?{self._query(number=self.number + 1)}" if self.has_more else ""
+        return Pager(self.number, None, newer, older, ("Newer", "Older"))
+
+    def _query(self, **changes: Any) -> str:
         """The address of this page with other parameters."""
         own = {"days": self.days, "kind": self.kind, "number": self.number, "site": self.site}
         return query_text({**own, **changes})
-
-    @staticmethod
-    def ms(seconds: float | None) -> str:
-        """A time in whole milliseconds."""
-        return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
 
     @staticmethod
     def words(kind: str) -> str:
@@ -122,27 +204,26 @@ class EventsView:
 
     def to_json(self) -> dict[str, Any]:
         """See `bot.views.page.View.to_json`."""
-        return {
-            "days": self.days,
-            "kind": self.kind,
-            "counts": [asdict(each) for each in self.counts],
-            "latest": [asdict(each) for each in self.latest],
-            "times": [asdict(each) for each in self.times],
-            "endings": [asdict(each) for each in self.endings],
-            "thinking": [asdict(each) for each in self.thinking],
-            "alarms": [asdict(each) for each in self.alarms],
-        }
+        rows = {**self.tables(), "latest": [asdict(each) for each in self.latest]}
+        return {"days": self.days, "kind": self.kind, **rows}
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
+        latest = [{**asdict(each), "detail": self.told(each)} for each in self.latest]
         return {
-            "counts": [asdict(each) for each in self.counts],
-            "latest": [{**asdict(each), "detail": self.told(each)} for each in self.latest],
-            "times": [asdict(each) for each in self.times],
-            "endings": [asdict(each) for each in self.endings],
-            "thinking": [asdict(each) for each in self.thinking],
-            "alarms": [asdict(each) for each in self.alarms],
+            name: latest if name == "latest" else [asdict(each) for each in getattr(self, name)]
+            for name in ("counts", "latest", "times", "endings", "thinking", "alarms")
         }
+
+
+_LONG = ("Reason", "Details")
+
+
+def _columns(texts: str, *numbers: str) -> tuple[Column, ...]:
+    return (
+        *(Column(name, is_text=True, is_long=name in _LONG) for name in texts.split()),
+        *map(Column, numbers),
+    )
 
 
 async def load(database: Database, query: Query) -> EventsView:
@@ -198,4 +279,5 @@ def events_page(actions: OperatorActions | None = None) -> Page:
         fresh_s=5.0,
         live=alarms,
         show_live=show_live,
+        template="events.html",
     )

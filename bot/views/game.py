@@ -9,16 +9,16 @@ from typing import Any
 from markupsafe import Markup
 
 from bot.base.rounding import counted
-from bot.charts.boards import board_svg
 from bot.charts.figure import ChartSize
 from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
+from bot.parts.values import Board, Rows
 from bot.text.bait_text import cost_text
 from bot.text.values_text import moment as moment_text
 from bot.views.games import ended
 from bot.views.moments import Moment, read_moment_of
-from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query, Rows
+from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
 from engine.errors import EngineFault
 from engine.expected import WHOLE
 from engine.formats import files
@@ -177,10 +177,9 @@ class GameView:
         return f"/dash/games/{self.stored.id}?ply={ply}#moment"
 
     @property
-    def board(self) -> Markup:
+    def board(self) -> Board:
         """The board before the shown ply, where no decision is shown."""
-        title = f"After {counted(self.ply, 'move')}"
-        return board_svg(self.stored.game, self.rows, title=title, side=self.stored.our_side, is_large=True)
+        return Board(self.stored.game, self.rows, f"After {counted(self.ply, 'move')}", self.stored.our_side)
 
     @property
     def replies(self) -> list[ReplyReport]:
@@ -424,4 +423,5 @@ PAGE = Page(
     is_in_menu=False,
     under="games",
     download=download,
+    template="game.html",
 )

@@ -1,12 +1,11 @@
 """All pages, in the order of the menu."""
 
 from bot.control.actions import OperatorActions
-from bot.views import game, games, opponents, ratings, results, traps
+from bot.views import game, games, opponents, ratings, results, traps, works
 from bot.views.events import events_page
 from bot.views.now import now_page
 from bot.views.opponent import opponent_page
 from bot.views.page import Page
-from bot.views.works import works_page
 
 
 def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
@@ -17,7 +16,7 @@ def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
     """
     return (
         now_page(actions),
-        works_page(),
+        works.PAGE,
         results.PAGE,
         traps.PAGE,
         opponents.PAGE,

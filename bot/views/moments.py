@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.charts.boards import BoardMark, MarkKind, board_svg
+from bot.charts.boards import BoardMark, MarkKind
+from bot.parts.html import board_of
+from bot.parts.values import Board
 from bot.text.bait_text import short_name
 from bot.text.moment_text import MomentVerdict, judge_moment
 from engine.bait_rule import ReplyForecast
@@ -53,36 +54,21 @@ class Moment:
         return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
 
     @property
-    def board(self) -> Markup:
+    def board(self) -> Board:
         """The board that the opponent faced, with bait, good reply and the played one."""
-        return self._drawn(is_large=True)
-
-    @property
-    def small_board(self) -> Markup:
-        """The same for a card."""
-        return self._drawn(is_large=False)
-
-    def _drawn(self, *, is_large: bool) -> Markup:
-        return board_svg(
+        return Board(
             self.game,
             self.decision.rows_after,
-            title=f"After {self.decision.name}",
-            side=self.our_side,
-            last_move=self.decision.squares,
-            marks=self.marks,
-            is_large=is_large,
+            f"After {self.decision.name}",
+            self.our_side,
+            self.decision.squares,
+            self.marks,
         )
 
     @property
-    def board_before(self) -> Markup:
+    def board_before(self) -> Board:
         """The board that we faced."""
-        return board_svg(
-            self.game,
-            self.decision.rows_before,
-            title=f"Before {self.decision.name}",
-            side=self.our_side,
-            is_large=True,
-        )
+        return Board(self.game, self.decision.rows_before, f"Before {self.decision.name}", self.our_side)
 
     @property
     def best(self) -> ReplyReport | None:
@@ -138,7 +124,8 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
         ),
         worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
     )
-    _ = found.board, found.board_before  # rows or squares that are none are damage, too
+    for board in (found.board, found.board_before):
+        board_of(board)  # rows or squares that are none are damage, too
     return found
 
 

@@ -17,9 +17,10 @@ from bot.charts.sparkline import Sparkline, sparkline
 from bot.control.actions import OperatorActions
 from bot.control.status import Admission, Status
 from bot.control.status_text import admission_words
+from bot.parts.values import Rows
 from bot.views.board_cards import BoardCard, board_cards, shapes_of
-from bot.views.now_text import Headline, Pill, headline, pills, whereabouts
-from bot.views.page import Page, Query, Rows, View
+from bot.views.now_text import Headline, HealthPill, headline, pills, whereabouts
+from bot.views.page import Page, Query, View
 from bot.views.questions import Question, questions
 from storage.database import Database
 from storage.evidence.queries.event_log import EventCount, count_events
@@ -144,7 +145,7 @@ class NowView:
         return "" if self.status is None else whereabouts(self.status)
 
     @property
-    def pills(self) -> list[Pill]:
+    def pills(self) -> list[HealthPill]:
         """The state of each part."""
         return [] if self.status is None else pills(self.status)
 
@@ -228,4 +229,5 @@ def now_page(actions: OperatorActions | None = None) -> Page:
         refetch_s=1.0,
         live=live,
         show_live=show_live,
+        template="now.html",
     )

@@ -4,27 +4,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from statistics import median
 from typing import Any
 
-from markupsafe import Markup
-
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.events import FROM_POSITION
-from bot.base.rounding import counted
-from bot.charts.figure import ChartSize
-from bot.charts.line_chart import line_chart
+from bot.base.rounding import NO_VALUE, counted, percent
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from bot.control.actions import OperatorActions, word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
-from bot.text.values_text import moment, title_of
+from bot.parts.values import Beside, ChartPart, Column, Note, Part, Pill, Rows, TableCell, TablePart
+from bot.text.values_text import ago, moment, number, title_of
 from bot.views.addresses import opponent_path, query_text
-from bot.views.games import ended
-from bot.views.page import NoSuchThing, Page, Query, Rows
+from bot.views.games import game_record, games_table
+from bot.views.page import NoSuchThing, Page, Query
 from bot.views.paging import Paging
-from bot.views.traps import TrapCard, read_card
+from bot.views.ratings import rating_chart
+from bot.views.traps import TrapCard, gallery, read_card
 from storage.database import Database
 from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
@@ -53,7 +52,6 @@ CURVES = 4
 _OTHERS = ("opponent", "opponents", "site", "match")
 """Filters that choose opponents."""
 _PERCENT = NumberStyle(1, unit=" %")
-_RATINGS = NumberStyle(is_grouped=False)
 _DAYS = NumberStyle(unit=" d")
 
 
@@ -70,6 +68,24 @@ class ChallengeForm:
     is_rated: bool
 
 
+_SUSPECTS_SHOWN = 10
+_SUSPECT_RULES = (
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
+    "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
+    "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
+    "A flag excludes nothing."
+)
+_PROGRESS_NOTE = (
+    f"Small: the 95 % interval, by game. Numbers need {LEAST_REPLIES} replies, as of {int(LEAST_GAMES)} "
+    "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
+)
+_QUALITIES = tuple(
+    Column(f"{what} {where}")
+    for where in ("after traps", "elsewhere")
+    for what in ("Replies", "Errors", "Cost")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class OpponentView:
     """The contents of the page."""
@@ -84,28 +100,163 @@ class OpponentView:
     status: Status | None = None
     """The running program; None: the page is of the database alone."""
 
-    block_games = BLOCK_GAMES
-    least_games = int(LEAST_GAMES)
-    least_replies = LEAST_REPLIES
-
     @property
     def path(self) -> str:
         """The page's address, without filters."""
         return opponent_path(self.report.account.site, self.report.account.site_id)
 
     @property
-    def titles(self) -> list[str]:
-        """Whose boards the page has."""
-        return sorted({card.bait.game for card in self.cards})
+    def pills(self) -> tuple[Pill, ...]:
+        """The opponent in a few facts."""
+        account, line = self.report.account, self.report.line
+        found = [Pill("program" if account.is_bot else "person")]
+        if line is not None:
+            best = "unknown" if line.best_rating is None else str(line.best_rating)
+            found += [
+                Pill(number(line.games), "game" if line.games == 1 else "games"),
+                Pill(percent(line.score), f"of {number(line.decided)}", "they score"),
+                Pill(
+                    f"{number(line.baits_taken)} of {number(line.baits_set)}",
+                    "baits taken",
+                    mood="bad" if line.baits_taken else "quiet",
+                ),
+                Pill(
+                    number(line.slips),
+                    "slip" if line.slips == 1 else "slips",
+                    mood="warn" if line.slips else "quiet",
+                ),
+                Pill(best, before="best rating"),
+            ]
+        if account.blocked_as is not None:
+            found.append(Pill("blocked", mood="bad"))
+        flags = self.report.flags.items()
+        found += [Pill(flag.value, counted(count, "game"), mood="warn") for flag, count in flags]
+        return tuple(found)
 
     @property
-    def filter_query(self) -> str:
+    def seen(self) -> str:
+        """When it was seen first and last."""
+        line, first = self.report.line, moment(self.report.account.first_seen_at, "%d %b %Y")
+        if line is None:
+            return f"First seen {first}."
+        last = moment(line.last_at, "%d %b %Y, %H:%M")
+        return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
+
+    @property
+    def summary(self) -> tuple[Part, ...]:
+        """The head of the page in words, for the terminal."""
+        account = self.report.account
+        key = "" if account.site_id == account.name else f" ({account.site_id})"
+        formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
+        pills = "; ".join(pill.text for pill in self.pills)
+        return Note(f"{account.name}{key} at {account.site}: {pills}"), Note(f"{formerly}{self.seen}")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything below the head, but for the controls."""
+        parts = self._met if self.report.line is not None else (self._nothing,)
+        games: tuple[Part, ...] = ()
+        if self.listed:
+            games = (games_table(self.listed, "All games", "games", names_opponents=False),)
+        return (*parts, *games, *self.paging.pager(is_shown=bool(self.listed)))
+
+    @property
+    def _nothing(self) -> Note:
+        aborted = ", or all were aborted" if self.listed else ""
+        return Note(f"No game with this opponent passes these filters{aborted}.", is_card=True)
+
+    @property
+    def _met(self) -> tuple[Part, ...]:
+        """What its games have shown."""
+        drawn = [each for each in self.report.progress if _is_drawn(each)]
+        courses = (Beside((_course(each, is_cost=False), _course(each, is_cost=True))) for each in drawn)
+        ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
+        return (
+            *courses,
+            self._progress,
+            *self._baits,
+            Beside((self._tallies, self._visits)),
+            *([Beside(ratings)] if ratings else []),
+            *([] if self.report.account.is_bot else [self._suspects]),
+        )
+
+    @property
+    def _progress(self) -> TablePart:
+        rows = []
+        for found in self.report.progress:
+            everything = f"{title_of(found.game)}, all {number(found.everything.last)}"
+            rows.append(_block_cells(everything, found.everything))
+            if len(found.blocks) > 1:
+                rows += [_block_cells(f"{each.first:,} to {each.last:,}", each) for each in found.blocks]
+        return TablePart(
+            f"Progress: their replies in blocks of {BLOCK_GAMES} games",
+            (Column("Games", is_text=True), Column("From", is_text=True), *_QUALITIES),
+            tuple(rows),
+            _PROGRESS_NOTE,
+            records="progress",
+        )
+
+    @property
+    def _baits(self) -> tuple[Part, ...]:
+        link = (
+            ("All on Traps", f"/dash/traps?{query}&outcome=fell")
+            if (query := self._filter_query)
+            else ("", "")
+        )
+        title = "The baits they took"
+        if self.cards:
+            return Note("Those with the greatest expected loss.", title, link=link), gallery(
+                title, self.cards
+            )
+        line = self.report.line
+        set_ = 0 if line is None else line.baits_set
+        return (Note(f"They met {number(set_)} and took none." if set_ else "They have met none.", title),)
+
+    @property
+    def _filter_query(self) -> str:
         """The query that selects the opponent's games on other pages; empty: no filter can express its
         name."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > LONGEST:
             return ""
         return query_text({"opponent": name, "site": self.report.account.site})
+
+    @property
+    def _tallies(self) -> TablePart:
+        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
+        kinds = dict.fromkeys((game, player) for game, player, _ in found)
+        return TablePart(
+            "Games",
+            (Column("Game, our player", is_text=True), Column("We moved first"), Column("They moved first")),
+            tuple(
+                (
+                    TableCell(title_of(game), player),
+                    *(_tally(found.get((game, player, side))) for side in (0, 1)),
+                )
+                for game, player in kinds
+            ),
+            "We won · drew · lost. Games without a result are among the games only.",
+            records="tallies",
+        )
+
+    @property
+    def _visits(self) -> ChartPart:
+        after = [visit for visit in self.report.visits if visit.days_since is not None]
+        line = ChartLine(
+            "days since the visit before",
+            tuple(datetime(each.day.year, each.day.month, each.day.day, tzinfo=UTC) for each in after),
+            tuple(each.days_since for each in after),
+        )
+        chart = LineChart(
+            title="Days between visits",
+            description="For each day with games, how many days after the last such day it was.",
+            x_name="visit",
+            lines=(line,),
+            y_style=_DAYS,
+            nothing="No second visit yet.",
+        )
+        note = "A visit is a day (UTC) on which games began."
+        return ChartPart("Do they return?", chart, self.returns, note, records="visits")
 
     @property
     def returns(self) -> str:
@@ -121,101 +272,30 @@ class OpponentView:
         between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
         return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
 
-    @staticmethod
-    def ended(game: GameLine) -> tuple[str, str]:
-        """How a game ended, in a word, and its colour."""
-        return ended(game.state, game.result)
-
     @property
-    def tally_rows(self) -> dict[tuple[str, str], tuple[GameTally | None, GameTally | None]]:
-        """By game and player: the games in which we moved first, and those in which they did."""
-        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
-        return {
-            (game, player): (found.get((game, player, 0)), found.get((game, player, 1)))
-            for game, player, _ in found
-        }
-
-    @staticmethod
-    def is_drawn(found: GameProgress) -> bool:
-        """Whether there is a course to draw: two blocks of enough replies of one kind."""
-        return any(
-            sum(quality.is_shown for quality in qualities) > 1
-            for qualities in (
-                [block.tempting for block in found.blocks],
-                [block.elsewhere for block in found.blocks],
-            )
-        )
-
-    # --- Charts -----------------------------------------------------------------------------------------
-
-    def error_chart(self, found: GameProgress) -> Markup:
-        """The share of errors in each block of games, after tempting traps and elsewhere."""
-        return line_chart(
-            LineChart(
-                title=f"{title_of(found.game)}: replies that are errors",
-                description="The share of errors in blocks of games, after tempting traps and elsewhere.",
-                x_name="games played",
-                lines=tuple(_lines(found, "error_share", "error_low", "error_high")),
-                y_style=_PERCENT,
-                size=ChartSize.HALF,
-            )
-        )
-
-    def cost_chart(self, found: GameProgress) -> Markup:
-        """The mean cost of a reply in each block of games, after tempting traps and elsewhere."""
-        return line_chart(
-            LineChart(
-                title=f"{title_of(found.game)}: what a reply costs",
-                description="The mean cost of a reply in blocks of games, as a share of the game.",
-                x_name="games played",
-                lines=tuple(_lines(found, "cost", "cost_low", "cost_high")),
-                y_style=_PERCENT,
-                size=ChartSize.HALF,
-            )
-        )
-
-    @property
-    def curves(self) -> tuple[ObservedRatings, ...]:
-        """The ratings that are drawn."""
-        return self.report.ratings[:CURVES]
-
-    def rating_chart(self, seen: ObservedRatings) -> Markup:
-        """The opponent's rating at each game."""
-        name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
-        games = counted(len(seen.points), "game")
-        line = ChartLine(
-            "rating", tuple(point.at for point in seen.points), tuple(point.rating for point in seen.points)
-        )
-        return line_chart(
-            LineChart(
-                title=name,
-                description=f"Their rating at the start of each of {games}.",
-                x_name="start of the game",
-                lines=(line,),
-                y_style=_RATINGS,
-                size=ChartSize.HALF,
-            )
-        )
-
-    @property
-    def visit_chart(self) -> Markup:
-        """Days since the visit before, at each visit."""
-        after = [visit for visit in self.report.visits if visit.days_since is not None]
-        line = ChartLine(
-            "days since the visit before",
-            tuple(datetime(each.day.year, each.day.month, each.day.day, tzinfo=UTC) for each in after),
-            tuple(each.days_since for each in after),
-        )
-        return line_chart(
-            LineChart(
-                title="Days between visits",
-                description="For each day with games, how many days after the last such day it was.",
-                x_name="visit",
-                lines=(line,),
-                y_style=_DAYS,
-                size=ChartSize.HALF,
-                nothing="No second visit yet.",
-            )
+    def _suspects(self) -> Part:
+        title, found = "Suspect games", self.report.suspects
+        if self.report.damage:
+            text = f"Not known: a record is damaged ({self.report.damage}). `db recheck` lists such records."
+            return Note(text, title)
+        if not found:
+            return Note("None of their games is suspect.", title)
+        more = len(found) - _SUSPECTS_SHOWN
+        rest = f"And {number(more)} more; the CSV has all. " if more > 0 else ""
+        return TablePart(
+            title,
+            (Column("Game", is_text=True), Column("Flags", is_text=True)),
+            tuple(
+                (
+                    TableCell(
+                        f"{title_of(each.game)}, {moment(each.at)}", link=f"/dash/games/{each.game_id}"
+                    ),
+                    ", ".join(each.flags),
+                )
+                for each in found[:_SUSPECTS_SHOWN]
+            ),
+            rest + _SUSPECT_RULES,
+            records="suspects",
         )
 
     # --- Controls ---------------------------------------------------------------------------------------
@@ -292,12 +372,7 @@ class OpponentView:
         return {
             **self.report.to_json(),
             "baits": tables["baits"],
-            "list": {
-                "page": self.paging.page,
-                "pages": self.paging.pages,
-                "count": self.paging.count,
-                "games": tables["games"],
-            },
+            "list": {**self.paging.to_json(), "games": tables["games"]},
         }
 
     def tables(self) -> Mapping[str, Rows]:
@@ -328,11 +403,32 @@ class OpponentView:
                 }
                 for each in report.suspects
             ],
-            "games": [
-                {**asdict(game), "started_at": moment(game.started_at, "%Y-%m-%dT%H:%M:%SZ")}
-                for game in self.listed
-            ],
+            "games": [game_record(game) for game in self.listed],
         }
+
+
+def _is_drawn(found: GameProgress) -> bool:
+    """Whether there is a course to draw: two blocks of enough replies of one kind."""
+    return any(
+        sum(quality.is_shown for quality in qualities) > 1
+        for qualities in (
+            [block.tempting for block in found.blocks],
+            [block.elsewhere for block in found.blocks],
+        )
+    )
+
+
+def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
+    """The share of errors, or the mean cost of a reply, in each block of games."""
+    game = title_of(found.game)
+    if is_cost:
+        title, fields = f"{game}: what a reply costs, share of the game", ("cost", "cost_low", "cost_high")
+        about = "The mean cost of a reply in blocks of games, as a share of the game."
+    else:
+        title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
+        about = "The share of errors in blocks of games, after tempting traps and elsewhere."
+    lines = tuple(_lines(found, *fields))
+    return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
 
 
 def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
@@ -356,6 +452,43 @@ def _block_row(game: str, block: ProgressBlock) -> dict[str, Any]:
     for kind in ("tempting", "elsewhere"):
         row |= {f"{kind}_{name}": value for name, value in row.pop(kind).items()}
     return row
+
+
+def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]:
+    qualities = (_quality(each) for each in (block.tempting, block.elsewhere))
+    return (name, moment(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
+
+
+def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
+    """The number of replies, the share of errors and the mean cost, with their intervals."""
+    if not found.is_shown:
+        return number(found.replies), "too few", "too few"
+    errors = (found.error_share, found.error_low, found.error_high)
+    return (
+        number(found.replies),
+        _with_limits(*errors),
+        _with_limits(found.cost, found.cost_low, found.cost_high),
+    )
+
+
+def _with_limits(share: float | None, low: float | None, high: float | None) -> TableCell:
+    if low is None or high is None:
+        return TableCell(percent(share, 1))
+    return TableCell(percent(share, 1), f"{number(100 * low, 1)} to {number(100 * high, 1)}")
+
+
+def _tally(found: GameTally | None) -> TableCell | str:
+    if found is None:
+        return NO_VALUE
+    return TableCell(f"{found.wins} · {found.draws} · {found.losses}", counted(found.games, "game"))
+
+
+def _rating(seen: ObservedRatings) -> ChartPart:
+    """The opponent's rating at each game."""
+    name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
+    about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
+    moments, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
+    return ChartPart(f"Rating: {name}", rating_chart(name, about, moments, ratings), records="ratings")
 
 
 async def load(database: Database, query: Query) -> OpponentView:
@@ -409,4 +542,5 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
         live=None if actions is None else actions.status,
         show_live=show_live,
         under="opponents",
+        template="opponent.html",
     )

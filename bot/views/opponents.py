@@ -1,17 +1,17 @@
 """Opponents: their games, returns, and baits taken."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.text.values_text import moment
-from bot.views.addresses import query_text
-from bot.views.page import Page, Query, Rows
+from bot.base.rounding import percent
+from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
+from bot.text.values_text import ago, iso_moment, number
+from bot.views.addresses import opponent_path, query_text
+from bot.views.page import Page, Query
 from bot.views.paging import Paging
 from storage.database import Database
 from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
-from storage.filters import includes_matches
 
 OPPONENTS = 50
 """On one page."""
@@ -21,73 +21,62 @@ ORDERS = {
     OpponentOrder.FALLEN.value: f"fall most often (of {LEAST_BAITS} baits or more)",
     OpponentOrder.SCORE.value: "score most",
 }
+_COLUMNS = (
+    Column("Opponent", is_text=True),
+    Column("Games", label="games"),
+    Column("Their score", label="their score"),
+    Column("Baits taken", label="baits taken"),
+    Column("Slips", label="slips"),
+    Column("Best rating", label="best rating"),
+    Column("Last game", is_text=True),
+)
 
 
-@dataclass(frozen=True, slots=True)
-class OpponentsView:
-    """The contents of the page."""
-
-    opponents: tuple[OpponentLine, ...]
-    """Of this page of the list."""
-    returned: int
-    """The number of all opponents that came back on another day."""
-    programs: int
-    """The number of programs among all opponents."""
-    order: str
-    paging: Paging
-    now: datetime
-    is_without_matches: bool
-    """Whether games of matches on this machine are left out."""
-
-    orders = ORDERS
-
-    @staticmethod
-    def query(line: OpponentLine) -> str:
-        """The filters that select an opponent's games."""
-        return query_text({"opponent": line.name, "site": line.site})
-
-    def to_json(self) -> dict[str, Any]:
-        """See `bot.views.page.View.to_json`."""
-        return {
-            "sort": self.order,
-            "page": self.paging.page,
-            "pages": self.paging.pages,
-            "count": self.paging.count,
-            "returned": self.returned,
-            "programs": self.programs,
-            "opponents": self.tables()["opponents"],
-        }
-
-    def tables(self) -> Mapping[str, Rows]:
-        """See `bot.views.page.View.tables`."""
-        return {
-            "opponents": [
-                {
-                    **asdict(line),
-                    "score": line.score,
-                    "first_at": moment(line.first_at, "%Y-%m-%dT%H:%M:%SZ"),
-                    "last_at": moment(line.last_at, "%Y-%m-%dT%H:%M:%SZ"),
-                }
-                for line in self.opponents
-            ]
-        }
+def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
+    address = f"/dash/traps?{query_text({'opponent': line.name, 'site': line.site})}"
+    baits: TableCell | str = "no baits"
+    if line.baits_set:
+        baits = TableCell(f"{line.baits_taken} of {line.baits_set}", link=address)
+    return (
+        TableCell(line.name, line.site, opponent_path(line.site, line.site_id), tag="program" * line.is_bot),
+        TableCell(number(line.games), f"on {line.days} days" if line.days > 1 else ""),
+        TableCell(percent(line.score), f"of {line.decided:,}" if line.decided != line.games else ""),
+        baits,
+        str(line.slips),
+        "unrated" if line.best_rating is None else str(line.best_rating),
+        ago(line.last_at, now),
+    )
 
 
-async def load(database: Database, query: Query) -> OpponentsView:
+def _record(line: OpponentLine) -> dict[str, Any]:
+    moments = {"first_at": iso_moment(line.first_at), "last_at": iso_moment(line.last_at)}
+    return {**asdict(line), "score": line.score, **moments}
+
+
+async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     order = OpponentOrder(query.choice("sort", tuple(ORDERS)))
-    paging = Paging.of(query, OPPONENTS)
+    paging, now = Paging.of(query, OPPONENTS), datetime.now(UTC)
     async with database.read() as session:
         lines = await list_opponents(session, query.filters, order)
-    return OpponentsView(
-        opponents=tuple(lines[paging.offset : paging.offset + OPPONENTS]),
-        returned=sum(line.returned for line in lines),
-        programs=sum(line.is_bot for line in lines),
-        order=order.value,
-        paging=replace(paging, count=len(lines)),
-        now=datetime.now(UTC),
-        is_without_matches=not includes_matches(query.filters),
-    )
+    paging = replace(paging, count=len(lines))
+    shown = lines[paging.offset : paging.offset + OPPONENTS]
+    returned, programs = sum(line.returned for line in lines), sum(line.is_bot for line in lines)
+    heading = Heading("Nobody like that has played.")
+    if lines:
+        noun = "opponent" if len(lines) == 1 else "opponents"
+        heading = Heading(
+            f"{noun}, {returned:,} came back.",
+            number(len(lines)),
+            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
+            "Somebody came back if their games began on different days.",
+        )
+    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="games")
+    parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]
+    parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
+    records = [_record(line) for line in shown]
+    told = {"returned": returned, "programs": programs, "opponents": records}
+    return PartsView(tuple(parts), {"sort": order.value, **paging.to_json(), **told}, {"opponents": records})
 
 
 PAGE = Page("opponents", "/dash/opponents", "Opponents", load, parameters=frozenset({"sort", "page"}))

@@ -6,11 +6,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
+from bot.parts.values import Rows
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts, parse_filters
 from storage.filters import Filters
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 class BadQuery(DesdemonaError):
@@ -24,12 +23,12 @@ class NoSuchThing(DesdemonaError):
 class View(Protocol):
     """The contents of a page, for its template, JSON and CSV."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Mapping[str, Any]:
         """Plain JSON values: every number that the page shows."""
         ...
 
     def tables(self) -> Mapping[str, Rows]:
-        """The panels that are tables, by name, for CSV."""
+        """Its rows by name, for CSV."""
         ...
 
 
@@ -119,16 +118,13 @@ class Page:
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
+    template: str = "view.html"
+    """The template's file; the default one renders a `bot.parts.values.PartsView`."""
 
     @property
     def pause_s(self) -> int:
         """Seconds between two fetches of an open page, at least."""
         return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
-
-    @property
-    def template(self) -> str:
-        """The template's file."""
-        return f"{self.name}.html"
 
     def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
         """Read an address.

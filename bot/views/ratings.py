@@ -1,101 +1,96 @@
 """Our ratings: a curve for each account, game and speed."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-from markupsafe import Markup
 
 from bot.charts.figure import ChartSize
-from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from bot.text.values_text import title_of
-from bot.views.page import Page, Query, Rows
+from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, TablePart
+from bot.text.values_text import ago, number, signed, title_of
+from bot.views.page import Page, Query
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 
 SHOWN = 12
 """Curves that are drawn; the table has all."""
-_RATINGS = NumberStyle(is_grouped=False)
+RATINGS = NumberStyle(is_grouped=False)
+_MONTH = timedelta(days=30)
+_HEADS = ("Rating", "30 days", "Lowest", "Highest", "Rated games", "Last")
 
 
-@dataclass(frozen=True, slots=True)
-class RatingsView:
-    """The contents of the page."""
+def _name(curve: RatingCurve) -> str:
+    return f"{title_of(curve.game)}, {curve.speed}, {curve.account} at {curve.site}"
 
-    curves: tuple[RatingCurve, ...]
-    now: datetime
 
-    @property
-    def shown(self) -> tuple[RatingCurve, ...]:
-        """The curves that are drawn."""
-        return self.curves[:SHOWN]
+def rating_chart(
+    title: str, description: str, moments: Sequence[datetime], ratings: Sequence[int]
+) -> LineChart:
+    """A curve of ratings at the starts of games."""
+    return LineChart(
+        title=title,
+        description=description,
+        x_name="start of the game",
+        lines=(ChartLine("rating", tuple(moments), tuple(ratings)),),
+        y_style=RATINGS,
+        size=ChartSize.HALF,
+    )
 
-    def month_change(self, curve: RatingCurve) -> int | None:
-        """Change of a rating over 30 days; None: no earlier game."""
-        return curve.change_since(self.now - timedelta(days=30))
 
-    @staticmethod
-    def name(curve: RatingCurve) -> str:
-        """A curve's title."""
-        return f"{title_of(curve.game)}, {curve.speed}, {curve.account} at {curve.site}"
+def _figure(curve: RatingCurve) -> ChartPart:
+    about = f"Our rating at the start of each of {len(curve.points)} rated games."
+    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    return ChartPart(_name(curve), rating_chart(_name(curve), about, moments, ratings))
 
-    def chart(self, curve: RatingCurve) -> Markup:
-        """A curve, drawn."""
-        line = ChartLine(
-            "rating", tuple(point.at for point in curve.points), tuple(point.rating for point in curve.points)
-        )
-        return line_chart(
-            LineChart(
-                title=self.name(curve),
-                description=f"Our rating at the start of each of {len(curve.points)} rated games.",
-                x_name="start of the game",
-                lines=(line,),
-                y_style=_RATINGS,
-                size=ChartSize.HALF,
+
+def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
+    """The view of these curves."""
+    change = {id(curve): curve.change_since(now - _MONTH) for curve in curves}
+    table = TablePart(
+        "Now",
+        (Column("Games", is_text=True), *map(Column, _HEADS)),
+        tuple(
+            (
+                _name(curve),
+                str(curve.now),
+                signed(change[id(curve)], 0),
+                str(curve.lowest),
+                str(curve.highest),
+                number(len(curve.points)),
+                ago(curve.points[-1].at, now),
             )
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """See `bot.views.page.View.to_json`."""
-        return {
-            "curves": [
-                {
-                    **asdict(curve),
-                    "now": curve.now,
-                    "change_30_days": self.month_change(curve),
-                    "lowest": curve.lowest,
-                    "highest": curve.highest,
-                }
-                for curve in self.curves
-            ]
+            for curve in curves
+        ),
+    )
+    empty = Heading(
+        "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
+    )
+    shown = (Heading("Our ratings, and how they went."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
+    of_curve = [
+        {
+            **asdict(curve),
+            "now": curve.now,
+            "change_30_days": change[id(curve)],
+            "lowest": curve.lowest,
+            "highest": curve.highest,
         }
-
-    def tables(self) -> Mapping[str, Rows]:
-        """See `bot.views.page.View.tables`."""
-        return {
-            "curves": [
-                {
-                    "site": curve.site,
-                    "account": curve.account,
-                    "game": curve.game,
-                    "speed": curve.speed,
-                    "at": point.at,
-                    "rating": point.rating,
-                }
-                for curve in self.curves
-                for point in curve.points
-            ]
-        }
+        for curve in curves
+    ]
+    keys = ("site", "account", "game", "speed")
+    points = [
+        {**{key: getattr(curve, key) for key in keys}, **asdict(point)}
+        for curve in curves
+        for point in curve.points
+    ]
+    return PartsView(shown if curves else (empty,), {"curves": of_curve}, {"curves": points})
 
 
-async def load(database: Database, query: Query) -> RatingsView:
+async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     async with database.read() as session:
-        return RatingsView(tuple(await rating_curves(session, query.filters)), datetime.now(UTC))
+        return ratings_view(await rating_curves(session, query.filters), datetime.now(UTC))
 
 
 PAGE = Page(

@@ -1,237 +1,156 @@
 """ "Does it work?": the trial's verdict with its evidence, and the results of all games by player."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-from markupsafe import Markup
-
-from bot.base.rounding import NO_VALUE, counted
-from bot.charts.figure import ChartSize
-from bot.charts.intervals import IntervalChart, IntervalRow, interval_rows
-from bot.charts.line_chart import line_chart
-from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
-from bot.charts.numbers import NumberStyle
-from bot.text.values_text import signed, title_of
-from bot.text.verdict_text import evidence, headline, label, lower_first, outcome_name, outlook, warning
-from bot.views.addresses import query_text
-from bot.views.page import Page, Query, Rows
+from bot.base.rounding import NO_VALUE, counted, percent
+from bot.parts.values import Column, Heading, PartsView, Rows, TableCell, TablePart
+from bot.text.values_text import difference_interval, number, title_of
+from bot.views.page import Page, Query
+from bot.views.trial import looks_of, trial_parts
 from storage.database import Database
-from storage.evidence.inference.any_time import AnyTimeEstimate, Looks
-from storage.evidence.inference.defaults import RATING_BAND
-from storage.evidence.inference.games import GamesReport, Stratum
-from storage.evidence.inference.persons import Floats
-from storage.evidence.inference.verdict import IntervalFinding, TrialVerdict
+from storage.evidence.inference.any_time import Looks
+from storage.evidence.inference.games import GamesReport
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
 from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial
 from storage.evidence.reading import SHOWN, passing_games, read_games
 from storage.evidence.statistics.group_rows import groups_of_games
-from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
+from storage.evidence.statistics.groups import By, Expected, GroupStatistics, flat_row
 
-MOST_STRATA = 12
-"""Strata that are drawn; CSV has all."""
 BY_DRAW = ("player", "version", "settings")
 """Filters by randomised properties: the remaining games could not be compared."""
-
-_POINTS = NumberStyle(decimals=1, is_signed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class WorksView:
-    """The contents of the page."""
-
-    report: TrialReport | None
-    """None: there has been no trial."""
-    looks: Looks | None
-    """The difference in score after each game; None: nothing is compared."""
-    groups: tuple[GroupStatistics, ...]
-    """All games that pass the filters, by game and player."""
-    filters: Mapping[str, str]
-
-    @property
-    def verdict(self) -> TrialVerdict | None:
-        """The verdict on the trial's planned outcome; None: there is no trial."""
-        return None if self.report is None else self.report.verdicts[0]
-
-    @property
-    def headline(self) -> str:
-        """The verdict in one sentence."""
-        return "" if self.verdict is None else headline(self.verdict)
-
-    @property
-    def warning(self) -> str:
-        """Why the results are invalid; empty: they are valid."""
-        return "" if self.verdict is None else warning(self.verdict)
-
-    @property
-    def decisions(self) -> Sequence[tuple[str, TrialVerdict, str]]:
-        """The outcomes of single decisions: name, verdict, and the verdict in words."""
-        verdicts = () if self.report is None else self.report.verdicts
-        return [(outcome_name(each), each, label(each)) for each in verdicts if each.unit == "decision"]
-
-    @property
-    def shows_elo(self) -> bool:
-        """Whether the difference in score is shown as one in Elo."""
-        games = None if self.report is None else self.report.games
-        if games is None or games.guard.lacks_an_arm(games) is not None:
-            return False
-        return games.elo.value is not None and games.elo.low is not None
-
-    @property
-    def verdict_sentences(self) -> Sequence[str]:
-        """See `bot.text.verdict_text`; the headline is the template's."""
-        said = () if self.verdict is None else (evidence(self.verdict), outlook(self.verdict))
-        return [each for each in said if each]
-
-    @property
-    def other_verdicts(self) -> Sequence[str]:
-        """The headlines of the other outcomes of games, which are exploratory."""
-        others = () if self.report is None or self.report.games is None else self.report.verdicts[1:2]
-        return [f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others]
-
-    @staticmethod
-    def beyond(found: AnyTimeEstimate) -> str:
-        """Observed less forecast, in percentage points, with its interval."""
-        if found.mean is None:
-            return NO_VALUE
-        if found.low is None or found.high is None:
-            return "too early"
-        return f"{signed(100 * found.mean)} ({signed(100 * found.low)} to {signed(100 * found.high)})"
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The two players; empty if there is no comparison."""
-        if self.report is None or len(self.report.arms) != 2:
-            return "", ""
-        first, second = self.report.arms
-        return first, second
-
-    @property
-    def findings(self) -> list[tuple[str, bool]]:
-        """All possible findings in words, each with whether it is this verdict's."""
-        verdict = self.verdict
-        if verdict is None:
-            return []
-        return [(label(verdict, each), each is verdict.finding) for each in IntervalFinding]
-
-    def funnel(self) -> Markup:
-        """The difference after each game."""
-        return Markup() if self.looks is None else line_chart(_funnel(self.looks, self.names))
-
-    def strata(self) -> Markup:
-        """The difference by game, site, speed and rating band."""
-        if self.report is None or self.report.games is None:
-            return Markup()
-        return interval_rows(_for_whom(self.report.games, self.filters))
-
-    def to_json(self) -> dict[str, Any]:
-        """See `bot.views.page.View.to_json`."""
-        report = self.report
-        trial: dict[str, Any] | None = None
-        if report is not None:
-            trial = {
-                "name": report.trial.name,
-                "arms": report.arms,
-                "endpoint": report.trial.endpoint.value,
-                "verdict": report.verdicts[0].finding,
-                "verdicts": [each.to_json() for each in report.verdicts],
-                "more_games": report.verdicts[0].more_to_narrow,
-                "games_to_know": report.verdicts[0].more,
-                "games": None if report.games is None else report.games.to_json(),
-                "decisions": None if report.decisions is None else report.decisions.to_json(),
-                "unreadable": [each.to_json() for each in (*report.damaged_games, *report.damaged_decisions)],
-            }
-        return {"trial": trial, "groups": [each.to_json() for each in self.groups]}
-
-    def tables(self) -> Mapping[str, Rows]:
-        """See `bot.views.page.View.tables`."""
-        return {
-            "groups": [flat_row(each.to_json()) for each in self.groups],
-            "strata": []
-            if self.report is None or self.report.games is None
-            else _stratum_rows(self.report.games),
-            "funnel": [] if self.looks is None else _look_rows(self.looks),
-        }
+_NO_TRIAL = Heading(
+    "Nobody knows yet.",
+    lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
+    "one: in every game from then on, the players that `[assignment]` draws at random are compared.",
+)
+_SIDE = (
+    Column("Game, player", is_text=True),
+    *(Column(name) for name in ("Games", "Won · drawn · lost", "Performance", "Replies", "Errors")),
+    Column("at random", label="Errors at random"),
+    Column("forecast", label="Errors forecast"),
+    *(Column(name) for name in ("Cost a reply", "Baits met")),
+    Column("taken", label="Baits taken"),
+    Column("forecast", label="Baits forecast"),
+)
+_SIDE_NOTE = (
+    "Replies in positions that were not decided, the first 50 games of each opponent. An error costs 10 % of "
+    "the game or more. “At random”: what somebody who moves at random would do in the very same positions. "
+    "“Forecast”: what the model of people expects there. Below the forecast: by how many points of a hundred "
+    "more happened than was forecast (a minus: less), with a 95 % interval that is right at any time. "
+    "“Performance”: the rating at which this score is expected, with its 95 % interval."
+)
+_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
+_FIGURE_9_NOTE = (
+    "Traps as the paper counts them: a move may set several. Fell: the reply was one of them; for the best "
+    "trap: it was the one with the highest quality (how well it is hidden, times what it costs)."
+)
 
 
-def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
-    readable, half = looks.readable, looks.half_width
-    first = int(readable.argmax()) if readable.any() else len(looks.mean)
-    x = looks.n[first:]
+def _forecast(found: Expected) -> TableCell:
+    beyond = found.beyond_model
+    return TableCell(percent(found.model, 1), difference_interval(beyond.mean, beyond.low, beyond.high))
 
-    def shown(values: Floats) -> Floats:
-        # It may become too early again: somebody with many games makes the others count for less.
-        return np.where(readable, 100 * values, np.nan)[first:]
 
-    mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
-    is_clear = readable & (np.abs(looks.mean) > half)
-    unclear = np.flatnonzero(~is_clear[first:])
-    clear = int(unclear[-1]) + 1 if len(unclear) else 0
-    mark = None
-    if clear < len(x):
-        mark = MarkedPoint(float(x[clear]), 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
-    return LineChart(
-        title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
-        description="The difference in score after each game, with its interval, right at every moment.",
-        x_name="games that count",
-        lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
-        y_style=_POINTS,
-        references=(Reference(0.0),),
-        mark=mark,
-        trims_bands=True,
-        size=ChartSize.FULL,
-        nothing="Too early: no interval can be trusted before 100 games with 30 people.",
+def side_by_side(groups: Sequence[GroupStatistics]) -> tuple[TablePart, TablePart]:
+    """All games by game and player, and what became of the paper's traps."""
+    names = [f"{title_of(each.group['game'])}, {each.group['player']}" for each in groups]
+    side = TablePart(
+        "Side by side, all games",
+        _SIDE,
+        tuple(
+            (
+                name,
+                TableCell(number(each.games), counted(each.persons, "opponent")),
+                f"{number(each.wins)} · {number(each.draws)} · {number(each.losses)}",
+                TableCell(
+                    each.performance.words or NO_VALUE, f"{number(each.performance.games)} against rated"
+                ),
+                number(each.replies),
+                percent(each.errors.happened, 1),
+                percent(each.errors.chance, 1),
+                _forecast(each.errors),
+                percent(each.cost.happened, 1),
+                number(each.baits.n),
+                percent(each.baits.happened, 1),
+                _forecast(each.baits),
+            )
+            for name, each in zip(names, groups, strict=True)
+        ),
+        note=_SIDE_NOTE,
+        records="groups",
+        style="stacked compact",
     )
-
-
-def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> IntervalChart:
-    hides = report.guard.lacks_an_arm(report) is not None
-
-    def row(label: str, found: AnyTimeEstimate, link: str, *, is_total: bool = False) -> IntervalRow:
-        if hides or found.low is None or found.high is None:
-            return IntervalRow(label, found.n, link=link, is_total=is_total)
-        mean = None if found.mean is None else 100 * found.mean
-        return IntervalRow(label, found.n, mean, 100 * found.low, 100 * found.high, link, is_total)
-
-    rows = [row("All games", report.score.estimate, "", is_total=True)]
-    rows += [
-        row(
-            stratum_text(each.stratum),
-            each.score,
-            f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
-        )
-        for each in report.strata[:MOST_STRATA]
-    ]
-    return IntervalChart(
-        title="For whom?",
-        description="The difference in score for groups of games that are alike.",
-        group_name="Games",
-        value_name="Points per 100 games",
-        interval_name="95 %, at any time",
-        count_name="Games",
-        rows=tuple(rows),
-        style=_POINTS,
+    figure_9 = TablePart(
+        "Figure 9: what became of the traps, in the paper's terms",
+        (Column("Game, player", is_text=True), *map(Column, _FIGURE_9)),
+        tuple(
+            (
+                name,
+                *map(
+                    number,
+                    (
+                        each.traps_set,
+                        each.traps_optimal,
+                        each.traps_fell,
+                        each.traps_fell_for_best,
+                        each.traps_erred_elsewhere,
+                    ),
+                ),
+            )
+            for name, each in zip(names, groups, strict=True)
+        ),
+        note=_FIGURE_9_NOTE,
     )
+    return side, figure_9
 
 
-def stratum_text(stratum: Stratum) -> str:
-    """A stratum for people."""
-    least = stratum.rating_from
-    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
-    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+def trial_json(report: TrialReport) -> dict[str, Any]:
+    """What every export says of a trial."""
+    return {
+        "arms": report.arms,
+        "endpoint": report.trial.endpoint.value,
+        "verdict": report.verdicts[0].finding,
+        "verdicts": [each.to_json() for each in report.verdicts],
+    }
 
 
-def _stratum_query(stratum: Stratum) -> dict[str, str]:
-    query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
-    if stratum.rating_from is not None:
-        query |= {
-            "min-rating": str(stratum.rating_from),
-            "max-rating": str(stratum.rating_from + RATING_BAND - 1),
+def works_view(
+    report: TrialReport | None, groups: Sequence[GroupStatistics], filters: dict[str, str]
+) -> PartsView:
+    """The view of a trial and of all games.
+
+    Args:
+        report: Of the trial; None: there has been none.
+        groups: All games that pass the filters, by game and player.
+        filters: As in the address.
+    """
+    parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
+    looks = None if report is None else looks_of(report)
+    trial = None
+    if report is not None:
+        unreadable = (*report.damaged_games, *report.damaged_decisions)
+        trial = {
+            "name": report.trial.name,
+            **trial_json(report),
+            "more_games": report.verdicts[0].more_to_narrow,
+            "games_to_know": report.verdicts[0].more,
+            "games": None if report.games is None else report.games.to_json(),
+            "decisions": None if report.decisions is None else report.decisions.to_json(),
+            "unreadable": [each.to_json() for each in unreadable],
         }
-    return query
+    return PartsView(
+        (*parts, *side_by_side(groups)),
+        {"trial": trial, "groups": [each.to_json() for each in groups]},
+        {
+            "groups": [flat_row(each.to_json()) for each in groups],
+            "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
+            "funnel": [] if looks is None else _look_rows(looks),
+        },
+    )
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
@@ -240,16 +159,11 @@ def _stratum_rows(report: GamesReport) -> Rows:
     rows = []
     for each in report.strata:
         found = each.score
-        shown = None if hides or found.too_early is not None else found
+        is_shown = not hides and found.too_early is None
+        values = (found.mean, found.low, found.high) if is_shown else (None, None, None)
+        counts = {"games": found.n, "persons": found.persons}
         rows.append(
-            {
-                **asdict(each.stratum),
-                "games": found.n,
-                "persons": found.persons,
-                "score": None if shown is None else shown.mean,
-                "low": None if shown is None else shown.low,
-                "high": None if shown is None else shown.high,
-            }
+            {**asdict(each.stratum), **counts, **dict(zip(("score", "low", "high"), values, strict=True))}
         )
     return rows
 
@@ -264,7 +178,7 @@ def _look_rows(looks: Looks) -> Rows:
     ]
 
 
-async def _load(database: Database, query: Query) -> WorksView:
+async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     filters = query.filters
     at = datetime.now(UTC)
@@ -277,21 +191,15 @@ async def _load(database: Database, query: Query) -> WorksView:
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
-    looks = None
-    if report is not None and report.games is not None:
-        is_comparison = report.games.guard.lacks_an_arm(report.games) is None
-        looks = report.looks if is_comparison else None
-    return WorksView(report, looks, tuple(groups), filter_texts(filters))
+    return works_view(report, groups, filter_texts(filters))
 
 
-def works_page() -> Page:
-    """The page."""
-    return Page(
-        "works",
-        "/dash/works",
-        "Does it work?",
-        _load,
-        parameters=frozenset({"arms"}),
-        filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
-        fresh_s=30.0,
-    )
+PAGE = Page(
+    "works",
+    "/dash/works",
+    "Does it work?",
+    load,
+    parameters=frozenset({"arms"}),
+    filters=tuple(name for name in OF_GAMES if name not in BY_DRAW),
+    fresh_s=30.0,
+)

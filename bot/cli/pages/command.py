@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,9 +11,9 @@ from bot.cli.common import (
     FormatOption,
     UsageError,
     ask_database,
-    console,
     print_csv,
     print_json,
+    print_parts,
 )
 from bot.cli.filters import selects_moves
 
@@ -60,28 +60,22 @@ def page_command(
     elif output is CommandFormat.CSV:
         _print_csv(view, table)
     else:
-        from bot.cli.pages.texts import TEXTS
-
-        screen = console()
-        for part in TEXTS[name](view):
-            screen.print(part)
+        print_parts(view.parts)
 
 
 def _page(name: str) -> "Page":
-    from bot.cli.pages.texts import TEXTS
-    from bot.views import opponents, ratings, results, traps
+    from bot.views import opponents, ratings, results, traps, works
     from bot.views.events import events_page
-    from bot.views.works import works_page
 
-    pages = (works_page(), results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
+    pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
     known = {page.name: page for page in pages}
-    assert known.keys() == TEXTS.keys(), "each page has its text"  # noqa: S101
     if name not in known:
         raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")
     return known[name]
 
 
-def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> "View":
+def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> Any:
+    """The page's view, which consists of parts."""
     from bot.views.page import BadQuery
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import filter_texts

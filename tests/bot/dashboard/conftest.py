@@ -114,7 +114,13 @@ def open_site(database: Database, monkeypatch: pytest.MonkeyPatch) -> OpenSite:
     async def opened(**settings: Any) -> AsyncIterator[Site]:
         load, clock = CountingLoad(), Clock()
         page = Page(
-            "simple", "/dash", "Simple", load, parameters=frozenset({"number"}), filters=("game", "opponent")
+            "simple",
+            "/dash",
+            "Simple",
+            load,
+            parameters=frozenset({"number"}),
+            filters=("game", "opponent"),
+            template="simple.html",
         )
         config = DashboardConfig(**{"port": 0, **settings})
         async with AsyncExitStack() as stack:

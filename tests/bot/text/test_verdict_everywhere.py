@@ -13,8 +13,8 @@ import pytest
 from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest
 from bot.dashboard.page_cache import PageCache
 from bot.dashboard.rendering import environment
+from bot.views import works
 from bot.views.page import Query
-from bot.views.works import works_page
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.games import finish_game
@@ -85,7 +85,7 @@ def _page(path: Path, form: OutputFormat) -> str:
     async def made() -> str:
         database = await Database.open(f"sqlite:///{path}")
         try:
-            page = works_page()
+            page = works.PAGE
             cache = PageCache(database, lambda: 0.0)
             maker = PageRenderer([page], environment(), cache)
             made = await maker.answer(PageRequest("works", Query(), form))
@@ -109,10 +109,6 @@ def _labels_in(text: str) -> list[str]:
     return found
 
 
-def _score_line(text: str) -> str:
-    return " ".join(text.split()).split("score (planned endpoint)")[1].split("cost (second")[0]
-
-
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_every_face_says_the_same(case: Case, desdemona: Command, migrated_file: Path) -> None:
     in_database(migrated_file, lambda database: _play(database, case))
@@ -123,11 +119,10 @@ def test_every_face_says_the_same(case: Case, desdemona: Command, migrated_file:
         return out
 
     page = _page(migrated_file, OutputFormat.HTML)
-    works = told("page", "works").split("Cost (")[0]
-    report = told("page", "month", "--month", "2026-11").split("<strong>t1: ")[1].split("</p>")[0]
+    report = told("page", "month", "--month", "2026-11").split(">t1: ")[1].split("</p>")[0]
     texts = {
-        "stats": _score_line(told("stats", "--trial", "t1")),
-        "page works": works,
+        "stats": told("stats", "--trial", "t1").split("Cost (")[0],
+        "page works": told("page", "works").split("Cost (")[0],
         "report": report,
         "chips": re.findall(r'aria-current="true">([^<]+)</li>', page)[0],
         "headline": re.findall(r'<h1 id="verdict">([^<]+)<', page)[0],

@@ -17,7 +17,7 @@ from bot.control.status import (
     Status,
 )
 from bot.game.search_pool import PoolLoad
-from bot.views.now_text import Pill, headline, in_words, pills, whereabouts
+from bot.views.now_text import HealthPill, headline, in_words, pills, whereabouts
 from tests.bot.dashboard.desk_samples import NOW, live_game, sample_status
 
 
@@ -88,12 +88,12 @@ def test_where_it_plays() -> None:
 
 def test_pills_when_all_is_well() -> None:
     assert pills(sample_status()) == [
-        Pill("good", "lichess", "112 ms"),
-        Pill("good", "playstrategy", "112 ms"),
-        Pill("good", "arena", "up"),
-        Pill("good", "database", "4 ms"),
-        Pill("good", "workers", "3 of 4 busy"),
-        Pill("good", "arena server", "6 games"),
+        HealthPill("good", "lichess", "112 ms"),
+        HealthPill("good", "playstrategy", "112 ms"),
+        HealthPill("good", "arena", "up"),
+        HealthPill("good", "database", "4 ms"),
+        HealthPill("good", "workers", "3 of 4 busy"),
+        HealthPill("good", "arena server", "6 games"),
     ]
 
 
@@ -108,15 +108,15 @@ def test_pills_in_trouble() -> None:
         last_error=ErrorStatus(NOW - timedelta(minutes=5), "", "it broke"),
     )
     assert pills(status) == [
-        Pill("bad", "ggs", "signing in"),
-        Pill("bad", "database", "no answer in 2 s"),
-        Pill("warn", "workers", "2 of 2 busy, 3 moves wait, 1 analysis waits"),
-        Pill("bad", "disk", "text of disk", "/dash/events#alarms"),
-        Pill("warn", "slow", "text of slow", "/dash/events#alarms"),
-        Pill("warn", "last error", "5 min ago", "/dash/events"),
+        HealthPill("bad", "ggs", "signing in"),
+        HealthPill("bad", "database", "no answer in 2 s"),
+        HealthPill("warn", "workers", "2 of 2 busy, 3 moves wait, 1 analysis waits"),
+        HealthPill("bad", "disk", "text of disk", "/dash/events#alarms"),
+        HealthPill("warn", "slow", "text of slow", "/dash/events#alarms"),
+        HealthPill("warn", "last error", "5 min ago", "/dash/events"),
     ]
     analysing = replace(status, workers=PoolLoad(2, 2, 0, 163, 1))
-    assert Pill("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
+    assert HealthPill("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
     old = replace(status, last_error=ErrorStatus(NOW - timedelta(hours=1), "", "it broke"))
     assert all(pill.name != "last error" for pill in pills(old))
 
@@ -127,7 +127,7 @@ def test_a_slow_database_is_said_once_and_in_proportion() -> None:
     said = headline(status)
     assert (said.mood, said.lead) == ("warn", "The database is slow.")
     found = [pill for pill in pills(status) if "database" in pill.name]
-    assert found == [Pill("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
+    assert found == [HealthPill("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
     worse = headline(sample_status(alarms=(slow, FIRST)))
     assert (worse.mood, worse.lead) == ("bad", "The disk is full. One more alarm fires.")
     assert headline(sample_status()).mood == "good"

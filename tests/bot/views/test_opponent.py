@@ -178,7 +178,7 @@ async def test_an_aborted_game_is_listed_alone(database: Database, visitor: Visi
         await session.execute(update(GameRow).where(GameRow.id == game.id).values(state="aborted"))
     page = await visitor.text("/dash/opponent?site=arena&id=anna")
     assert "No game with this opponent passes these filters, or all were aborted." in page
-    assert '<span class="tag ">aborted</span>' in page
+    assert '<span class="tag">aborted</span>' in page
 
 
 # --- Controls ----------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ async def test_each_opponent_is_counted(database: Database, visitor: Visitor, su
     assert (bert["name"], bert["games"], bert["baits_set"], bert["decided"]) == ("Bert", 1, 0, 0)
     assert (told["count"], told["returned"], told["programs"]) == (2, 0, 0)
     page = await visitor.text("/dash/opponents")
-    assert '<a href="/dash/traps?opponent=Clara&amp;site=arena"><b class="mood-trap">2</b> of 2</a>' in page
+    assert '<a href="/dash/traps?opponent=Clara&amp;site=arena">2 of 2</a>' in page
 
 
 async def test_filters_select(database: Database, visitor: Visitor) -> None:

@@ -147,6 +147,7 @@ def _draw(games: Row, why: str | None) -> list[str]:
     elo = games["elo"]
     lines = [
         f"drawn trappy, standard | {games['drawn_treated']}, {games['drawn_untreated']}",
+        f"without a result | {games['guard']['missing_treated']}, {games['guard']['missing_untreated']}",
         f"with a result | {games['counted']}",
         f"still open, or after one that is | {games['waiting']}",
         "beyond a person's first games | 0",
