@@ -48,7 +48,7 @@ def page_command(
 
     The bot need not run.  Filters and options are those of the page's address, and so are the numbers.
     """
-    if not name:
+    if name in ("", "questions"):
         _print_questions()
         return
     own = {"sort": sort, "outcome": outcome, "by": by, "days": days, "kind": kind, "arms": arms}
