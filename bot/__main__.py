@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _drop_output() -> None:
-    """Let Python's own flush at exit succeed, whose failure would print a second error."""
+    """Prevent a second error message when Python flushes the closed output at exit."""
     if sys.stdout is None:
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

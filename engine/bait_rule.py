@@ -5,18 +5,18 @@ another reply looks better still, and nearly all of its traps are baits that nob
 *tempting* when all of this holds, in expected score and from the opponent's view:
 
 - it is an error: it costs `ERROR` or more against the best reply;
-- it is likely: somebody who models people expects it with probability `LIKELY` or more;
+- it is likely: the model of people gives it a probability of `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every reply that is best in truth.
 
-Of two thousand and more positions each of chess and Othello such a reply was found in one in seven to ten,
-and people played it in a quarter to a fifth of them, as often as expected (docs/research/baits.md).
+Such a reply exists in one of seven to ten positions (of more than 2,000 each at chess and Othello), and
+people played it in a quarter to a fifth of these, as often as expected (docs/research/baits.md).
 
 The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
 `shallow_probabilities` needs nothing but the scores: looks count by rank, truth by price.
 
-A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and these are
-the ones that people play most, since they had seen further.  So a bait counts and is named only when a search
-two plies deeper *confirms* it (`confirm_depth`).
+A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and people
+play exactly these most, because they saw further. So a bait counts and is named only when a search two plies
+deeper *confirms* it (`confirm_depth`).
 """
 
 import math

@@ -133,7 +133,7 @@ class Game(Protocol[P]):
         """
 
     def goes_on(self, position: P) -> P:
-        """A finished game's last position with counters and repetitions reset, for a server that plays on.
+        """A finished game's last position without its counters and repetitions, for a server that plays on.
 
         Servers differ in whether a third occurrence or a number of plies ends a game by itself.  A position
         that no game can continue from comes back unchanged.

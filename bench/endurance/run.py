@@ -12,8 +12,8 @@ its last life lasts for the other half and has to be flat: memory, descriptors, 
 all games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
 
 Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
-end.  What the program then takes, and how long the pages take, can be compared whatever the machine and the
-people's pace were like in between.
+end. Resource use and page times are compared in these rests, so that the machine's speed and the people's
+pace in between do not matter.
 
 At the end the bot's records are held against the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.

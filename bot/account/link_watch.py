@@ -27,7 +27,7 @@ class LinkWatch:
         """Why the link was lost last; empty: it is up, or has not been up yet."""
 
     async def watched(self, events: Any) -> AsyncIterator[Any]:
-        """The same events, while the watch takes note of them.
+        """Pass the events through and record their times.
 
         Args:
             events: An adapter's stream (`bot.servers.Server.account_events`).
@@ -44,5 +44,5 @@ class LinkWatch:
                 yield event
 
     def lost(self, reason: str) -> None:
-        """Take note that the link was lost."""
+        """Record that the link was lost."""
         self.up_since, self.trouble = None, reason

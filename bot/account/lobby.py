@@ -138,7 +138,7 @@ class Lobby:
         )
 
     def reload(self, config: Config) -> None:
-        """Go on with other settings; running games keep the manners and chat that they began with."""
+        """Apply new settings; running games keep the manners and chat that they began with."""
         old, self._services.config = self._services.config, config
         self._slots.config = config.challenges
         self._follow_rules()
@@ -177,7 +177,7 @@ class Lobby:
         return self._pause.is_on
 
     def _pause_changed(self) -> None:
-        """Leave the site's tournaments while paused, which would pair us, and return to them afterwards."""
+        """While paused, leave the site's tournaments, because they would pair us; rejoin them afterwards."""
         self._background.start("tournaments", partial(self._tournaments.follow, is_paused=self._is_paused))
         self._change()
 

@@ -32,7 +32,7 @@ class Rematches:
         """By opponent: rematches offered since their last game without one."""
 
     async def offer(self, game_id: str) -> None:
-        """Offer a rematch of a game that has ended, if it is one for that."""
+        """Offer a rematch of a finished game if the settings allow one."""
         most = self._services.config.manners.rematches
         if not most or not self._services.server.can(Ability.CHALLENGE):
             return
@@ -59,7 +59,7 @@ class Rematches:
 
 
 def proposal_for(game: StoredGame) -> Proposal | None:
-    """The terms of a rematch, with the colours the other way round; None: there is none of such a game."""
+    """The terms of a rematch, with the colours swapped; None: such a game has no rematch."""
     if game.opponent_is_bot or game.result is None or game.initial_position is not None:
         return None
     if game.clock_initial_s is None:

@@ -98,7 +98,7 @@ class AccountRunner:
         """None: the account is not being played at the moment."""
 
     def reload(self, config: Config) -> None:
-        """Go on with other settings (`bot.account.lobby.Lobby.reload`)."""
+        """Apply new settings (`bot.account.lobby.Lobby.reload`)."""
         self._config = config
         if self.lobby is not None:
             self.lobby.reload(config)

@@ -67,7 +67,7 @@ class AlarmChange:
 
     @property
     def is_notable(self) -> bool:
-        """Whether it fires or has fired; else it has only been wrong for a moment."""
+        """Whether it is firing or was; False for an alarm that was only pending."""
         return self.before in ACTIVE or self.state in ACTIVE
 
 

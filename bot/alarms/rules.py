@@ -94,7 +94,7 @@ def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database_slow(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """The database is slow, which is no news where it is worse."""
+    """The database is slow; not reported while `database` fires."""
     if database(history, config):
         return ""
     return _late_commits(history, "slow_commits", SLOW_COMMIT_S)

@@ -1,14 +1,12 @@
 """Access control of the operator's page and its controls.
 
-A browser on this machine would let any web page send requests to the loopback address.  So every request has
+A browser on this machine would let any web page send requests to the loopback address. So every request has
 to name a host that is ours (otherwise a foreign name could be made to resolve to this machine: DNS
-rebinding), and one that changes something has to come from a page of ours (``Origin``).  With a token a
-session is needed, too: a cookie that says until when it holds, signed with a key derived from the token, so
-that it survives a restart and ends when the token changes.  Signing out ends it until the next restart, and
-takes the cookie away.
-
-Wrong tokens in a header are not counted as those at the login are: nobody guesses sixteen characters, and
-behind a proxy a stranger could lock out the program that reads the metrics.
+rebinding), and a request that changes something has to come from a page of ours (``Origin``). With a token, a
+session is needed too: a cookie with an expiry time, signed with a key derived from the token, so that it
+survives a restart and becomes invalid when the token changes. Signing out ends the session until the next
+restart and deletes the cookie. Wrong tokens in a header are not counted, unlike those at the login: nobody
+guesses sixteen characters, and behind a proxy a stranger could lock out the program that reads the metrics.
 """
 
 import asyncio

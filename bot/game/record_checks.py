@@ -1,7 +1,7 @@
 """Checks a decision's record against other stored data: its row, game, forecast and other random draws.
 
-`engine.verification.verify` recomputes the decision from the record alone, so it cannot tell a record
-that was put into another row, or belongs to another game.
+`engine.verification.verify` recomputes the decision from the record alone, so it cannot detect a record in
+the wrong row or of another game.
 """
 
 from dataclasses import asdict

@@ -1,8 +1,8 @@
 """The moves of recent games, so that we can avoid playing the same game twice.
 
 lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
-plies and the same winner.  Besides, an opponent who has found a weak line would keep playing it, and so would
-all others who reads of it, since games are public.
+plies and the same winner. Besides, an opponent who has found a weak line would keep playing it, and so would
+others, because games are public.
 """
 
 import logging

@@ -355,7 +355,7 @@ def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
 
 
 class _Fields:
-    """A part of a card, which knows its place for messages."""
+    """A part of a card, with its path for messages."""
 
     def __init__(self, value: Any, where: str, path: str) -> None:
         self._where, self._path = where, path

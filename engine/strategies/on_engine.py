@@ -21,7 +21,7 @@ from engine.trappy import with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngineScores(Strategy):
-    """Mixed into a strategy, it chooses by the engine's scores instead of ours."""
+    """Mixed into a strategy, makes it choose by the engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

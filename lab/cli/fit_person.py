@@ -56,7 +56,7 @@ def fit_person_command(
     """Fit the people model's prior.
 
     It tilts a base model: how people of a rating, at a speed, depart from that model.  One half of the
-    persons, drawn by --seed, teaches it and the other half judges it.
+    persons, drawn by --seed, fits it and the other half judges it.
     """
     require_writable(out, ".json")
     known = _known_card(out)

@@ -1,8 +1,8 @@
 """Ablation of the trap arithmetic: recorded replies, and games with one part replaced.
 
 In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`).  In play the
-paper's player has one part replaced at a time: how a reply's looks become one number, what a trap is worth,
-what limits the bonus, the least size of a score.
+paper's player has one part replaced at a time: how a reply's shallow scores become one number, what a trap is
+worth, what limits the bonus, the least size of a score.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The searches from the slides of Charles Rich, literally: minimax, alpha-beta, material, quiescence.
 
-Plain and slow on purpose, with counters: the program's own searches are compared with them.
+Deliberately plain and slow, with counters: the program's own searches are compared with them.
 """
 
 from collections.abc import Callable, Sequence

@@ -109,7 +109,7 @@ def _tags(match: ReplayedGame, base_url: str) -> dict[str, str]:
 
 
 def outcome(match: ReplayedGame) -> str:
-    """The state of a game in a sentence; while it runs, nothing about who is ahead."""
+    """The state of a game in a sentence; while it runs, it does not say who is ahead."""
     if not match.is_over:
         return "The game is being played: watch it live."
     record = match.record

@@ -1,10 +1,9 @@
 """The cost of requests, and the budgets of accounts, addresses and all clients together.
 
 A point is about a millisecond of processor time.  Each request is charged to three token buckets: the
-account's, the address's and the common one.  While the common one runs low, an address gets the less of it
-the more it has
-spent lately, so those who ask little are answered however many ask much; and the last part of it, as of each
-address's, is kept for those who are in a game.
+account's, the address's and the common one. While the common bucket runs low, addresses that have spent
+little lately are served first. The last part of the common bucket, and of each address's, is reserved for
+players in a game.
 """
 
 import math

@@ -62,7 +62,7 @@ class _Asked:
 def _numbers(seen: Sequence[str]) -> set[int]:
     """The positions with some keys; invalid keys are ignored.
 
-    To leave one out needs no signature: a page may still have names from before a restart.
+    A position can be left out without a signature, because a page may have keys from before a restart.
     """
     found = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
     return {int(each.group(1)) for each in found if each is not None}
@@ -107,10 +107,10 @@ class ReplyTrainer:
         """The position to show: one that is due, else from the person's games, else near their rating.
 
         Args:
-            account_id: The person; None: somebody without an account.
+            account_id: The person; None: a visitor without an account.
             game: The game's name.
-            seen: Positions that a visitor without an account has seen, by their keys.  With an account they
-                are ignored: nobody may choose what is rated.
+            seen: Positions that a visitor without an account has seen, by their keys.  They are ignored for
+                people with an account, who may not choose which position is rated.
         """
         left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
@@ -164,10 +164,10 @@ class ReplyTrainer:
         return self._question(problem, str(position_id), why=why, you=await self._you(account_id, game))
 
     async def of_game(self, account_id: str | None, game_id: str, seen: Sequence[str] = ()) -> Json:
-        """The next position of a finished game in which its player fell; its answers change no rating.
+        """The next position of a finished game in which the player took a bait; answers change no rating.
 
         Args:
-            account_id: The person; None: somebody without an account.
+            account_id: The person; None: a visitor without an account.
             game_id: The arena's id of the game.
             seen: Keys of its positions that the person is done with.
 

@@ -4,8 +4,8 @@ Three sources.  Recorded games of people: every move in them is one that the bot
 reply is judged as if it had.  Games of trappy and of standard minimax against models of people, in the same
 openings.  And the bot's own games, which are not read here: a job's result follows from its arguments and the
 seed alone, so that a stopped run ends with the same numbers anywhere, while the bot's games change from day
-to day and are looked at again and again, for which they have intervals of another kind.  They are reported by
-`desdemona stats --by player`, whose rows "Figure 9" are the same counts by the same function
+to day and are monitored continuously, which needs intervals of another kind. They are reported by `desdemona
+stats --by player`, whose rows "Figure 9" are the same counts by the same function
 (`engine.judgement.classify_reply`); a test holds the two together.
 """
 

@@ -1,8 +1,8 @@
 """Puzzle positions: imported from finished games, and selected for a person.
 
 A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
-reply of a person was not sound: it cost more than `TOLERANCE`.  Positions that the same moves led to are one;
-each taken bait is stored with the decision from which the position is shown.
+reply of a person was not sound: it cost more than `TOLERANCE`. Positions reached by the same moves count as
+one; each taken bait is stored with the decision from which the position is shown.
 
 The rows are made when a game is settled, and for older games once (`bot.arena.training.puzzle_importer`),
 so that a
@@ -224,7 +224,7 @@ async def _position_of(
 
 
 async def settled_up_to(session: AsyncSession, site: str) -> int:
-    """A key of ours up to which all games of the arena are settled, and none is added any more."""
+    """The highest of our keys up to which all arena games are settled and no game can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
     found = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(found) or 0
@@ -426,7 +426,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """A condition only if there is something to leave out: databases do not see that it is empty."""
+    """The condition that leaves these out; none for an empty list, which databases do not optimise."""
     return (position_id.not_in(without),) if without else ()
 
 

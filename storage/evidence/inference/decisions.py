@@ -9,8 +9,8 @@ the mean of the people model's expected costs after T and after N::
     m   = 0.8 b x + 0.2 y
     psi = (Y - m) (A / p - (1 - A) / (1 - p))
 
-The mean of psi is the average effect of a trap on the next reply.  Beside it stands, for a look at a number
-of decisions fixed beforehand, weighted centred least squares (Boruvka): Y on 1, x and A - 1/2.
+The mean of psi is the average effect of a trap on the next reply. The report also has weighted centred least
+squares (Boruvka), valid at one number of decisions fixed beforehand: Y on 1, x and A - 1/2.
 """
 
 from collections.abc import Sequence

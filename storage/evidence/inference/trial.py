@@ -224,8 +224,8 @@ _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
 def hide_early(found: Any, why: str | None = None) -> None:
     """Hide the estimates in a report's JSON for which it is too early: showing them would invite peeking.
 
-    Of each such estimate the counts stay; every other number becomes None.  Each estimate gets `too_early`,
-    true or false, and `why_too_early`, a text or None.
+    The counts of such an estimate stay; every other number becomes None. Each estimate gets `too_early`, true
+    or false, and `why_too_early`, a text or None.
 
     Args:
         found: Plain JSON values of estimates with their own reason in `too_early`; changed in place.

@@ -4,9 +4,8 @@ Replies to moves that set a trap are counted separately from all others.  Only w
 here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
 Replies of one game are alike, so an interval is by game: it leaves out one game at a time
-(`storage.evidence.inference.fixed`).  Among few replies all may happen to be alike, so that of the errors'
-share is at
-least as wide as Wilson's, and that of the cost, in proportion, as that of the errors' share
+(`storage.evidence.inference.fixed`). A few replies may all happen to be alike. So the interval of the error
+rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
 (docs/statistics.md says how often they cover the truth).
 """
 

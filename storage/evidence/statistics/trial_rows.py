@@ -61,7 +61,7 @@ async def trial_games(
     Args:
         session: Of the transaction.
         trial: The trial.
-        treated: The player whose effect is asked for (A = 1).
+        treated: The player whose effect is estimated (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
         passing: All games that pass these filters; None: those of the trial are read.
