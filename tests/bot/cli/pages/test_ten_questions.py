@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.parts.terminal import bars
 from bot.views.questions import QUESTIONS, Question, questions
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
@@ -165,13 +164,3 @@ def test_the_guide_has_each_question_with_its_command_and_page() -> None:
         assert f"### {number}. {question.text}" in section
         assert f"desdemona {question.command}".replace("MONTH", "2026-11-01") in section
         assert question.link.replace("MONTH", "2026-11-01") in section
-
-
-@pytest.mark.parametrize(
-    ("values", "drawn"),
-    [([1500], "▁"), ([1, 8], "▁█"), ([5, 5, 5], "▁▁▁"), (range(60), "▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇██")],
-)
-def test_bars(values: list[float], drawn: str) -> None:
-    assert len(bars(values)) == len(drawn)
-    assert bars(values)[0] in "▁"
-    assert bars(values)[-1] == drawn[-1]
