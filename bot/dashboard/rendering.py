@@ -4,11 +4,11 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot.base.rounding import counted, percent
+from bot.base.rounding import counted, duration, percent
 from bot.charts.boards import board_shapes
 from bot.parts.html import board_of, html_of, pills_of, with_code
 from bot.text.bait_text import probability_text, score_text
-from bot.text.values_text import ago, moment, number, signed, span, title_of
+from bot.text.values_text import ago, moment, number, signed, title_of
 from bot.views.addresses import opponent_path, query_text
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -31,7 +31,7 @@ def environment() -> Environment:
         counted=counted,
         moment=moment,
         ago=ago,
-        span=span,
+        duration=duration,
         title_of=title_of,
         score_text=score_text,
         probability_text=probability_text,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bot.base.rounding import half_up
+from bot.base.rounding import percent
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -21,7 +21,7 @@ class ShareText:
     share: float
 
     def __str__(self) -> str:
-        return "under 1 %" if 0 < self.share < 0.01 else f"{half_up(100 * self.share):.0f} %"
+        return "under 1 %" if 0 < self.share < 0.01 else percent(self.share)
 
     def to_json(self) -> dict[str, Any]:
         """See `Sentence.to_json`."""

@@ -3,7 +3,7 @@
 import math
 from datetime import UTC, datetime
 
-from bot.base.rounding import NO_VALUE, half_up
+from bot.base.rounding import NO_VALUE, duration, half_up
 from engine.games import GAMES
 
 
@@ -49,22 +49,12 @@ def milliseconds(seconds: float | None) -> str:
     return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
 
 
-def span(seconds: float | None) -> str:
-    """A length of time, for instance ``3 min``, by its largest unit."""
-    if seconds is None:
-        return NO_VALUE
-    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:.0f} {name}"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-
-
 def ago(value: datetime | None, now: datetime | None = None) -> str:
     """The time since an event, in words."""
     if value is None:
         return NO_VALUE
     elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
-    return "just now" if elapsed_s < 1 else f"{span(elapsed_s)} ago"
+    return "just now" if elapsed_s < 1 else f"{duration(elapsed_s, 1)} ago"
 
 
 def title_of(game: str) -> str:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.alarms.board import AlarmStatus
-from bot.base.rounding import counted
+from bot.base.rounding import counted, duration
 from bot.control.health_monitor import link_trouble
 from bot.control.status import Admission, Status
-from bot.control.status_text import duration
 
 ERROR_FRESH = timedelta(hours=1)
 """How long an error of the log is shown."""

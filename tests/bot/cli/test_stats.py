@@ -58,7 +58,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     lines = lines_of(out)
     assert {"standard trappy", "othello othello", "games (opponents) 1 (1) 2 (1)"} <= lines
     assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
-    assert any(line.startswith("beyond chance - ") and line.endswith(", too early") for line in lines)
+    assert "beyond chance \N{EN DASH} too early" in lines
     assert "Figure 9: traps answered 0 2" in lines
     assert "performance rating is right at one look alone, and takes games as independent." in " ".join(
         out.split()
