@@ -140,7 +140,8 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"{move} tempts nobody to an error that I know of."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
-    return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {percent(bait.cost / WHOLE)} of the game."
+    cost = percent(bait.cost / WHOLE)
+    return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game."
 
 
 def _stats(facts: ChatFacts) -> str:
