@@ -226,7 +226,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
         style=DIFFERENCE,
     )
     note = "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty."
-    return ChartPart("For whom?", chart, note, "points per 100 games · games")
+    return ChartPart("For whom?", chart, note=note, aside="points per 100 games · games")
 
 
 def _stratum_text(stratum: Stratum) -> str:
