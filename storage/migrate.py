@@ -25,6 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 import migrations
 from storage import tables
 from storage.packing.records import keep, pack, unpack
+from storage.quarantine import move_to_quarantine
 from storage.tables.base import Base
 from storage.tables.types import render_item
 
@@ -168,6 +169,7 @@ def _config(connection: Connection) -> "Config":
     config.attributes["render_item"] = render_item
     # A packed format once released never changes, so migrations may use them like types of SQLAlchemy's.
     config.attributes["packing"] = {"pack": pack, "keep": keep, "unpack": unpack}
+    config.attributes["quarantine"] = move_to_quarantine
     return config
 
 

@@ -227,3 +227,7 @@ class StoredEvent:
 
 MATCH_SITE = "match"
 """Site of the matches between programs on this machine."""
+
+
+DERIVED = frozenset({"game_summaries", "game_baits"})
+"""Tables that are computed from others, and computed again if anything is wrong with them."""

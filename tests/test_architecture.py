@@ -86,16 +86,18 @@ STORAGE = {
     "storage.tables": {"damage", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
     "storage.inserts": {"tables"},
-    "storage.migrate": {"packing", "tables"},
+    "storage.quarantine": {"records"},
+    "storage.migrate": {"packing", "quarantine", "tables"},
     "storage.database": {"damage", "drivers", "errors", "migrate"},
-    "storage.ledger": {"damage", "errors", "filters", "inserts", "packing", "records", "tables"},
+    "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
     "storage.research": {"inserts", "tables"},
     "storage.evidence": {
         "damage", "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",
     },
-    "storage.arena": {"damage", "evidence", "filters", "inserts", "ledger", "records", "tables"},
+    "storage.arena": {"evidence", "filters", "inserts", "ledger", "records", "tables"},
     "storage.maintenance": {
-        "damage", "database", "errors", "evidence", "ledger", "migrate", "packing", "records", "tables",
+        "damage", "database", "errors", "evidence", "inserts", "ledger", "migrate", "packing", "quarantine",
+        "records", "tables",
     },
 }  # fmt: skip
 BOT = {
@@ -153,6 +155,7 @@ STILL_JUDGE = {
     "storage.ledger.decisions",
     "storage.ledger.forecasts",
     "storage.ledger.outcomes",
+    "storage.maintenance.malformed",
     "storage.maintenance.recheck",
 }
 

@@ -14,7 +14,6 @@ from bot.base.errors import ConfigError
 from storage.arena import accounts as arena
 from storage.arena.account_actions import DELETED
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess, RatingRecord
-from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -52,7 +51,7 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
 
     Raises:
         ConfigError: The name is not allowed, or a person has it.
-        StorageError: The database failed, or the account is damaged.
+        StorageError: The database failed.
     """
     token = token or new_token()
     async with database.write() as session:
@@ -69,14 +68,12 @@ async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
 
     Raises:
         ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.
-        StorageError: The account is damaged.
     """
     if not NAME.fullmatch(name) or is_reserved(name):
         raise ConfigError(
             f"{name!r} cannot be a bot's name: 2 to 20 letters, digits, - or _, and no reserved word"
         )
-    with damage_stops():
-        account = await arena.get_account(session, name.lower())
+    account = await arena.get_account(session, name.lower())
     if account is not None and not account.is_bot:
         raise NameOfPerson(f"the name {name} is taken by a person at the arena; choose another for the bot")
     if account is not None and account.access is ArenaAccess.BANNED:

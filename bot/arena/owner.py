@@ -22,7 +22,6 @@ from bot.base.errors import DesdemonaError
 from storage.arena import accounts as arena
 from storage.arena.account_actions import anonymise_account, rename_account, set_access
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
-from storage.damage import damage_stops
 from storage.database import Database
 from storage.tables.types import now_utc
 
@@ -91,11 +90,10 @@ class ArenaOwner:
         """All accounts but the deleted ones, by name.
 
         Raises:
-            StorageError: The database failed, or an account is damaged.
+            StorageError: The database failed.
         """
         async with self._database.read() as session:
-            with damage_stops():
-                found = await arena.list_accounts(session)
+            found = await arena.list_accounts(session)
             games = await arena.count_games_by_account(session)
         return [
             OwnedAccount(
@@ -226,8 +224,7 @@ class ArenaOwner:
     # --- Helpers ----------------------------------------------------------------------------------------
 
     async def _account(self, name: str) -> AccountRecord:
-        with damage_stops():
-            account = await self._accounts.get(name)
+        account = await self._accounts.get(name)
         if account is None or account.access is ArenaAccess.DELETED:
             raise OwnerError(f"the arena has no account {name!a:.80}")
         return account

@@ -33,7 +33,7 @@ from storage.arena.accounts import (
     RatingRecord,
 )
 from storage.database import Database
-from storage.errors import StorageError, UnreadableRow
+from storage.errors import StorageError
 from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
@@ -126,11 +126,9 @@ class Referee:
         for game_id in ids:
             try:
                 self._seat(await self.find(game_id))
-            except StorageError as error:
-                if not isinstance(error, UnreadableRow):
-                    raise
-                logger.error("cannot resume game %s: %s", game_id, error)
-            except Exception as error:  # the edge of a game: a corrupt row must not stop the others
+            except StorageError:
+                raise
+            except Exception as error:  # the edge of a game: one must not stop the others
                 logger.error("cannot resume game %s: %s: %s", game_id, type(error).__name__, error)
         if self._live:
             logger.info("resumed %d open games", len(self._live))

@@ -39,15 +39,14 @@ from engine.time_management import Limits
 from engine.verification import verify
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
-from storage.evidence.statistics.damaged_rows import damaged_rows
-from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaRating
+from storage.maintenance.malformed import needed_at_start, quarantine_malformed
 
 SELF_TEST_DEPTH = 6
 PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
-_MOST_DAMAGED = 3
+_MOST_NAMED = 3
 """Rows of the database that are named."""
 
 
@@ -120,15 +119,13 @@ async def _configuration(config: Config, source: str) -> str:
 
 
 async def _database(config: Config) -> str:
-    database = await Database.open(config.storage.url)
+    database, moved = await Database.open(config.storage.url), list[str]()
     try:
         await database.try_writing()
-        if config.arena.enabled:  # the games, which may be many, are left to `db recheck`
-            async with database.read() as session:
-                damaged = await damaged_rows(session, (ArenaElapsed, ArenaAccount, ArenaRating))
-            if damaged:
-                told = "; ".join(each.text for each in damaged[:_MOST_DAMAGED])
-                raise StorageError(f"damaged: {told}; `desdemona db recheck` lists all such rows")
+        moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
+        if moved:
+            told = "; ".join(moved[:_MOST_NAMED])
+            raise StorageError(f"moved to the quarantine: {told}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()

@@ -37,7 +37,7 @@ from storage.evidence.exports.rows import EXPORTS, What
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import list_games, require_readable
+from storage.ledger.games import list_games
 from storage.ledger.own_game_records import record_of
 from storage.maintenance.unfinished_files import BeingWritten, unfinished_file
 from storage.research.archive import BATCH, add_games, each_game
@@ -119,7 +119,6 @@ def export_games(
             for stored in reversed(await list_games(session, filters)):
                 if suspect is not None and (stored.id in flags) is not suspect:
                     continue
-                require_readable(stored)
                 decisions = []
                 if form is not GameFormat.TRANSCRIPT:  # which cannot hold comments
                     decisions = await list_decisions(session, stored.id)

@@ -19,7 +19,8 @@ def recheck_command(
     """Verify every decision and judge replies that lack it.
 
     It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any
-    time.  The exit status is 1 when a record is wrong or damaged.
+    time.  The exit status is 1 when a record is wrong or a row was moved to
+    the quarantine.
     """
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()
@@ -37,15 +38,14 @@ def recheck_command(
         print_json(found.to_json())
     else:
         _print_findings(found)
-    raise typer.Exit(1 if found.wrong or found.damaged else 0)
+    raise typer.Exit(1 if found.wrong or found.quarantined else 0)
 
 
 def _print_findings(found: Findings) -> None:
     for wrong in found.wrong:
-        ply = "" if wrong.ply is None else f", ply {wrong.ply}"
-        print(printable(f"WRONG  {wrong.site} game {wrong.game}{ply}: {wrong.reason}"))
-    for row in found.damaged:
-        print(printable(f"DAMAGED  {row.text}"))
+        print(printable(f"WRONG  {wrong.site} game {wrong.game}, ply {wrong.ply}: {wrong.reason}"))
+    for row in found.quarantined:
+        print(printable(f"QUARANTINED  {row.text}"))
     pruned = f", pruned: {found.pruned}" if found.pruned else ""
     print(f"decisions verified: {found.verified}, wrong: {len(found.wrong)}{pruned}")
     print(

@@ -33,6 +33,7 @@ from bot.control.control_socket import listening
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
+from bot.daemon.start_check import check_at_start
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import first_error
@@ -103,6 +104,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         strong, models = config.engine.strong(), config.human.model_registry()
         database = await Database.open(config.storage.url)
         stack.push_async_callback(database.close)
+        await check_at_start(database)
         configs = await without_taken_levels(config, configs, database)
         engines = EnginePool(config.uci.settings())
         stack.push_async_callback(asyncio.to_thread, engines.close)  # closed after the pool, its user
@@ -242,6 +244,7 @@ async def serve_arena(config: Config) -> None:
     stop = _signalled()
     database = await Database.open(config.storage.url)
     try:
+        await check_at_start(database)
         arena = Arena(config.arena, database, report=stored_report(database, reveal=config.trial.reveal))
         async with arena.running() as url:
             owner = ArenaActions(config, database, lambda: arena)

@@ -36,13 +36,18 @@ from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
 from storage.database import Database
-from storage.errors import StorageError, UnreadableRow
-from storage.evidence.statistics.damaged_rows import DamagedRow, damaged_rows
+from storage.errors import StorageError
+from storage.inserts import core_table
 from storage.ledger.events import list_events
+from storage.maintenance.malformed import (
+    MalformedRow,
+    quarantine_malformed,
+    quarantine_row,
+    whole_database,
+)
 from storage.maintenance.recheck import (
     NextDecision,
     RecordedDecision,
-    UnreadableDecision,
     columns_from,
     count_decisions,
     decisions_between,
@@ -52,6 +57,7 @@ from storage.maintenance.recheck import (
 )
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
+from storage.tables.games import DecisionRow
 
 logger = logging.getLogger(__name__)
 
@@ -64,14 +70,13 @@ OnCount = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrongRecord:
-    """A decision whose record is damaged, fails verification, or contradicts its game."""
+    """A decision whose record fails verification, or contradicts its game."""
 
     site: str
-    """``?`` where it cannot be read."""
     game: str
-    """The site's key of the game; where it cannot be read, ``#`` and the key of its row."""
-    ply: int | None
-    """Moves made before it; None where it cannot be read."""
+    """The site's key of the game."""
+    ply: int
+    """Moves made before it."""
     reason: str
 
 
@@ -96,8 +101,8 @@ class Findings:
     """Wrong game summaries that were recomputed
     (`storage.evidence.summaries`).
     """
-    damaged: list[DamagedRow] = field(default_factory=list)
-    """Rows of other tables with invalid values."""
+    quarantined: list[MalformedRow] = field(default_factory=list)
+    """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
     """Decisions that still lack an outcome or a complete profile, by reason."""
 
@@ -115,7 +120,8 @@ class Findings:
                 for each in self.wrong
             ],
             "summaries": self.summaries,
-            "damaged": [asdict(each) for each in self.damaged],
+            "quarantined": [asdict(each) for each in self.quarantined],
+            "damaged": [asdict(each) for each in self.quarantined],  # its name up to 0.2.0
             "left": dict(self.left),
         }
 
@@ -135,9 +141,9 @@ async def recheck(
     """
     findings = Findings()
     models = models or ModelRegistry()
+    findings.quarantined = await quarantine_malformed(database, whole_database())
     async with database.read() as session:
         total, last_id = await count_decisions(session)
-        findings.damaged = await damaged_rows(session)
     checks = RecordChecks()
     on_count = None if counting is None else counting(total)
     async with SearchPool(1, table_mb) as pool:
@@ -149,18 +155,10 @@ async def recheck(
                 findings.summaries = await check_summaries(database)
                 return findings
             for found in batch:
-                if isinstance(found, UnreadableDecision):
-                    findings.wrong.append(_unreadable(found))
-                else:
-                    await _Recheck(database, pool, models, findings, checks, found).run()
+                await _Recheck(database, pool, models, findings, checks, found).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
-
-
-def _unreadable(found: UnreadableDecision) -> WrongRecord:
-    game = f"#{found.game_id}" if found.site_game_id is None else found.site_game_id
-    return WrongRecord("?" if found.site is None else found.site, game, found.ply, found.reason)
 
 
 class _Left(Exception):
@@ -189,7 +187,10 @@ class _Recheck:
     async def run(self) -> None:
         is_pruned = False
         try:
-            decision = self._verified()
+            decision = await self._read()
+            if decision is None:
+                return
+            self._verify(decision)
             is_pruned = decision.is_pruned
             await self._restore(decision)
             await self._check_reply(decision)
@@ -200,9 +201,6 @@ class _Recheck:
             return
         except _Left as left:
             self._findings.left[str(left)] += 1
-        except UnreadableRow as error:
-            self._note_wrong(f"a row that belongs to it cannot be read: {error}")
-            return
         except StorageError:
             raise
         except Exception as error:  # one damaged decision must not hide the others
@@ -218,9 +216,20 @@ class _Recheck:
         found = self._found
         self._findings.wrong.append(WrongRecord(found.site, found.site_game_id, found.ply, reason))
 
-    def _verified(self) -> Decision:
+    async def _read(self) -> Decision | None:
+        """The decision; None: its record is none, and its row has been moved to the quarantine."""
         try:
-            decision = Decision.from_record(unpack(self._found.record))
+            return Decision.from_record(unpack(self._found.record))
+        except RecordError as error:
+            found, reason, table = self._found, str(error), core_table(DecisionRow)
+            async with self._database.write() as session:
+                moved = await quarantine_row(session, table, (found.id,), reason)
+            row = MalformedRow(table.name, found.id, reason, moved)
+            self._findings.quarantined.append(row)
+            return None
+
+    def _verify(self, decision: Decision) -> None:
+        try:
             get_rules(decision.game).parse_position(decision.position)
             with suppress(PrunedRecord):
                 verify(decision)
@@ -229,7 +238,6 @@ class _Recheck:
             raise
         except Exception as error:  # a damaged record may contain anything
             raise RecordError(f"it cannot be verified: {type(error).__name__}: {error}") from error
-        return decision
 
     async def _restore(self, decision: Decision) -> None:
         """Recompute the derived columns of a row that differ from its record."""

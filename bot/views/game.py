@@ -26,12 +26,12 @@ from engine.formats.files import GameFormat
 from engine.formats.record import BadGame
 from engine.game import if_it_goes_on
 from engine.games import GAMES
-from storage.damage import VALUE_ERRORS, reason_of, require_damage
+from storage.damage import VALUE_ERRORS, reason_of
 from storage.database import Database
 from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.evidence.trap_report import CandidateReport, ReplyReport
 from storage.ledger.decisions import list_decisions
-from storage.ledger.games import load_game_by_id, require_readable
+from storage.ledger.games import load_game_by_id
 from storage.ledger.own_game_records import record_of
 from storage.records import StoredGame
 
@@ -306,13 +306,7 @@ async def load(database: Database, query: Query) -> GameView:
     """See `bot.views.page.Page.load`."""
     async with database.read() as session:
         stored = await _stored(session, query)
-        try:
-            marks = await list_marks(session, stored.id)
-        except Exception as error:  # a damaged row may contain anything
-            require_damage(error)
-            raise NoSuchThing(
-                f"Game {stored.id} cannot be read: {reason_of(error)}. `db recheck` lists such rows."
-            ) from error
+        marks = await list_marks(session, stored.id)
         ply = query.number("ply", _first_ply(marks), 0, _MOST_MOVES)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
@@ -338,19 +332,11 @@ async def _stored(session: Any, query: Query) -> StoredGame:
     """The game that an address names.
 
     Raises:
-        NoSuchThing: There is none, or its row is damaged.
+        NoSuchThing: There is none.
     """
     key = query.own.get("id", "")
     is_number = key.isascii() and key.isdecimal() and len(key) < 19
-    try:
-        stored = await load_game_by_id(session, int(key)) if is_number else None
-        if stored is not None:
-            require_readable(stored)
-    except Exception as error:  # a damaged row may contain anything
-        require_damage(error)
-        raise NoSuchThing(
-            f"Game {key} is damaged: {reason_of(error)}. `db recheck` lists such rows."
-        ) from error
+    stored = await load_game_by_id(session, int(key)) if is_number else None
     if stored is None:
         raise NoSuchThing(f"There is no game {key!a:.40}.")
     return stored
@@ -396,7 +382,7 @@ async def download(database: Database, query: Query) -> Download:
 
     Raises:
         BadQuery: The format is unknown, or cannot express the game.
-        NoSuchThing: There is no such game, or one of its records is damaged.
+        NoSuchThing: There is no such game.
     """
     form = GameFormat(query.choice("format", tuple(FORMATS)))
     async with database.read() as session:
@@ -407,9 +393,6 @@ async def download(database: Database, query: Query) -> Download:
             text = await asyncio.to_thread(files.write, record, form)
         except BadGame as error:
             raise BadQuery(f"format: {form} cannot express this game: {error}") from error
-        except Exception as error:  # a damaged record may contain anything
-            require_damage(error)
-            raise NoSuchThing(f"A record of game {stored.id} is damaged: {reason_of(error)}") from error
     return Download(text, FORMATS[form], f"game-{stored.id}.{_ENDINGS.get(form.value, form.value)}")
 
 

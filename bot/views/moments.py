@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.charts.boards import BoardMark, MarkKind
-from bot.parts.html import board_of
 from bot.parts.values import Board
 from bot.text.bait_text import short_name
 from bot.text.moment_text import MomentVerdict, judge_moment
 from engine.bait_rule import ReplyForecast
+from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
-from engine.games import get_rules
+from engine.games import GAMES, get_rules
 from engine.judgement import expected_scale_centi
-from storage.damage import decoding, reason_of, require_damage
+from storage.damage import reason_of
 from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
-from storage.ledger.games import load_game_by_id, require_readable
+from storage.ledger.games import load_game_by_id
 from storage.records import StoredDecision, StoredGame
 
 _MARKS = {
@@ -82,30 +82,22 @@ async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment |
     Raises:
         StorageError: The database failed.
     """
-    try:
-        stored = await load_game_by_id(session, game_id)
-        if stored is None:
-            return "its game is gone"
-        with decoding():
-            require_readable(stored)
-        return await read_moment_of(session, stored, ply)
-    except Exception as error:  # a damaged record may contain anything
-        require_damage(error)
-        return reason_of(error)
+    stored = await load_game_by_id(session, game_id)
+    return "its game is gone" if stored is None else await read_moment_of(session, stored, ply)
 
 
 async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
     """The same for a game that is already loaded."""
+    if stored.game not in GAMES:
+        return f"this program does not know the rules of {stored.game!a:.40}"
     try:
         made = await get_decision(session, stored.id, ply)
         if made is None:
             return "it is gone"
         forecast = await get_forecast(session, made.id)
         # Naming all replies is slow and must not block the event loop.
-        with decoding():
-            return await asyncio.to_thread(_moment, stored, made, forecast)
-    except Exception as error:  # a damaged record may contain anything
-        require_damage(error)
+        return await asyncio.to_thread(_moment, stored, made, forecast)
+    except RecordError as error:
         return reason_of(error)
 
 
@@ -113,7 +105,7 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
     game = get_rules(stored.game)
     report = decision_report(game, stored, made, forecast)
     scale = expected_scale_centi(made.decision)
-    found = Moment(
+    return Moment(
         game=stored.game,
         our_side=stored.our_side,
         unit=game.score_unit,
@@ -124,9 +116,6 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
         ),
         worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
     )
-    for board in (found.board, found.board_before):
-        board_of(board)  # rows or squares that are none are damage, too
-    return found
 
 
 def _worths(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:

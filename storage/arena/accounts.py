@@ -9,13 +9,10 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, tr
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import Where, leave_out_damaged, named_damage, require_damage, require_types
 from storage.tables.arena import ArenaAccess as ArenaAccess
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
 
-_MOST_MS = 2**62
-"""More than any of the arena's times; SQLite orders texts after all numbers."""
 STARTED = "started"
 """Status of a game that is still running."""
 
@@ -136,25 +133,14 @@ async def add_account(
 
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
-    """The account with this id.
-
-    Raises:
-        RecordError: It or a rating of it is damaged.
-    """
-    found = await _list_accounts(session, ArenaAccount.id == account_id, 1)
+    """The account with this id."""
+    found = await _accounts(session, ArenaAccount.id == account_id, 1)
     return found[0] if found else None
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """The accounts with these ids, as far as there are any; damaged ones are left out and logged."""
-
-    async def read(only: str | None) -> list[AccountRecord]:
-        return await _accounts(session, ArenaAccount.id.in_(ids if only is None else (only,)), None)
-
-    async def keys() -> Collection[str]:
-        return sorted(ids)
-
-    return await leave_out_damaged(session, read, keys, lambda key: _rows_of_accounts(ArenaAccount.id == key))
+    """The accounts with these ids, as far as there are any."""
+    return await _accounts(session, ArenaAccount.id.in_(ids), None)
 
 
 async def find_token(session: AsyncSession, token_hash: str) -> str | None:
@@ -178,12 +164,8 @@ async def try_writing(session: AsyncSession) -> None:
 
 
 async def list_accounts(session: AsyncSession) -> list[AccountRecord]:
-    """All accounts, by id, deleted ones included.
-
-    Raises:
-        RecordError: One of them or a rating is damaged.
-    """
-    return await _list_accounts(session, true(), None)
+    """All accounts, by id, deleted ones included."""
+    return await _accounts(session, true(), None)
 
 
 async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> None:
@@ -196,24 +178,6 @@ async def set_token(session: AsyncSession, account_id: str, token_hash: str) -> 
 async def make_bot(session: AsyncSession, account_id: str) -> None:
     """Turn a person's account into a program's."""
     await session.execute(update(ArenaAccount).where(ArenaAccount.id == account_id).values(is_bot=True))
-
-
-async def _list_accounts(
-    session: AsyncSession, where: ColumnElement[bool], limit: int | None
-) -> list[AccountRecord]:
-    try:
-        return await _accounts(session, where, limit)
-    except Exception as error:
-        require_damage(error)
-        raise await named_damage(session, error, *_rows_of_accounts(where)) from error
-
-
-def _rows_of_accounts(where: ColumnElement[bool]) -> list[Where]:
-    """The rows of accounts with their ratings."""
-    return [
-        (ArenaAccount, where),
-        (ArenaRating, ArenaRating.account_id.in_(select(ArenaAccount.id).where(where))),
-    ]
 
 
 async def _accounts(
@@ -232,13 +196,11 @@ async def _accounts(
     accounts: dict[str, AccountRecord] = {}
     ratings: dict[str, dict[str, RatingRecord]] = {}
     for row in rows:
-        require_types(row[: len(wanted.c)], wanted.c)
         own = ratings.setdefault(row.id, {})
         accounts.setdefault(
             row.id, AccountRecord(row.id, row.name, row.is_bot, row.created_at, own, row.access)
         )
         if row.variant is not None:
-            require_types(row[len(wanted.c) :], rating)
             own[row.variant] = RatingRecord(row.rating, row.deviation, row.volatility, row.games)
     return list(accounts.values())
 
@@ -274,21 +236,10 @@ async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
 
 
 async def load_game(session: AsyncSession, game_id: str) -> ArenaGameRecord | None:
-    """The game with this id, over or not.
-
-    Raises:
-        RecordError: It is damaged.
-    """
-    columns, this = ArenaGame.__table__.columns, ArenaGame.id == game_id
-    try:
-        row = (await session.execute(select(*columns).where(this))).first()
-        if row is None:
-            return None
-        require_types(row, columns)
-    except Exception as error:
-        require_damage(error)
-        raise await named_damage(session, error, (ArenaGame, this)) from error
-    return _record(row)
+    """The game with this id, over or not."""
+    columns = ArenaGame.__table__.columns
+    row = (await session.execute(select(*columns).where(ArenaGame.id == game_id))).first()
+    return None if row is None else _record(row)
 
 
 async def list_open_ids(session: AsyncSession) -> list[str]:
@@ -408,24 +359,10 @@ def _record(row: Row[Any]) -> ArenaGameRecord:
 
 
 async def load_time(session: AsyncSession) -> SavedTime:
-    """The arena's time when it was last saved, or when the latest running turn began.
-
-    Raises:
-        RecordError: The row of it is damaged.
-    """
-    columns = (ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at)
-    try:
-        row = (await session.execute(select(*columns))).first()
-        if row is not None:
-            require_types(row, columns)
-    except Exception as error:
-        require_damage(error)
-        raise await named_damage(session, error, (ArenaElapsed, true())) from error
+    """The arena's time when it was last saved, or when the latest running turn began."""
+    row = (await session.execute(select(ArenaElapsed.elapsed_ms, ArenaElapsed.saved_at))).first()
     is_open = ArenaGame.status == STARTED
-    # A damaged game is left alone when the games are resumed, so it tells no time either.
-    latest = await session.scalar(
-        select(func.max(ArenaGame.turn_began_ms)).where(is_open, ArenaGame.turn_began_ms < _MOST_MS)
-    )
+    latest = await session.scalar(select(func.max(ArenaGame.turn_began_ms)).where(is_open))
     open_games = await session.scalar(select(func.count()).select_from(ArenaGame).where(is_open)) or 0
     if row is None:
         return SavedTime(latest or 0, None, open_games)

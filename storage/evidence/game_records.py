@@ -24,7 +24,6 @@ from engine.errors import RecordError
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from engine.strategies.registry import STRATEGIES
-from storage.damage import require_number
 from storage.evidence.inference.suspects import COPIED_PLIES, FAST_S, NO_OPENING
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.replies import (
@@ -46,7 +45,7 @@ from storage.evidence.replies import (
 from storage.evidence.slips import is_slip
 from storage.evidence.trials import is_own_position
 from storage.filters import phase_of, standing
-from storage.records import LEAST_RATING, MOST_RATING, DecisionState
+from storage.records import DecisionState
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow, ReplyTimeRow
 
 logger = logging.getLogger(__name__)
@@ -321,9 +320,6 @@ def _of_game(row: Any) -> dict[str, Any]:
     """The columns of `GAME` that come from the game's row."""
     result = None if row.result is None else row.result.value
     plies, opening = opening_of(row.game, row.initial_position, row.moves)
-    for name in ("opponent_rating", "our_rating"):
-        if (rating := getattr(row, name)) is not None:
-            require_number(name, rating, LEAST_RATING, MOST_RATING)
     return {
         "id": row.id,
         "person": row.opponent_id,
@@ -355,8 +351,6 @@ def _of_decisions(
     ]
     counted = [each.row for each in replies if ReplyFlag.JUDGED in each.flags and each.counts]
     expected = [each for each in counted if each.optimal_expected is not None]
-    for each in expected:
-        require_number("optimal_expected", each.optimal_expected, 0, 1.01)
     return {
         "outdated": sum(is_outdated(each) for each in standing),
         "timed": len(times),

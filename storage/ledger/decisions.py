@@ -11,10 +11,9 @@ from engine.decision import Candidate, Decision, Outcome
 from engine.judgement import RULE, judge_decision
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
-from storage.packing.records import unpack
 from storage.records import DecisionState, StoredDecision
 from storage.tables.games import DecisionRow, OutcomeRow
-from storage.tables.types import as_stored, now_utc
+from storage.tables.types import now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
 # SQLite does.  The values still go through the columns' types.
@@ -100,19 +99,14 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
     """The seeds of a game's random draws, including those taken back, by ply and position; the first of
     several.
-
-    Damaged records are left out: `desdemona db recheck` names them.
     """
-    statement = select(DecisionRow.ply, as_stored(DecisionRow.record).label("record"))
+    statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     found: dict[tuple[int, str], int] = {}
     for row in rows:
-        try:
-            made = Decision.from_record(unpack(row.record))
-            if made.trial_draw is not None:
-                found.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
-        except Exception:  # noqa: S112 - a damaged record may contain anything
-            continue
+        made = Decision.from_record(row.record)
+        if made.trial_draw is not None:
+            found.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
     return found
 
 

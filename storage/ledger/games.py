@@ -1,6 +1,5 @@
 """Games: opened before the first move, kept in step with the server, finished once."""
 
-import logging
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -9,9 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import joinedload
 
 from engine.decision import OutcomeKind
-from engine.errors import RecordError
 from engine.params import Assessment, Decided, Scale, TrapParams
-from storage.damage import damage_text, decoding, read_batch, require_number
 from storage.filters import Filters, filter_conditions
 from storage.inserts import core_table, insert_new
 from storage.ledger.events import OPPONENT_RENAMED, record_event
@@ -36,16 +33,8 @@ from storage.tables.games import (
 from storage.tables.training import SearchedGame
 from storage.tables.types import now_utc
 
-logger = logging.getLogger(__name__)
-
-_TEXTS = ("site", "site_game_id", "game", "variant", "speed", "opponent_name", "player", "engine_version")
-"""Fields of a game that every report shows."""
-_NUMBERS = ("our_rating", "opponent_rating", "rating_diff", "clock_initial_s", "clock_increment_s")
-"""The same, of numbers that may be unknown."""
 _LATEST_GAMES = 10_000
 """Number of latest games in `list_non_win_lines`."""
-_MOST = 2**63 - 1
-"""The largest number that a column of whole numbers holds."""
 
 
 # Built once, and on the table itself, as in `storage.ledger.decisions`.
@@ -127,7 +116,7 @@ async def list_non_win_lines(
 ) -> list[NonWinLine]:
     """The moves of an account's latest games of a kind that it lost or drew.
 
-    Reads a bounded number of games; damaged moves are left out.
+    Reads a bounded number of games.
     """
     latest = select(func.max(GameRow.id)).scalar_subquery()
     columns = (GameRow.id, GameRow.initial_position, GameRow.our_side, GameRow.moves)
@@ -145,7 +134,6 @@ async def list_non_win_lines(
     return [
         NonWinLine(row.id, row.initial_position, row.our_side, tuple(row.moves.split()))
         for row in await session.execute(statement)
-        if isinstance(row.moves, str)
     ]
 
 
@@ -167,35 +155,13 @@ async def list_games_by_site_id(
 
 
 async def list_open_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are still open in the database, the oldest first, damaged ones left out."""
-    return await _sound_games(session, open_statement(owner))
+    """An account's games that are still open in the database, the oldest first."""
+    return [_stored(row) for row in await session.scalars(open_statement(owner))]
 
 
 async def list_unsettled_games(session: AsyncSession, owner: AccountKey) -> list[StoredGame]:
-    """An account's games that are open or have decisions left to judge or to forecast, the oldest first.
-
-    Damaged ones are left out.
-    """
-    return await _sound_games(session, unsettled_statement(owner))
-
-
-async def _sound_games(session: AsyncSession, statement: Select[GameRow]) -> list[StoredGame]:
-    """The games of a statement; those that are damaged are logged, since the others must go on."""
-
-    async def read(keys: Sequence[int]) -> list[StoredGame | None]:
-        rows = (await session.execute(statement.where(GameRow.id.in_(keys)))).scalars()
-        games = [_stored(row) for row in rows]
-        for game in games:
-            require_readable(game)
-        return [*games]
-
-    def leave_out(key: int, error: Exception) -> None:
-        logger.error("game %s is left alone: %s", key, damage_text(error))
-
-    assert statement.whereclause is not None  # noqa: S101 - both statements have conditions
-    keys = await session.execute(select(GameRow.id).where(statement.whereclause).order_by(GameRow.id))
-    found = await read_batch([*keys.scalars()], read, leave_out)
-    return [game for game in found if game is not None]
+    """An account's games that are open or have decisions left to judge or to forecast, the oldest first."""
+    return [_stored(row) for row in await session.scalars(unsettled_statement(owner))]
 
 
 def open_statement(owner: AccountKey) -> Select[GameRow]:
@@ -394,29 +360,7 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     return (await session.execute(select(EngineConfigRow.id).filter_by(**values))).scalar_one()
 
 
-def require_readable(game: StoredGame) -> None:
-    """Refuse a game with a text or number of the wrong type: SQLite stores any value in any column.
-
-    Raises:
-        RecordError: The message names the game and the value.
-    """
-    texts = {name: getattr(game, name) for name in _TEXTS} | {"moves": next(iter(game.moves), "")}
-    for name, value in texts.items():
-        if not isinstance(value, str):
-            raise RecordError(f"game {game.id}: {name} is {value!r:.60}, not text")
-    with decoding(f"game {game.id}"):
-        require_number("our_side", game.our_side, 0, 1)
-        for name in _NUMBERS:
-            if (number := getattr(game, name)) is not None:
-                require_number(name, number, -_MOST, _MOST)
-
-
 def _stored(row: GameRow) -> StoredGame:
-    with decoding(f"game {row.id}"):
-        return _decoded(row)
-
-
-def _decoded(row: GameRow) -> StoredGame:
     config = row.engine_config
     return StoredGame(
         id=row.id,

@@ -1,21 +1,16 @@
 """Reads every decision of the database in batches, and stores missing outcomes."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import LargeBinary, Select, Text, cast, delete, func, select, type_coerce, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import LargeBinary, Select, delete, func, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import InstrumentedAttribute
 
 from engine.bait_rule import ReplyForecast
 from engine.decision import Decision, Outcome
-from engine.errors import RecordError
 from engine.judgement import RULE
-from storage.damage import require_damage
 from storage.evidence.summaries import summarise
 from storage.ledger.decisions import judgement_columns, reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
@@ -26,7 +21,6 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.tables.training import SearchedGame
 from storage.tables.types import as_stored
 
-T = TypeVar("T")
 _Statement = Select[*tuple[Any, ...]]
 _COPIED = ("depth", "nodes", "time_s", "search_mode", "is_complete")
 """Columns that are attributes of the decision."""
@@ -46,7 +40,7 @@ class RecordedDecision:
     """Name in `engine.games`."""
     initial_position: str | None
     selection: object
-    """Why the game's player was chosen; None: not valid JSON."""
+    """Why the game's player was chosen."""
     game_state: GameStatus
     is_settled: bool
     """Of its game, as `storage.records.StoredGame.is_settled`."""
@@ -113,20 +107,6 @@ async def restore_columns(session: AsyncSession, found: RecordedDecision, decisi
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadableDecision:
-    """A decision with an invalid value in its own row or its game's."""
-
-    id: int
-    game_id: int
-    site: str | None
-    """None: this value cannot be read either, as with the next two."""
-    site_game_id: str | None
-    ply: int | None
-    reason: str
-    """One line, which may contain unprintable characters of the value."""
-
-
-@dataclass(frozen=True, slots=True)
 class NextDecision:
     """The first decision made two plies after another one."""
 
@@ -145,21 +125,10 @@ async def count_decisions(session: AsyncSession) -> tuple[int, int]:
 
 async def decisions_between(
     session: AsyncSession, after_id: int, last_id: int, limit: int
-) -> Sequence[RecordedDecision | UnreadableDecision]:
+) -> list[RecordedDecision]:
     """At most `limit` decisions with keys above `after_id` and up to `last_id`, in the order of keys."""
-
-    def batch_of(statement: _Statement) -> _Statement:
-        in_range = statement.where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
-        return in_range.order_by(DecisionRow.id).limit(limit)
-
-    try:
-        return [_decision(row) for row in await session.execute(batch_of(_decisions()))]
-    except Exception as error:
-        require_damage(error)
-    # One damaged row hides its whole batch, so read this batch row by row.
-    keys = select(DecisionRow.id, DecisionRow.game_id).join(GameRow, GameRow.id == DecisionRow.game_id)
-    rows = (await session.execute(batch_of(keys))).all()
-    return [await _decision_alone(session, row.id, row.game_id) for row in rows]
+    in_range = _decisions().where(DecisionRow.id > after_id, DecisionRow.id <= last_id)
+    return [_decision(row) for row in await session.execute(in_range.order_by(DecisionRow.id).limit(limit))]
 
 
 def _decisions() -> _Statement:
@@ -171,7 +140,7 @@ def _decisions() -> _Statement:
             GameRow.site_game_id,
             GameRow.game,
             GameRow.initial_position,
-            cast(GameRow.selection, Text).label("selection"),
+            GameRow.selection,
             GameRow.state.label("game_state"),
             GameRow.is_settled,
             GameRow.moves,
@@ -188,8 +157,7 @@ def _decisions() -> _Statement:
             GameRow.clock_initial_s,
             GameRow.clock_increment_s,
             *(getattr(DecisionRow, name) for name in (*_COPIED, *_JUDGED)),
-            cast(DecisionRow.replies, Text).label("replies"),
-            # As they are: one damaged record must not hide the others.
+            DecisionRow.replies,
             as_stored(DecisionRow.record).label("record"),
             DecisionRow.created_at,
         )
@@ -200,10 +168,6 @@ def _decisions() -> _Statement:
 
 
 def _decision(row: Any) -> RecordedDecision:
-    """Return a row of `_decisions`; RecordError if SQLite has a value of another type in a column."""
-    for name, kind in (("site", str), ("site_game_id", str), ("moves", str), ("ply", int), ("takeback", int)):
-        if not isinstance(getattr(row, name), kind):
-            raise RecordError(f"{name} is {getattr(row, name)!r}")
     return RecordedDecision(
         id=row.id,
         game_id=row.game_id,
@@ -211,7 +175,7 @@ def _decision(row: Any) -> RecordedDecision:
         site_game_id=row.site_game_id,
         game=row.game,
         initial_position=row.initial_position,
-        selection=_read(row.selection),
+        selection=row.selection,
         game_state=row.game_state,
         is_settled=row.is_settled,
         moves=tuple(row.moves.split()),
@@ -228,38 +192,9 @@ def _decision(row: Any) -> RecordedDecision:
         clock_initial_s=row.clock_initial_s,
         clock_increment_s=row.clock_increment_s,
         derived={name: getattr(row, name) for name in (*_COPIED, *(_JUDGED if row.rule == RULE else ()))}
-        | {"replies": None if row.replies is None else _read(row.replies)},
+        | {"replies": row.replies},
         record=row.record,
         created_at=row.created_at,
-    )
-
-
-async def _decision_alone(
-    session: AsyncSession, decision_id: int, game_id: int
-) -> RecordedDecision | UnreadableDecision:
-    try:
-        return _decision((await session.execute(_decisions().where(DecisionRow.id == decision_id))).one())
-    except Exception as error:
-        require_damage(error)
-        cause = error.orig if isinstance(error, DBAPIError) else error
-        reason = f"its row cannot be read: {' '.join(str(cause).split())}"
-
-    async def value(column: InstrumentedAttribute[T], kind: type[T]) -> T | None:
-        statement = select(column).select_from(DecisionRow).join(GameRow, GameRow.id == DecisionRow.game_id)
-        try:
-            found = await session.scalar(statement.where(DecisionRow.id == decision_id))
-        except Exception as error:
-            require_damage(error)
-            return None
-        return found if isinstance(found, kind) else None
-
-    return UnreadableDecision(
-        id=decision_id,
-        game_id=game_id,
-        site=await value(GameRow.site, str),
-        site_game_id=await value(GameRow.site_game_id, str),
-        ply=await value(DecisionRow.ply, int),
-        reason=reason,
     )
 
 
@@ -285,11 +220,7 @@ async def next_decision(
     row = (await session.execute(statement)).one_or_none()
     if row is None:
         return None
-    try:
-        position = unpack(row.record).get("position")
-    except RecordError:
-        position = None
-    return NextDecision(str(position), row.takeback != 0, row.created_at)
+    return NextDecision(str(unpack(row.record).get("position")), row.takeback != 0, row.created_at)
 
 
 async def settle_later(
@@ -334,14 +265,3 @@ async def settle_later(
         await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
     await summarise(session, [found.game_id])
     return is_judged
-
-
-def _read(text: str) -> object:
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

@@ -15,11 +15,19 @@ A column means the same as the field of that name in `storage.records`, unless a
 
 from typing import Any
 
-from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, Float, ForeignKey, Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
-from storage.records import DecisionState, Endpoint, GameResult, GameStatus, TimeSource
+from storage.records import (
+    LEAST_RATING,
+    MOST_RATING,
+    DecisionState,
+    Endpoint,
+    GameResult,
+    GameStatus,
+    TimeSource,
+)
 from storage.tables.base import Base as Base
 from storage.tables.types import (
     BigInt,
@@ -33,6 +41,9 @@ from storage.tables.types import (
     UtcTime,
     enum_column,
 )
+
+_WHOLE = 10_000
+"""The cost of the whole game."""
 
 
 class OpponentRow(Base):
@@ -113,6 +124,9 @@ class GameRow(Base):
     __tablename__ = "games"
     __table_args__ = (
         UniqueConstraint("site", "account", "site_game_id"),
+        CheckConstraint("our_side IN (0, 1)", name="our_side"),
+        CheckConstraint(f"our_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="our_rating"),
+        CheckConstraint(f"opponent_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="opponent_rating"),
         # For the start of the program, which resumes what is not settled.
         Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
@@ -162,7 +176,12 @@ class DecisionRow(Base):
     """One choice of a player, stored before its move is sent."""
 
     __tablename__ = "decisions"
-    __table_args__ = (UniqueConstraint("game_id", "ply", "takeback"),)
+    __table_args__ = (
+        UniqueConstraint("game_id", "ply", "takeback"),
+        CheckConstraint("ply >= 0", name="ply"),
+        CheckConstraint("takeback >= 0", name="takeback"),
+        CheckConstraint("reply_count >= 0", name="reply_count"),
+    )
 
     id: Mapped[IntPk]
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
@@ -200,6 +219,10 @@ class OutcomeRow(Base):
     """The opponent's reply to a move of ours, classified; at most one for each decision."""
 
     __tablename__ = "outcomes"
+    __table_args__ = (
+        CheckConstraint(f"cost BETWEEN 0 AND {_WHOLE}", name="cost"),
+        CheckConstraint("cost IS NOT NULL OR rule = 1", name="cost_by_rule"),
+    )
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     kind: Mapped[OutcomeKind] = mapped_column(enum_column(OutcomeKind))
@@ -224,6 +247,17 @@ class ForecastRow(Base):
             *("decision_id", "rule", "is_taken", "bait", "bait_odds", "bait_cost", "bait_expected"),
             sqlite_where=text("bait IS NOT NULL"),
             postgresql_where=text("bait IS NOT NULL"),
+        ),
+        *(
+            CheckConstraint(f"{column} BETWEEN -0.01 AND 1.01", name=column)  # rounding
+            for column in (
+                *("error_uniform", "error_expected", "fall_uniform", "fall_expected"),
+                *("bait_uniform", "bait_expected", "optimal_uniform", "optimal_expected"),
+            )
+        ),
+        *(
+            CheckConstraint(f"{column} BETWEEN -0.01 AND {_WHOLE}.01", name=column)
+            for column in ("cost_uniform", "cost_expected")
         ),
     )
 
@@ -264,6 +298,7 @@ class ReplyTimeRow(Base):
     """
 
     __tablename__ = "reply_times"
+    __table_args__ = (CheckConstraint("time_s >= 0", name="time"),)
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     time_s: Mapped[float]

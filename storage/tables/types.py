@@ -62,7 +62,10 @@ class UtcDateTime(_Checked[datetime]):
 
 
 class EnumText(_Checked[StrEnum]):
-    """A `StrEnum`, stored as its value in plain text, so that a new member needs no migration."""
+    """A `StrEnum`, stored as its value in plain text.
+
+    A check of the column's table lists the members (`storage.tables.base`), so a new one needs a migration.
+    """
 
     impl = Enum
     cache_ok = True

@@ -4,9 +4,10 @@ import sqlite3
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from enum import StrEnum
 from importlib import import_module
 from io import StringIO
 from itertools import product
@@ -16,7 +17,20 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, LargeBinary, delete, func, inspect, select, text, type_coerce, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    LargeBinary,
+    delete,
+    func,
+    inspect,
+    select,
+    text,
+    type_coerce,
+    update,
+)
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.schema import CreateTable
 
 import migrations
 from engine.bait_rule import forecast
@@ -35,10 +49,11 @@ from storage.ledger.forecasts import forecasts_of_game, store_forecast
 from storage.ledger.games import adopt_records, finish_game, list_games, list_unsettled_games, load_game
 from storage.ledger.outcomes import record_reply_time
 from storage.packing.records import COLUMNS, PLAIN, unpack
-from storage.records import GameResult, ReplyTime, TimeSource
+from storage.records import DERIVED, GameResult, GameStatus, ReplyTime, TimeSource
+from storage.tables.base import members_of
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
 from storage.tables.summaries import GameBaitRow
-from storage.tables.types import as_stored
+from storage.tables.types import EnumText, as_stored
 from tests import migrated_once
 from tests.storage.samples import (
     ARENA,
@@ -82,6 +97,42 @@ async def test_the_migrated_schema_is_what_the_models_say(url: str) -> None:
     engine = create_engine(parse_url(url))
     await migrate.check(engine)
     await engine.dispose()
+
+
+def checks_of(lines: Iterable[str]) -> dict[str, str]:
+    """The conditions by the checks' names, from statements that make tables."""
+    found = re.findall(r"CONSTRAINT (ck_\w+) CHECK \((.+)\)", "\n".join(lines))
+    return dict(found)
+
+
+def require_same_checks(models: dict[str, str], migrated: dict[str, str]) -> None:
+    for name in sorted(models.keys() | migrated.keys()):
+        wanted, made = models.get(name), migrated.get(name)
+        assert wanted == made, f"a new migration must change {name}: the models want {wanted}, not {made}"
+
+
+async def migrated_checks(path: Path) -> dict[str, str]:
+    await (await Database.open(f"sqlite:///{path}")).close()
+    with closing(sqlite3.connect(path)) as connection:
+        return checks_of(row[0] for row in connection.execute("SELECT sql FROM sqlite_master WHERE sql > ''"))
+
+
+async def test_the_checks_of_the_models_are_those_of_the_migrations(tmp_path: Path) -> None:
+    tables = migrate.all_tables().sorted_tables
+    models = checks_of(str(CreateTable(table).compile(dialect=sqlite_dialect())) for table in tables)
+    assert len(models) > len(tables) - len(DERIVED)
+    require_same_checks(models, await migrated_checks(tmp_path / "migrated.db"))
+
+
+async def test_a_new_member_of_an_enumeration_needs_a_migration(tmp_path: Path) -> None:
+    longer = StrEnum("longer", {**{each.name: each.value for each in GameStatus}, "PAUSED": "paused"})  # type: ignore[misc]
+    migrated = await migrated_checks(tmp_path / "migrated.db")
+    models = {**migrated, "ck_games_state": members_of(Column("state", EnumText(longer)))}
+    told = "a new migration must change ck_games_state: the models want .*'paused'"
+    with pytest.raises(AssertionError, match=told):
+        require_same_checks(models, migrated)
+    same = members_of(Column("state", EnumText(GameStatus)))
+    require_same_checks({**migrated, "ck_games_state": same}, migrated)
 
 
 async def test_upgrading_makes_every_table_and_twice_changes_nothing(empty_url: str, tmp_path: Path) -> None:
@@ -443,7 +494,7 @@ async def test_games_of_the_twelfth_schema_are_settled_unless_they_are_open(url:
                 )
     await database.close()
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("games"))
     await engine.dispose()
@@ -485,7 +536,7 @@ async def test_baits_of_the_twenty_third_schema_get_the_phase_of_their_reply(url
             )
     await database.close()
     engine = create_engine(parse_url(url))
-    async with engine.begin() as connection:
+    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
         await connection.run_sync(down)
         columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("game_baits"))
     await engine.dispose()

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from storage.arena import accounts as arena
-from storage.damage import damage_stops
 from storage.database import Database
 from storage.errors import StorageError
 from storage.ledger.events import record_event
@@ -113,11 +112,10 @@ class ArenaTime:
         outage.
 
         Raises:
-            StorageError: The database failed, or its record of the time is damaged.
+            StorageError: The database failed.
         """
-        with damage_stops():
-            async with self._database.read() as session:
-                saved = await arena.load_time(session)
+        async with self._database.read() as session:
+            saved = await arena.load_time(session)
         at = self._clock()
         self._lost = at - saved.elapsed_ms / 1000
         self._worked_at = at

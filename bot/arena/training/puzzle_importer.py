@@ -3,12 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
 
 from bot.arena.training.ratings import start_rating
 from storage.arena.puzzles import positions
-from storage.arena.puzzles.positions import NewFall
-from storage.damage import read_batch
 from storage.database import Database
 from storage.errors import StorageError
 
@@ -87,10 +84,7 @@ class PuzzleImporter:
             return 0
         async with self._database.read() as session:
             decisions = await positions.list_baits(session, games)
-            found = await read_batch(
-                decisions, partial(positions.list_new_falls, session, self._site), _damaged
-            )
-        falls = [fall for fall in found if fall is not None]
+            falls = await positions.list_new_falls(session, self._site, decisions)
         made = 0
         for start in range(0, len(falls), SMALL_BATCH):
             async with self._database.write() as session:
@@ -100,8 +94,3 @@ class PuzzleImporter:
         async with self._database.write() as session:
             await positions.mark_imported(session, games)
         return made
-
-
-def _damaged(decision_id: int, error: Exception) -> NewFall | None:
-    logger.warning("the trainer leaves out decision %d: %s", decision_id, error)
-    return None

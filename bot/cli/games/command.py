@@ -45,15 +45,13 @@ def games(
     from bot.cli.games import listing
     from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import Filters
-    from storage.ledger.games import list_games, require_readable
+    from storage.ledger.games import list_games
 
     async def read(database: "Database") -> "tuple[list[StoredGame], Flags | None]":
         async with database.read() as session:
             needs_flags = suspect is not None or output is not CommandFormat.TABLE
             flags = await suspect_games(session) if needs_flags else None
             latest = await list_games(session, filters, limit if suspect is None else None)
-            for game in latest:
-                require_readable(game)
             if flags is None:
                 return latest, None
             chosen = [game for game in latest if suspect is None or (game.id in flags) is suspect]
@@ -92,13 +90,10 @@ def show(
     """
     from bot.cli import rich_tables
     from storage.evidence.trap_report import game_report
-    from storage.ledger.games import require_readable
 
     async def read(database: "Database") -> "GameReport":
         async with database.read() as session:
-            found = await _find(session, game, site, account)
-            require_readable(found)
-            return await game_report(session, found)
+            return await game_report(session, await _find(session, game, site, account))
 
     report = ask_database(context, read)
     if output is ShowFormat.JSON:

@@ -17,7 +17,6 @@ from sqlalchemy import ColumnElement, exists, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import RULE
-from storage.damage import read_rows, require_number, require_texts
 from storage.evidence.game_records import line_key, named_bait
 from storage.filters import standing
 from storage.inserts import insert_all_new, insert_new
@@ -124,9 +123,6 @@ async def list_new_falls(session: AsyncSession, site: str, decisions: Collection
         session: The transaction.
         site: The arena's name in the records of our own accounts.
         decisions: Their keys.
-
-    Raises:
-        RecordError: What is stored of one is damaged; the message names the decision.
     """
     rows = await session.execute(
         select(
@@ -161,13 +157,10 @@ async def list_new_falls(session: AsyncSession, site: str, decisions: Collection
         )
         .order_by(DecisionRow.id)
     )
-    return read_rows("decision", rows, _new_fall)
+    return [_new_fall(row) for row in rows]
 
 
 def _new_fall(row: Any) -> NewFall:
-    require_texts(row, "moves", "game", "move")
-    require_number("ply", row.ply, 0, 2**31 - 1)
-    require_number("the forecast's bait_expected", row.bait_expected, -0.01, 1.01)
     before = row.moves.split(" ", row.ply)[: row.ply] if row.ply else []
     return NewFall(
         decision_id=row.id,

@@ -119,7 +119,6 @@ async def test_the_bot_is_there_before_the_door_opens(street: Street) -> None:
 async def test_rows_that_make_no_sense(street: Street, caplog: pytest.LogCaptureFixture) -> None:
     """They are logged and skipped; the other games go on."""
     broken = {
-        "created_at": "UPDATE arena_games SET created_at = 'yesterday' WHERE id = :id",
         "account": "UPDATE arena_games SET first_id = 'nobody' WHERE id = :id",
         "variant": "UPDATE arena_games SET variant = 'ludo' WHERE id = :id",
         "moves": "UPDATE arena_games SET moves = 'f5 f5' WHERE id = :id",

@@ -1,6 +1,5 @@
 """Commands meet a damaged record: one line that says which and why, or a report that leaves it out."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -60,83 +59,6 @@ def games(database_file: Path, filled: Path) -> Path:
     """The same database, where the commands look for it."""
     database_file.parent.mkdir()
     return Path(shutil.copy(filled, database_file))
-
-
-@pytest.mark.parametrize(
-    ("statement", "commands", "complaint"),
-    [
-        ("UPDATE trials SET configurations = '{'", (TRIAL,), "JSONDecodeError: Expecting property name"),
-        ("UPDATE trials SET arms = '5'", (TRIAL, ("trial", "list")), "trial m1: TypeError: arms is 5, not"),
-        ("UPDATE trials SET alpha = 7", (TRIAL, ("trial", "list")), "trial m1: alpha is 7.0, must be"),
-        ("UPDATE trials SET endpoint = 'odd'", (TRIAL, ("trial", "list")), "LookupError: 'odd' is not"),
-        ("UPDATE trials SET started_at = 'x'", (TRIAL, ("trial", "list")), "ValueError: Invalid isoformat"),
-        ("UPDATE trials SET cap = 'x'", (TRIAL, ("trial", "list"), ("trial", "end")), "trial m1: TypeError"),
-        (
-            "UPDATE games SET state = 'odd' WHERE id = 9",
-            LISTS,
-            "LookupError: 'odd' is not",
-        ),
-        ("UPDATE games SET started_at = 'x' WHERE id = 9", LISTS, "ValueError: Invalid iso"),
-        (
-            "UPDATE games SET moves = x'00' WHERE id = 9",
-            (("export", "--format", "transcript"), ("games",)),
-            "game 9: moves is b'\\x00', not text",
-        ),
-        (
-            "UPDATE engine_configs SET risk_percent = 'x'",
-            (("stats", "--by", "settings"),),
-            "engine configuration 1: ValueError: ",
-        ),
-        (
-            "UPDATE opponents SET name = x'00' WHERE site_id = 'zoe'",
-            (("games",), ("games", "--format", "json"), ("export",), ("show", "judged")),
-            "game 9: opponent_name is b'\\x00', not text",
-        ),
-        ("UPDATE opponents SET name = CAST(x'ff' AS TEXT)", (("games",),), "cannot use the database"),
-    ],
-)
-def test_one_line_where_nothing_can_be_left_out(
-    desdemona: Command,
-    games: Path,
-    statement: str,
-    commands: tuple[tuple[str, ...], ...],
-    complaint: str,
-) -> None:
-    changed(games, statement)
-    for command in commands:
-        status, _, err = desdemona(*command)
-        assert (command, status, err.count("\n")) == (command, 2, 1)
-        assert err.startswith(f"desdemona: a record is damaged ({complaint}"), (command, err)
-        assert err.endswith(f"){HINT}\n")
-    status, out, err = desdemona("db", "recheck")
-    assert (status, "DAMAGED  row " in out) == (1, True), (out, err)
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE games SET state = 'odd' WHERE id = 9",
-        "UPDATE games SET result = 'odd' WHERE id = 9",
-        "UPDATE games SET started_at = 'x' WHERE id = 9",
-        "UPDATE games SET opponent_rating = 9223372036854775807 WHERE id = 9",
-        "UPDATE games SET opponent_rating = 'abc' WHERE id = 9",
-        "UPDATE outcomes SET kind = 'odd' WHERE decision_id = 9",
-        "UPDATE outcomes SET cost = NULL WHERE decision_id = 9",
-        "UPDATE outcomes SET cost = 99999999 WHERE decision_id = 9",
-        "UPDATE forecasts SET error_uniform = 9e999 WHERE decision_id = 9",
-        "UPDATE forecasts SET optimal_expected = -5 WHERE decision_id = 9",
-    ],
-)
-def test_statistics_go_on_without_the_game(desdemona: Command, games: Path, statement: str) -> None:
-    """The game, or its one reply."""
-    changed(games, statement)
-    for command in ALL_STATS:
-        assert (command, desdemona(*command)[0]) == (command, 0)
-    groups = json.loads(desdemona("stats", "--format", "json")[1])
-    left = 9 if "cost = NULL" in statement else 8  # that reply counts as one not yet judged
-    assert [sum(group[name] for group in groups) for name in ("games", "replies")] == [left, 0]
-    status, out, err = desdemona("db", "recheck")
-    assert (status, "DAMAGED  row 9 of " in out) == (1, True), (out, err)
 
 
 def with_draw(path: Path, changes: dict[str, object]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,45 +70,37 @@ def test_what_was_left_is_judged(desdemona: Command, decisions: int) -> None:
         "wrong": [],
         "summaries": 0,
         "restored": 0,
+        "quarantined": [],
         "damaged": [],
         "left": {},
     }
 
 
-def test_a_wrong_record_is_listed(desdemona: Command, decisions: int, database_file: Path) -> None:
-    forge(database_file)
-    status, told, _ = desdemona("db", "recheck", "--format", "json")
-    assert status == 1
-    found = json.loads(told)
-    (wrong,) = found["wrong"]
-    assert (wrong["site"], wrong["game"], wrong["ply"]) == ("arena", GAME_ID, 0)
-    assert found["judged"] == found["verified"] == decisions - 1
+@pytest.mark.usefixtures("decisions")
+def test_a_wrong_record_is_listed(desdemona: Command, database_file: Path) -> None:
+    with closing(sqlite3.connect(database_file)) as connection, connection:
+        connection.execute("UPDATE decisions SET move = 'a' || char(27) WHERE ply = 0")
     status, told, _ = desdemona("db", "recheck")
     assert status == 1
-    assert told.splitlines()[0] == (
-        f"WRONG  arena game {GAME_ID}, ply 0: "
-        "not the record of a decision: \\x1b[2J is not among the candidates"
-    )
-
-
-def test_a_row_that_cannot_be_read_is_listed(desdemona: Command, decisions: int, database_file: Path) -> None:
-    connection = sqlite3.connect(database_file)
-    with connection:
-        connection.execute(
-            "UPDATE decisions SET ply = 'two', record = CAST(x'7b1b5bff' AS TEXT)"
-            " WHERE id = (SELECT min(id) FROM decisions)"
-        )
-    connection.close()
-    status, told, _ = desdemona("db", "recheck")
-    assert status == 1
-    wrong, *counts = told.splitlines()
-    assert wrong.startswith(f"WRONG  arena game {GAME_ID}: its row cannot be read: Could not decode to UTF-8")
-    assert "\x1b" not in wrong
-    assert counts[0] == f"decisions verified: {decisions - 1}, wrong: 1"
+    assert told.splitlines()[0].startswith(f"WRONG  arena game {GAME_ID}, ply 0: move is ")
+    assert "\x1b" not in told
     status, told, _ = desdemona("db", "recheck", "--format", "json")
-    assert status == 1
     (wrong,) = json.loads(told)["wrong"]
-    assert (wrong["site"], wrong["game"], wrong["ply"]) == ("arena", GAME_ID, None)
+    assert (status, wrong["site"], wrong["game"], wrong["ply"]) == (1, "arena", GAME_ID, 0)
+
+
+def test_a_record_that_is_none_is_moved_to_the_quarantine(
+    desdemona: Command, decisions: int, database_file: Path
+) -> None:
+    forge(database_file)
+    status, told, _ = desdemona("db", "recheck")
+    assert status == 1
+    moved, counts, *_ = told.splitlines()
+    assert moved.startswith("QUARANTINED  row 1 of decisions")
+    assert moved.endswith("not the record of a decision: \\x1b[2J is not among the candidates")
+    assert counts == f"decisions verified: {decisions - 1}, wrong: 0"
+    status, told, _ = desdemona("db", "recheck", "--format", "json")
+    assert (status, json.loads(told)["verified"]) == (0, decisions - 1)
 
 
 def test_without_a_database(desdemona: Command) -> None:

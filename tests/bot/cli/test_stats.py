@@ -396,13 +396,13 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         return " ".join(out.split())
 
     assert "cannot be read" not in report()
-    damage("UPDATE decisions SET record = '\x1b' WHERE id = 3")
-    why = "no JSON: Expecting value: line 1 column 1 (char 0)"
+    damage("UPDATE decisions SET record = x'1b' WHERE id = 3")
+    why = "packed in format 27, which this version does not know"
     told = report()
     assert f"1 decision cannot be read (decision 3: {why}): not counted here; a backup may have it." in told
     assert " 7 (4 people) " in told
     assert "drawn randomised, standard 8, 0" in told
-    damage("UPDATE decisions SET record = '' WHERE id > 4")
+    damage("UPDATE decisions SET record = x'1b' WHERE id > 4")
     damage("UPDATE games SET selection = '{}' WHERE id = 2")
     told = report()
     assert (

@@ -166,9 +166,9 @@ async def test_a_search_that_still_crashes_leaves_them(
     assert await books(database) == before
 
 
-async def test_wrong_records_are_listed(database: Database) -> None:
+async def test_a_record_of_no_decision_goes_to_the_quarantine(database: Database) -> None:
     await play(database)
-    first, second, third, *_ = await stored_decisions(database)
+    first, second, third, *others = await stored_decisions(database)
     await change_record(database, first.id, move="z9")
     await change_record(database, second.id, candidates=3)
     async with database.write() as session:
@@ -176,25 +176,28 @@ async def test_wrong_records_are_listed(database: Database) -> None:
         await session.execute(broken.values(record=["not", "a", "record"]))
     await lose_outcomes(database)
     found = await recheck(database)
-    assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [
-        ("arena", GAME_ID, stored.ply) for stored in (first, second, third)
+    assert [(row.table, row.id) for row in found.quarantined] == [
+        ("decisions", stored.id) for stored in (third, first, second)
     ]
-    assert "z9 is not among the candidates" in found.wrong[0].reason
-    assert "not the record" in found.wrong[1].reason
-    assert "no JSON object" in found.wrong[2].reason
-    assert found.judged == found.verified == len(await books(database))
+    for row, reason in zip(
+        found.quarantined, ("no JSON object", "z9 is not among the candidates", "not the record"), strict=True
+    ):
+        assert reason in row.reason
+    assert (found.wrong, found.judged, found.verified) == ([], len(others), len(others))
+    assert [stored.id for stored in await stored_decisions(database)] == [stored.id for stored in others]
+    again = await recheck(database)
+    assert (again.quarantined, again.verified) == ([], len(others))
 
 
-async def test_a_record_that_breaks_the_arithmetic_is_wrong(database: Database) -> None:
+async def test_a_record_that_breaks_the_arithmetic_is_moved(database: Database) -> None:
     await play(database)
     stored = (await stored_decisions(database))[0]
     candidates = stored.decision.to_record()["candidates"]
     for candidate in candidates:
         candidate["raw_centi"] = "much"
     await change_record(database, stored.id, candidates=candidates)
-    found = await recheck(database)
-    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
-    assert "raw_centi is not a whole number" in found.wrong[0].reason
+    (row,) = (await recheck(database)).quarantined
+    assert (row.id, "raw_centi is not a whole number" in row.reason) == (stored.id, True)
 
 
 DAMAGES: list[tuple[dict[str, Any], str]] = [
@@ -216,55 +219,13 @@ async def test_a_damaged_record_hides_no_other(
     await change_record(database, stored.id, **damage)
     await lose_outcomes(database)
     found = await recheck(database)
-    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
-    assert reason in found.wrong[0].reason
+    reasons = [wrong.reason for wrong in found.wrong] + [row.reason for row in found.quarantined]
+    assert [reason in each for each in reasons] == [True]
     assert found.judged == len(await books(database)) > 0
 
 
-async def damage(database: Database, statement: str, **values: object) -> None:
-    async with database.write() as session:
-        await session.execute(text(statement), values)
-
-
-async def test_an_unknown_state_hides_no_other(database: Database) -> None:
-    await play(database)
-    stored = (await stored_decisions(database))[0]
-    await lose_outcomes(database)
-    await damage(database, "UPDATE decisions SET state = 'lost' WHERE id = :id", id=stored.id)
-    found = await recheck(database)
-    assert [(wrong.site, wrong.game, wrong.ply) for wrong in found.wrong] == [("arena", GAME_ID, stored.ply)]
-    assert "its row cannot be read: LookupError: 'lost' is not among" in found.wrong[0].reason
-    assert found.judged == found.verified > 0
-
-
-@pytest.mark.parametrize("backend", ["sqlite"])
-async def test_text_that_is_not_utf_8_hides_no_other(database: Database) -> None:
-    """In the record, which is read with the batch, and in a column that is read while judging."""
-    await play(database)
-    first, second, third, *_ = await stored_decisions(database)
-    await lose_outcomes(database)
-    await damage(database, "UPDATE decisions SET record = CAST(x'7bff' AS TEXT) WHERE id = :id", id=first.id)
-    await damage(database, "UPDATE decisions SET record = CAST(x'ff' AS TEXT) WHERE id = :id", id=third.id)
-    found = await recheck(database)
-    assert [wrong.ply for wrong in found.wrong] == [first.ply, second.ply, third.ply]
-    assert "Could not decode to UTF-8 column 'record'" in found.wrong[0].reason
-    assert "a row that belongs to it cannot be read" in found.wrong[1].reason
-    assert found.judged == found.verified > 0
-
-
-@pytest.mark.parametrize("backend", ["sqlite"])
-async def test_a_game_whose_name_cannot_be_read(database: Database) -> None:
-    await play(database)
-    game_id = (await stored_decisions(database))[0].game_id
-    await damage(database, "UPDATE games SET site = CAST(x'ff' AS TEXT), site_game_id = CAST(x'ff' AS TEXT)")
-    await damage(database, "UPDATE decisions SET ply = 'two' WHERE ply = 0")
-    found = await recheck(database)
-    assert {(wrong.site, wrong.game) for wrong in found.wrong} == {("?", f"#{game_id}")}
-    assert found.verified == 0
-
-
 @pytest.mark.parametrize("score", [0.5, 2**63])
-async def test_scores_that_no_search_finds_are_wrong(database: Database, score: float) -> None:
+async def test_scores_that_no_search_finds_are_moved(database: Database, score: float) -> None:
     await play(database)
     stored = next(each for each in await stored_decisions(database) if each.is_complete)
     candidates = stored.decision.to_record()["candidates"]
@@ -274,7 +235,7 @@ async def test_scores_that_no_search_finds_are_wrong(database: Database, score: 
     await change_record(database, stored.id, candidates=candidates)
     await lose_outcomes(database)
     found = await recheck(database)
-    assert [wrong.ply for wrong in found.wrong] == [stored.ply]
+    assert [row.id for row in found.quarantined] == [stored.id]
 
 
 async def test_a_crash_while_a_decision_is_judged_hides_no_other(

@@ -4,7 +4,7 @@ import io
 import numpy as np
 import pytest
 from markupsafe import escape
-from sqlalchemy import select, text, update
+from sqlalchemy import LargeBinary, select, type_coerce, update
 
 from bot.views.traps import interval_words, phase_name
 from engine.expected import WHOLE
@@ -126,7 +126,9 @@ async def test_a_damaged_record_is_named_and_hides_no_other(database: Database, 
         await met_bait(session, "sound", opponent="Sound")
         broken = await met_bait(session, "broken", opponent="Broken")
         await session.execute(
-            text("UPDATE decisions SET record = '{\"move\": 7' WHERE game_id = :id"), {"id": broken.id}
+            update(DecisionRow)
+            .where(DecisionRow.game_id == broken.id)
+            .values(record=type_coerce(b"\x1b", LargeBinary))
         )
     page = await visitor.text("/dash/traps")
     assert "The record of this move cannot be read" in page

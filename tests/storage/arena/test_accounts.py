@@ -4,9 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
 
-from engine.errors import RecordError
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
     AccountRecord,
@@ -155,24 +153,3 @@ async def test_chat(database: Database) -> None:
         ]
         assert len(await arena.list_chat(session, "abcdefgh", "player", 1)) == 1
         assert await arena.count_chat(session, "abcdefgh") == 3
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("column", ["elapsed_ms", "saved_at"])
-async def test_a_damaged_time_is_named(database: Database, column: str) -> None:
-    async with database.write() as session:
-        await arena.save_time(session, 5, AT)
-        await session.execute(text(f"UPDATE arena_elapsed SET {column} = '2O26-x'"))
-        with pytest.raises(RecordError, match=f"^row 1 of arena_elapsed: {column}"):
-            await arena.load_time(session)
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_a_damaged_game_tells_no_time(database: Database) -> None:
-    await add(database, "Anna")
-    await add(database, "Desdemona")
-    async with database.write() as session:
-        await arena.add_game(session, game("soundone", turn_began_ms=70))
-        await arena.add_game(session, game("damaged1", turn_began_ms=80))
-        await session.execute(text("UPDATE arena_games SET turn_began_ms = 'x' WHERE id = 'damaged1'"))
-        assert (await arena.load_time(session)).elapsed_ms == 70

@@ -125,7 +125,7 @@ def _trial() -> Row:
         "planned_n": 100,
         "alpha": 0.05,
         "cap": 10,
-        "endpoint": "points",
+        "endpoint": "score",
         "started_at": MONDAY,
         "ended_at": None,
         "open_slot": 1,

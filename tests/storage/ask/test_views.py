@@ -111,6 +111,7 @@ def test_damaged_json_hides_nothing_else(filled_sqlite: str, tmp_path: Path, dam
             "select decision_id, game_id, count(*) from ask_replies where decision_id ="
             " (select min(decision_id) from ask_replies) group by 1, 2"
         ).fetchone()
+        connection.execute("pragma ignore_check_constraints = on")
         connection.execute("update games set selection = ? where id = ?", (damage, mine[1]))
         connection.execute("update decisions set replies = ? where id = ?", (damage, mine[0]))
         connection.execute("update events set detail = ? where id = 1", (damage,))

@@ -2,7 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import Text, cast, select, text
+from sqlalchemy import Text, cast, select
 
 from engine.decision import Candidate, ReplyProfile
 from engine.judgement import RULE
@@ -80,7 +80,7 @@ async def test_one_decision_for_a_ply(database: Database) -> None:
 
 
 async def test_the_seeds_of_a_game_by_ply_and_position(database: Database) -> None:
-    """The first of several, taken back or not; a damaged record hides no other."""
+    """The first of several, taken back or not."""
     trap, sound = drawn_decision(trap=True), drawn_decision(trap=False)
     async with database.write() as session:
         game, other = await opened(session), await opened(session, "other")
@@ -89,9 +89,7 @@ async def test_the_seeds_of_a_game_by_ply_and_position(database: Database) -> No
         await commit_decision(session, game.id, 2, sound)
         await commit_decision(session, game.id, 4, sound)
         await commit_decision(session, game.id, 6, decision())
-        damaged = await commit_decision(session, game.id, 8, sound)
         await commit_decision(session, other.id, 10, sound)
-        await session.execute(text("UPDATE decisions SET record = '{}' WHERE id = :id"), {"id": damaged})
         found = await list_seeds(session, game.id)
     assert found == {(2, DRAWN_AT): 0, (4, DRAWN_AT): (1 << 64) - 1}
 

@@ -165,22 +165,6 @@ async def unsettled(session: AsyncSession) -> list[tuple[str, GameStatus]]:
     return [(game.site_game_id, game.state) for game in await list_unsettled_games(session, ARENA)]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)  # the other one holds no such values
-@pytest.mark.parametrize("damage", ["result = 'x'", "moves = x'ff'", "our_side = 'x'", "started_at = 'x'"])
-async def test_a_damaged_open_game_keeps_no_other_from_being_played(
-    database: Database, caplog: pytest.LogCaptureFixture, damage: str
-) -> None:
-    """The program reads them when it starts; nobody could start it any more."""
-    async with database.write() as session:
-        games = [await opened(session, key) for key in ("a", "b", "c")]
-        await session.execute(text(f"UPDATE games SET {damage} WHERE id = :id"), {"id": games[1].id})
-    async with database.read() as session:
-        for found in (await list_open_games(session, ARENA), await list_unsettled_games(session, ARENA)):
-            assert [game.site_game_id for game in found] == ["a", "c"]
-    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
-    assert caplog.messages[0].startswith(f"game {games[1].id} is left alone: a record is damaged (")
-
-
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 async def test_an_index_finds_what_is_not_settled(database: Database) -> None:
     """At the start of the program, among all games of the account."""

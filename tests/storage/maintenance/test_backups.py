@@ -34,8 +34,10 @@ def files_of(folder: Path) -> list[str]:
 
 
 def write_game(connection: sqlite3.Connection, key: str) -> None:
-    columns = [row[1] for row in connection.execute("PRAGMA table_info(games)")]
-    values = [key if name == "site_game_id" else None if name == "id" else 1 for name in columns]
+    of_kind = {"DATETIME": "2026-11-30 18:00:05", "JSON": "{}"}
+    known = {"id": None, "site_game_id": key, "state": "open", "result": None}
+    columns = [row[1:3] for row in connection.execute("PRAGMA table_info(games)")]
+    values = [known.get(name, of_kind.get(kind, 1)) for name, kind in columns]
     connection.execute(f"INSERT INTO games VALUES ({','.join('?' * len(values))})", values)
     connection.commit()
 
@@ -50,6 +52,15 @@ async def test_the_backup_is_a_whole_database(path: Path, tmp_path: Path) -> Non
     assert games_in(made.path) == 5
     assert files_of(tmp_path) == ["copy.db"]
     await (await Database.open(f"sqlite:///{made.path}", upgrade=False)).close()
+
+
+def test_a_value_that_its_column_cannot_have_stops_no_backup(path: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA ignore_check_constraints = ON")
+        write_game(writer, "a")
+        writer.execute("UPDATE games SET our_side = 'left'")
+        writer.commit()
+    assert games_in(back_up(path, tmp_path / "copy.db").path) == 1
 
 
 def test_what_is_in_the_log_of_changes_is_in_it(path: Path, tmp_path: Path) -> None:

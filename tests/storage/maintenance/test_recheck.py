@@ -10,10 +10,8 @@ from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
 from storage.ledger.decisions import list_decisions, mark_confirmed, reply_scores, void_after
 from storage.ledger.games import finish_game, reopen_game
-from storage.maintenance import recheck as module
 from storage.maintenance.recheck import (
     RecordedDecision,
-    UnreadableDecision,
     count_decisions,
     decisions_between,
     next_decision,
@@ -42,13 +40,6 @@ async def filled(database: Database) -> list[int]:
 
 
 async def read(database: Database, after_id: int = 0, limit: int = 10) -> list[RecordedDecision]:
-    found = await read_all(database, after_id, limit)
-    return [each for each in found if isinstance(each, RecordedDecision)]
-
-
-async def read_all(
-    database: Database, after_id: int = 0, limit: int = 10
-) -> list[RecordedDecision | UnreadableDecision]:
     async with database.read() as session:
         _, last_id = await count_decisions(session)
         return list(await decisions_between(session, after_id, last_id, limit))
@@ -100,65 +91,12 @@ async def test_taken_back_decisions_are_among_them(database: Database) -> None:
         assert await next_decision(session, first.game_id, 2, ids[1]) is None
 
 
-async def test_a_record_that_is_no_json_hides_no_other(database: Database, backend: str) -> None:
-    if backend == "postgresql":
-        return  # which takes none
-    ids = await filled(database)
-    async with database.write() as session:
-        await session.execute(text("UPDATE decisions SET record = '{' WHERE id = :id"), {"id": ids[0]})
-    assert [found.record == "{" for found in await read(database)] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("damage", "reason"),
-    [
-        ("state = 'lost'", "'lost' is not among the defined enum values"),
-        ("record = CAST(x'7bff7d' AS TEXT)", "Could not decode to UTF-8 column 'record'"),
-        ("created_at = 'once'", "once"),
-        ("ply = 'two'", "ply is 'two'"),
-    ],
-)
-async def test_a_row_that_cannot_be_read_hides_no_other(
-    database: Database, backend: str, damage: str, reason: str
-) -> None:
-    if backend == "postgresql" and "state" not in damage:
-        return  # which checks the values of columns
-    ids = await filled(database)
-    before = await read(database)
-    async with database.write() as session:
-        await session.execute(text(f"UPDATE decisions SET {damage} WHERE id = :id"), {"id": ids[0]})
-    unreadable, other = await read_all(database)
-    assert isinstance(unreadable, UnreadableDecision)
-    assert unreadable.reason.startswith("its row cannot be read: ")
-    assert reason in unreadable.reason
-    assert (unreadable.id, unreadable.game_id) == (ids[0], before[0].game_id)
-    assert (unreadable.site, unreadable.site_game_id) == ("arena", "game0001")
-    assert unreadable.ply == (None if "ply" in damage else 0)
-    assert other == before[1]
-    assert await read_all(database, limit=1) == [unreadable]
-    assert await read_all(database, after_id=ids[0]) == [other]
-
-
-@pytest.mark.parametrize("column", ["site", "site_game_id", "moves"])
-@pytest.mark.parametrize("value", ["x'ff'", "CAST(x'ff' AS TEXT)"], ids=["bytes", "text"])
-@pytest.mark.parametrize("backend", ["sqlite"])
-async def test_a_game_that_cannot_be_read(database: Database, column: str, value: str) -> None:
-    await filled(database)
-    async with database.write() as session:
-        await session.execute(text(f"UPDATE games SET {column} = {value}"))
-    for found in await read_all(database):
-        assert isinstance(found, UnreadableDecision)
-        assert found.site == (None if column == "site" else "arena")
-        assert found.site_game_id == (None if column == "site_game_id" else "game0001")
-        assert found.ply is not None
-
-
 async def test_a_failing_database_is_no_damage(database: Database) -> None:
     await filled(database)
     async with database.write() as session:
         await session.execute(text("ALTER TABLE outcomes RENAME COLUMN decision_id TO other_id"))
     with pytest.raises(StorageError, match="decision_id") as caught:
-        await read_all(database)
+        await read(database)
     assert not isinstance(caught.value, UnreadableRow)
 
 
@@ -203,8 +141,3 @@ async def test_what_has_changed_meanwhile_is_left_alone(database: Database, chan
     again = (await read(database))[0]
     assert again.outcome_rule is None
     assert again.record == found.record
-
-
-@pytest.mark.parametrize("text", ["{", '{"raw_centi": NaN}', '{"raw_centi": -Infinity}', "[" * 200_000])
-def test_what_is_no_json_is_no_record(text: str) -> None:
-    assert module._read(text) is None

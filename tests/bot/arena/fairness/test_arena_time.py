@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from bot.arena import game as rules
 from bot.arena.fairness.arena_time import OUTAGE, ArenaTime
@@ -229,10 +228,3 @@ async def test_a_freeze_while_another_one_is_stored_is_recorded_later(
         await time.close()
     async with database.read() as session:
         assert len(await list_events(session, kind=OUTAGE)) == 2
-
-
-async def test_a_damaged_time_stops_the_start(database: Database) -> None:
-    async with database.write() as session:
-        await session.execute(text("INSERT INTO arena_elapsed VALUES (1, 5, '2O26-x')"))
-    with pytest.raises(StorageError, match=r"damaged \(row 1 of arena_elapsed: saved_at: ValueError"):
-        await ArenaTime(database, lambda: 0.0, grace_s=1).load()

@@ -3,9 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-from sqlalchemy import text
-
 from bot.arena.public.people import RANKED_DEVIATION, trap_trends
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord, RatingRecord
@@ -180,20 +177,3 @@ def test_traps_over_time() -> None:
 def _nothing() -> tuple[Any, Any]:
     played = [PlayedReplies(1, NOW, GameReplies(), GameReplies())]
     return block_of(played), tuple(progress(played))
-
-
-async def test_damage_of_one_hides_nobody_else(house: House, caplog: pytest.LogCaptureFixture) -> None:
-    await house.person("Anna")
-    await house.bot("Desdemona")
-    await add(house.database, 3)
-    async with house.database.write() as session:
-        await session.execute(text("UPDATE arena_accounts SET name = x'ff00fe' WHERE id = 'anna'"))
-    house.arena._accounts.forget("anna")
-    status, told = await house.request("GET", "/api/users/status?ids=anna,desdemona")
-    assert (status, [each["id"] for each in told]) == (200, ["desdemona"])
-    assert (await house.request("GET", "/@/desdemona"))[0] == 200
-    assert (await house.request("GET", "/api/arena/user/desdemona/games"))[1]["games"] == []
-    status, told = await house.request("GET", "/api/user/anna")
-    assert (status, "is damaged" in told["error"]) == (500, True)
-    assert "row anna of arena_accounts: name is b'" in caplog.records[-1].message
-    assert not any(record.exc_info for record in caplog.records)

@@ -5,14 +5,14 @@ import logging
 from typing import Any
 
 import pytest
-from sqlalchemy import LargeBinary, func, select, type_coerce, update
+from sqlalchemy import func, select, update
 
 from bot.arena.training import puzzle_importer as module
 from bot.arena.training.puzzle_importer import POLL_S, PuzzleImporter
 from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
-from storage.tables.games import ForecastRow, GameRow
+from storage.tables.games import GameRow
 from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
 from tests.bot.arena.training.samples import add_fall
 
@@ -114,12 +114,3 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
     assert slept == [POLL_S] * 5
     assert await count(database, TrainingFall) == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]
-
-
-async def test_a_damaged_record_is_left_out(database: Database, caplog: pytest.LogCaptureFixture) -> None:
-    await add(database, "first", "second")
-    async with database.write() as session:
-        column = type_coerce(ForecastRow.bait_expected, LargeBinary)
-        await session.execute(update(ForecastRow).where(ForecastRow.decision_id == 1).values({column: b"?"}))
-    assert await PuzzleImporter(database, "arena").fill() == 1
-    assert "the trainer leaves out decision 1" in caplog.text

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -112,23 +110,3 @@ def test_a_deletion_is_confirmed(desdemona: Command, monkeypatch: pytest.MonkeyP
     status, out, _ = desdemona("arena-account", "delete", "ben")
     assert status != 0
     assert out.strip() == ""
-
-
-def test_a_damaged_account_is_named(desdemona: Command, database_file: Path) -> None:
-    assert desdemona("arena-account", "add-bot", "Robot")[0] == 0
-    with closing(sqlite3.connect(database_file)) as connection, connection:
-        connection.execute("UPDATE arena_accounts SET created_at = '2O26-x'")
-    named = "row robot of arena_accounts: created_at: ValueError: "
-    for command in (
-        ("arena-account", "list"),
-        ("arena-account", "ban", "robot"),
-        ("arena-account", "add-bot", "Robot"),
-    ):
-        status, _, err = desdemona(*command)
-        assert (status, err.count("\n"), named in err) == (3, 1, True), err
-    with closing(sqlite3.connect(database_file)) as connection, connection:
-        connection.execute("INSERT INTO arena_elapsed VALUES (1, 'x', '2026-01-01')")
-    status, out, _ = desdemona("db", "recheck")
-    assert status == 1
-    assert f"DAMAGED  {named}" in out
-    assert "DAMAGED  row 1 of arena_elapsed: elapsed_ms is 'x'" in out

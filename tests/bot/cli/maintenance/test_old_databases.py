@@ -81,7 +81,7 @@ async def test_an_old_database_is_complete_after_an_upgrade_and_a_recheck(
     found, again = await recheck(database), await recheck(database)
     assert await unjudged_notice(database) == ""
     await database.close()
-    assert (found.wrong, found.damaged, found.left) == ([], [], {})
+    assert (found.wrong, found.quarantined, found.left) == ([], [], {})
     assert counts(found) == (DECISIONS, DECISIONS, DECISIONS, 0, LOST if name == DAMAGED else 0)
     assert (counts(again), again.wrong, again.summaries) == ((DECISIONS, 0, 0, 0, 0), [], 0)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text, update
+from sqlalchemy import insert, update
 
 from engine.bait_rule import RULE
-from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.exports import rows as exports
@@ -355,43 +354,6 @@ async def test_what_is_written_meanwhile_is_not_in_it(
                 await session.execute(update(DecisionRow).values(move="a1"))
             assert some[0][3] == "f5"
     assert seen == 4
-
-
-async def test_a_damaged_row_is_named(database: Database) -> None:
-    async with database.write() as session:
-        stored = await opened(session)
-        key = await commit_decision(session, stored.id, 0, decision())
-        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(replies=[["f6"]]))
-    with pytest.raises(RecordError, match=rf"row {key}: IndexError"):
-        await exported(database, What.REPLIES)
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)  # the other one holds no such values
-@pytest.mark.parametrize(
-    ("damage", "told"),
-    [
-        ("our_side = 'x'", "our_side is 'x'"),
-        ("clock_initial_s = 1.5", "clock_initial_s is 1.5"),
-        ("moves = x'00ff'", "moves is b"),
-    ],
-)
-async def test_a_value_of_another_kind_is_damage(database: Database, damage: str, told: str) -> None:
-    """Parquet and JSON cannot hold it, and in CSV nobody would see it."""
-    async with database.write() as session:
-        await opened(session, "one")
-        await session.execute(text(f"UPDATE games SET {damage}"))
-    with pytest.raises(RecordError, match=rf"row 1: {told}"):
-        await exported(database, What.GAMES)
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_a_time_without_end_is_damage(database: Database) -> None:
-    async with database.write() as session:
-        stored = await opened(session)
-        await commit_decision(session, stored.id, 0, decision())
-        await session.execute(text("UPDATE decisions SET time_s = 9e999"))
-    with pytest.raises(RecordError, match=r"row 1: time_s is inf"):
-        await exported(database, What.DECISIONS)
 
 
 def test_half_a_character_stays_an_escape() -> None:

@@ -3,14 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-from sqlalchemy import text
-
-from engine.errors import RecordError
 from storage.arena import accounts as arena
 from storage.arena.account_actions import set_access
 from storage.arena.accounts import ArenaAccess, RatingRecord
-from storage.damage import _tell_left_out
 from storage.database import Database
 from storage.evidence.queries.arena_people import (
     arena_ratings,
@@ -19,7 +14,6 @@ from storage.evidence.queries.arena_people import (
     trap_histories,
     trap_replies,
 )
-from storage.evidence.statistics.damaged_rows import damaged_rows
 from storage.ledger.games import finish_game, settle_game
 from storage.records import GameResult
 from tests.storage.arena.test_accounts import AT, add, game
@@ -96,61 +90,3 @@ async def test_only_settled_games_tell_of_traps(database: Database) -> None:
         await settle_game(session, key)
         (found,) = trap_histories(await trap_replies(session, *who))
     assert (found.game, found.everything.last) == ("othello", 1)
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-@pytest.mark.parametrize(
-    ("statement", "damage", "games", "points", "best", "people"),
-    [
-        ("arena_ratings SET rating = 'x' WHERE account_id = 'bea'",
-         "row bea, othello of arena_ratings: rating is 'x', not a number from", 10, 8, 1, 2),
-        ("arena_ratings SET games = x'ff00fe' WHERE account_id = 'bea'",
-         "row bea, othello of arena_ratings: games is b'", 10, 8, 1, 2),
-        ("arena_accounts SET created_at = '2O26-x' WHERE id = 'bea'",
-         "row bea of arena_accounts: created_at: ValueError: ", 10, 8, 2, 2),
-        ("arena_accounts SET name = x'ff00fe' WHERE id = 'chen'",
-         "row chen of arena_accounts: name is b'", 9, 8, 2, 2),
-        ("arena_accounts SET name = CAST(x'ff' AS TEXT) WHERE id = 'chen'",
-         "row chen of arena_accounts: name: Could not decode", 9, 8, 2, 2),
-        ("arena_games SET created_at = x'ff00fe' WHERE id = 'game0004'",
-         "row game0004 of arena_games: created_at: TypeError: ", 9, 7, 2, 3),
-        ("arena_games SET first_rating = 'x' WHERE id = 'game0004'",
-         "row game0004 of arena_games: first_rating is 'x'", 9, 7, 2, 3),
-    ],
-)  # fmt: skip
-async def test_damaged_rows_are_left_out_and_named(
-    database: Database,
-    caplog: pytest.LogCaptureFixture,
-    statement: str,
-    damage: str,
-    games: int,
-    points: int,
-    best: int,
-    people: int,
-) -> None:
-    """Only SQLite stores any value in any column."""
-    await filled(database)
-    ids = ("anna", "bea", "chen")
-    async with database.write() as session:
-        for name in ("anna", "bea"):
-            await arena.save_rating(session, name, "othello", RatingRecord(1500, 60, 0.06, 9))
-        await session.execute(text(f"UPDATE {statement}"))
-        _tell_left_out.cache_clear()
-        found = await list_arena_games(session, "bea", 20)
-        assert len(found) == games
-        assert sum(map(len, (await arena_ratings(session, "bea")).values())) == points
-        assert len(await best_rated(session, "othello", 9, (0, 99))) == best
-        assert len(await arena.list_accounts_by_id(session, ids)) == people
-        (row,) = await damaged_rows(session)
-        assert row.text.startswith(damage)
-        if people < 3:
-            with pytest.raises(RecordError) as told:
-                await arena.list_accounts(session)
-            assert str(told.value) == row.text
-        else:
-            with pytest.raises(RecordError) as told:
-                await arena.load_game(session, "game0004")
-            assert str(told.value) == row.text
-    assert [record.message for record in caplog.records] == [
-        f"a record is damaged ({row.text}); what shows it leaves it out"
-    ]

@@ -155,17 +155,6 @@ async def test_flags_with_their_reasons(database: Database) -> None:
     ]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_values_of_any_kind(database: Database) -> None:
-    async with database.write() as session:
-        for key in ("g1", "g2"):
-            await opened(session, key, opponent_rating=1500)
-        await session.execute(text("UPDATE games SET our_side = 'x', opponent_rating = 'y' WHERE id = 2"))
-    found = await report(database)
-    assert sorted(each.games for each in found.tallies) == [1, 1]
-    assert [[point.rating for point in each.points] for each in found.ratings] == [[1500]]
-
-
 # --- From an export ----------------------------------------------------------------------------------------
 
 

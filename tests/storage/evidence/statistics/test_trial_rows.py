@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, ReplyForecast, expectations, forecast
@@ -21,7 +21,6 @@ from storage.evidence.inference.games import games_report
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 from storage.evidence.reading import SHOWN, read_games
-from storage.evidence.statistics import trial_rows
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.summaries import summarise
 from storage.evidence.trials import NewTrial, StoredTrial, end_trial, start_trial
@@ -312,42 +311,6 @@ async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> Non
         Unreadable("decision", first, "z9 is not among the replies"),
         Unreadable("decision", second, "not the record of a forecast: 'odds'"),
     ]
-
-
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-async def test_values_that_only_sqlite_stores(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No JSON, no text, no time: also without a lot, if the record does not say so."""
-    monkeypatch.setattr(trial_rows, "_BATCH", 4)
-    async with database.write() as session:
-        trial = await begun(session)
-        game_id = await game_of(session, trial, "one")
-        keys = [await drawn(session, game_id, ply, trap=True, reply=0) for ply in range(0, 14, 2)]
-        keys.append(await commit_decision(session, game_id, 20, decision()))
-        other = await game_of(session, trial, "two", player="standard")
-        keys.append(await commit_decision(session, other, 0, decision()))
-        for key, column in (
-            (keys[1], "record = '{'"),
-            (keys[2], "record = '[1]'"),
-            (keys[4], "record = CAST(x'7bff' AS TEXT)"),
-            (keys[5], "created_at = 'noon'"),
-            (keys[7], "record = '', search_mode = NULL"),
-            (keys[8], "record = '', search_mode = NULL"),
-        ):
-            await session.execute(text(f"UPDATE decisions SET {column} WHERE id = {key}"))
-        forecasts = text(f"UPDATE forecasts SET record = 'null' WHERE decision_id = {keys[6]}")
-        await session.execute(forecasts)
-    async with database.read() as session:
-        rows, damaged = await trial_decisions(session, trial)
-    assert [row.decision_id for row in rows] == [keys[0], keys[3]]
-    assert len(damaged) == 6
-    assert {each.id: each.reason for each in damaged} == {
-        keys[1]: "no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
-        keys[2]: "no JSON object, but list",
-        keys[4]: "Could not decode to UTF-8 column 'record' with text '{\N{REPLACEMENT CHARACTER}'",
-        keys[5]: "ValueError: Invalid isoformat string: 'noon'",
-        keys[6]: "no JSON object, but NoneType",
-        keys[7]: "no JSON: Expecting value: line 1 column 1 (char 0)",
-    }
 
 
 @pytest.mark.parametrize(

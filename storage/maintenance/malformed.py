@@ -1,0 +1,193 @@
+"""Finds rows with values that their columns cannot have, and moves them to the quarantine.
+
+The constraints of the tables refuse such values, so only a fault of the disk or an odd program leaves one.
+All other code reads rows as they should be.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, Integer, String, Table, literal_column, select, tuple_
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.bait_rule import ReplyForecast
+from engine.errors import RecordError
+from storage.damage import VALUE_ERRORS, reason_of
+from storage.database import Database
+from storage.errors import is_undecodable
+from storage.inserts import core_table
+from storage.migrate import all_tables
+from storage.quarantine import move_to_quarantine
+from storage.records import DERIVED
+from storage.tables.arena import ArenaAccount, ArenaElapsed, ArenaGame, ArenaRating
+from storage.tables.control import BlockRow
+from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
+
+_BATCH = 500
+_LARGEST = 1.7976931348623157e308
+"""The largest number that is not infinite."""
+
+Tables = Mapping[Table, ColumnElement[bool] | None]
+"""Tables to look through, each with a condition; None: all rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedRow:
+    """A row with a value that its column cannot have."""
+
+    table: str
+    id: int | str
+    """The key, with commas if it has several columns; ``rowid`` and SQLite's number if it cannot be read."""
+    reason: str
+    """One line; it may contain unprintable characters of the value."""
+    moved: int = 0
+    """Rows that were moved to the quarantine, with those that cannot be without it."""
+
+    @property
+    def text(self) -> str:
+        """Which row, and why, in one line."""
+        others = f", with {self.moved - 1} that belong to it" if self.moved > 1 else ""
+        return f"row {self.id} of {self.table}{others}: {self.reason}"
+
+
+def whole_database() -> Tables:
+    """All tables that are not computed from others."""
+    return {table: None for table in all_tables().sorted_tables if table.name not in DERIVED}
+
+
+def needed_at_start() -> Tables:
+    """What the program reads before it plays, and while it plays the games that are open."""
+    unsettled = select(GameRow.id).where(GameRow.is_settled.is_(False))
+    tables = (OpponentRow, EngineConfigRow, TrialRow, BlockRow, ArenaAccount, ArenaRating, ArenaElapsed)
+    return {
+        **{core_table(table): None for table in tables},
+        core_table(ArenaGame): ArenaGame.status == "started",
+        core_table(GameRow): GameRow.is_settled.is_(False),
+        core_table(DecisionRow): DecisionRow.game_id.in_(unsettled),
+    }
+
+
+async def quarantine_malformed(database: Database, tables: Tables) -> list[MalformedRow]:
+    """Move the malformed rows of some tables to the quarantine, each in a transaction of its own."""
+    found = []
+    for table, where in tables.items():
+        async with database.read() as session:
+            keys = await _malformed(session, table, where)
+        for key, row in keys:
+            async with database.write() as session:
+                moved = await quarantine_row(session, table, key, row.reason)
+            if moved:
+                found.append(MalformedRow(row.table, row.id, row.reason, moved))
+    return found
+
+
+async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ...], reason: str) -> int:
+    """Move a row and what cannot be without it; the number of rows moved.
+
+    Args:
+        session: Of the transaction.
+        table: The row's table.
+        key: Its values of `_key_columns`.
+        reason: Why, in one line.
+    """
+    names = [f'"{column.name}"' for column in _key_columns(session, table)]
+    where = " AND ".join(f"{name} = :key{number}" for number, name in enumerate(names))
+    values = {f"key{number}": value for number, value in enumerate(key)}
+    connection = await session.connection()
+    reason = reason.encode(errors="backslashreplace").decode().replace("\0", "")
+    return await connection.run_sync(
+        lambda sync: move_to_quarantine(sync, table.name, where.replace('"rowid"', "rowid"), reason, values)
+    )
+
+
+def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
+    """The primary key, or SQLite's number of the row: a text may be no text."""
+    if session.get_bind().dialect.name == "sqlite":
+        return [literal_column("rowid", Integer)]
+    return [*table.primary_key]
+
+
+async def _malformed(
+    session: AsyncSession, table: Table, where: ColumnElement[bool] | None
+) -> list[tuple[tuple[Any, ...], MalformedRow]]:
+    key_columns = _key_columns(session, table)
+    keys = select(*key_columns).select_from(table).order_by(*key_columns)
+    if where is not None:
+        keys = keys.where(where)
+    known = [tuple(row) for row in await session.execute(keys)]
+    found = []
+    for start in range(0, len(known), _BATCH):
+        some = known[start : start + _BATCH]
+        if await _reason(session, table, key_columns, some) is None:
+            continue
+        for key in some:
+            reason = await _reason(session, table, key_columns, [key])
+            if reason is not None:
+                name = await _name(session, table, key_columns, key)
+                found.append((key, MalformedRow(table.name, name, reason)))
+    return found
+
+
+async def _reason(
+    session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
+) -> str | None:
+    """What is wrong with the first malformed row of some; None: nothing."""
+    key = (
+        tuple_(*key_columns).in_(keys)
+        if len(key_columns) > 1
+        else key_columns[0].in_([each for (each,) in keys])
+    )
+    check = _CHECKS.get(table.name)
+    try:
+        for row in (await session.execute(select(*table.columns).where(key))).all():
+            for value, column in zip(row, table.columns, strict=True):
+                _require_type(value, column)
+            if check is not None:
+                check(row)
+    except (DBAPIError, *VALUE_ERRORS) as error:
+        if isinstance(error, DBAPIError) and not is_undecodable(error):
+            raise
+        return reason_of(error)
+    return None
+
+
+async def _name(
+    session: AsyncSession, table: Table, key_columns: Sequence[Any], key: tuple[Any, ...]
+) -> int | str:
+    columns = list(table.primary_key)
+    where = [column == value for column, value in zip(key_columns, key, strict=True)]
+    try:
+        row = (await session.execute(select(*columns).where(*where))).one()
+    except DBAPIError as error:
+        if not is_undecodable(error):
+            raise
+        return f"rowid {key[0]}"
+    return row[0] if len(row) == 1 and isinstance(row[0], int) else ", ".join(map(str, row))
+
+
+def _require_type(value: object, column: Any) -> None:
+    """Refuse a value of another type than its column's; other types refuse such values themselves."""
+    if value is None:
+        is_right = column.nullable
+    elif isinstance(column.type, Float):
+        is_right = isinstance(value, int | float) and -_LARGEST <= value <= _LARGEST
+    elif isinstance(column.type, Integer):
+        is_right = isinstance(value, int)
+    else:
+        is_right = not isinstance(column.type, String) or isinstance(value, str)
+    if not is_right:
+        raise RecordError(f"{column.name} is {value!r:.60}")
+
+
+def _require_names(row: Any) -> None:
+    if not isinstance(row.arms, list) or not all(isinstance(each, str) for each in row.arms):
+        raise RecordError(f"arms is {row.arms!r:.60}, not a list of names")
+
+
+_CHECKS: dict[str, Callable[[Any], object]] = {
+    "trials": _require_names,
+    "forecasts": lambda row: ReplyForecast.from_record(row.record),
+}
+"""What else the rows of a table must be."""
