@@ -177,7 +177,9 @@ def _table(part: TablePart, csv: Callable[[str], str]) -> Markup:
 
 def _cell(content: TableCell | str, column: Column, *, is_first: bool) -> Markup:
     cell = content if isinstance(content, TableCell) else TableCell(content)
-    text: str = tag("bdi", cell.text) if is_first and cell.link else _unbroken(cell.text)
+    text: str = with_code(cell.text) if column.is_long else _unbroken(cell.text)
+    if is_first and cell.link:
+        text = tag("bdi", cell.text)
     if cell.tone is not None:
         text = tag("span", text, class_=f"tag {cell.tone}".strip())
     if cell.link:
@@ -185,7 +187,7 @@ def _cell(content: TableCell | str, column: Column, *, is_first: bool) -> Markup
     small: tuple[str, ...] = (_unbroken(cell.small),)
     if words := cell.more[0]:
         small += (" · ", tag("a", words, href=cell.more[1], aria_label=f"{words.capitalize()} {cell.text}"))
-    inside = (
+    inside: tuple[str, ...] = (
         text,
         joined(" ", tag("span", cell.tag, class_="tag")) if cell.tag else "",
         tag("small", *small) if any(small) else "",
