@@ -103,7 +103,9 @@ class Database:
         is_sqlite = engine.dialect.name == "sqlite"
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
-        self._readers = async_sessionmaker(reading, expire_on_commit=False)
+        self.info: dict[str, Any] = {}
+        """`AsyncSession.info` of the transactions that only read."""
+        self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_patience_s=patience_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from storage.errors import FilterError
 from storage.records import MATCH_SITE, DecisionState
@@ -152,11 +152,6 @@ def includes_matches(filters: Filters) -> bool:
     return bool(filters.site or filters.match)
 
 
-def can_be_matches(filters: Filters) -> bool:
-    """Whether a game of a match on this machine can pass."""
-    return bool(filters.match) or filters.site == MATCH_SITE
-
-
 def filter_conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """The filters as conditions on `GameRow`.
 
@@ -183,19 +178,9 @@ def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
     return [DecisionRow.ply >= first - 1, DecisionRow.ply < first - 1 + PHASE_PLIES]
 
 
-def is_in_phase(filters: Filters, ply: int) -> bool:
-    """Whether the reply to our move, given by the number of moves before it, is included."""
-    return filters.phase is None or phase_of(ply + 1) == filters.phase.number
-
-
 def standing() -> tuple[ColumnElement[bool], ...]:
     """Conditions on `DecisionRow`: neither taken back nor dropped.  Other decisions count nowhere."""
     return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
-
-
-def count_where(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    """How many rows of a group satisfy a condition; null without rows."""
-    return func.sum(case((condition, 1), else_=0))
 
 
 def _opponent(condition: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-LARGE = ("decisions", "outcomes", "forecasts", "reply_times", "game_baits")
+LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
 """Tables with a row for each decision."""
 Statement = tuple[str, Any]
 """As the driver gets it, with its parameters."""

@@ -9,11 +9,11 @@ of the program and without the table that it prints.  *cold*: on a new connectio
 file's pages dropped from the system's cache.  p50 and p95 are of the runs after that, with what one run used
 of this process's processor time (garbage is collected as seldom as where pages are made); the ratio is p50
 over that of a reference, the bare reading of eight columns of all games.  Then follow the pages of the
-dashboard, without its cache, at the moment at which the last game began, and the other readers of many games.
-At the end stands how the database goes about the slowest
-statement of each of the slowest `--plans` readers.  Each statement that was sent
-is explained (EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the
-reader needs each reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
+dashboard at the moment at which the last game began, without its cache of views but with the replies that its
+processes keep, and the other readers of many games.  At the end stands how the database goes about the
+slowest statement of each of the slowest `--plans` readers.  Each statement that was sent is explained
+(EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the reader needs each
+reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
 once they have been read, beside that of reading them.
 """
 
@@ -25,10 +25,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
-from sqlalchemy import URL, func, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
@@ -38,7 +39,7 @@ from bot.views import events, games, now, opponents, ratings, traps, works
 from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
-from storage.evidence.reading import played, read_replies
+from storage.evidence.reading import keep_replies, played, read_replies
 from storage.evidence.replies import GameRows
 from storage.evidence.statistics.calibrations import read_calibrations
 from storage.evidence.statistics.encounters import encounters
@@ -171,21 +172,18 @@ def page_work(page: Page, given: dict[str, str]) -> Work:
     """A page as it is loaded, with no cache."""
 
     async def work(session: AsyncSession) -> object:
-        database = Database(session_url(session), session_engine(session))
-        return await page.load(database, page.query(given, {}))
+        assert isinstance(session.bind, AsyncEngine)
+        return await page.load(page_database(session.bind), page.query(given, {}))
 
     return work
 
 
-def session_engine(session: AsyncSession) -> AsyncEngine:
-    """The engine that a session of `timed` uses."""
-    assert isinstance(session.bind, AsyncEngine)
-    return session.bind
-
-
-def session_url(session: AsyncSession) -> URL:
-    """The same engine's address."""
-    return session_engine(session).url
+@lru_cache(maxsize=1)
+def page_database(engine: AsyncEngine) -> Database:
+    """The database as the processes that make pages have it."""
+    database = Database(engine.url, engine)
+    keep_replies(database)
+    return database
 
 
 async def _reference(session: AsyncSession) -> object:
@@ -277,7 +275,7 @@ async def print_measures(database: Database) -> None:
         used = time.process_time()
         parts = [part async for part in read_replies(session, *played(None))]
         reading = time.process_time() - used
-        sources = await read_sources(session, list(By), None)
+        sources = await read_sources(session, list(By))
     replies = sum(len(part.replies) for part in parts)
     size = sum(part.replies.nbytes + part.of.games.nbytes for part in parts)
     print(f"{replies:,} replies, {size / 1e6:.0f} MB, read in {1e3 * reading:.0f} ms of processor")

@@ -20,6 +20,7 @@ from bot.dashboard.rendering import environment
 from bot.views.menu import pages
 from bot.workers.process_pool import ProcessPool, WorkerDied
 from storage.database import Database
+from storage.evidence.reading import keep_replies
 
 PROCESSES = 2
 """Two, so that a slow page does not delay the others; the second one starts only when both are needed."""
@@ -79,6 +80,7 @@ class _Worker:
             os.nice(NICE)
         self._runner = asyncio.Runner()
         database = self._runner.run(Database.open(job.url, upgrade=False))
+        keep_replies(database)
         cache = PageCache(database, time.monotonic)
         self._maker = PageRenderer(pages(), environment(), cache)
         collect_seldom()

@@ -14,8 +14,9 @@ from bot.text.values_text import moment, number, title_of
 from bot.text.verdict_text import sentences
 from bot.views.ratings import RATINGS, rating_chart
 from storage.evidence.inference.verdict import TrialVerdict
+from storage.evidence.queries.rating_curves import RatingCurve
 from storage.evidence.statistics.groups import Expected, GroupStatistics
-from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport, RatedGames
+from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MOST_DAYS = 62
@@ -58,7 +59,7 @@ def month_parts(
         verdicts: What each trial says by then of its planned endpoint, by the trial's name; those that have
             none, such as trials of more than two players, are left out.
     """
-    games, results = sum(day.games for day in report.days), sum(day.results for day in report.days)
+    games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
     points = sum(day.points for day in report.days)
     score = f", score {points:g} of {results} ({percent(points / results, 1)})" if results else ""
     which = f"Only {selected}." if selected else "All games."
@@ -104,7 +105,7 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
                 datetime(first.year, first.month, first.day, tzinfo=UTC),
                 sum(day.games for day in some),
                 sum(day.points for day in some),
-                sum(day.results for day in some),
+                sum(day.decided for day in some),
             )
         )
     return found
@@ -224,9 +225,9 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     )
 
 
-def _rating(curve: RatedGames) -> ChartPart:
+def _rating(curve: RatingCurve) -> ChartPart:
     name = f"{title_of(curve.game)}, {curve.speed}: {curve.account} at {curve.site}"
-    moments, ratings = [at for at, _ in curve.points], [rating for _, rating in curve.points]
+    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
     chart = rating_chart(name, "Our rating at the start of each rated game.", moments, ratings)
     return ChartPart(f"Rating: {name}", chart)
 

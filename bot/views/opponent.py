@@ -25,11 +25,10 @@ from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
 from bot.views.traps import TrapCard, gallery, read_card
 from storage.database import Database
-from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits
+from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
-    GameProgress,
     GameTally,
     ObservedRatings,
     OpponentReport,
@@ -39,6 +38,7 @@ from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
     LEAST_GAMES,
     LEAST_REPLIES,
+    GameProgress,
     ProgressBlock,
     ReplyQuality,
 )
@@ -275,9 +275,6 @@ class OpponentView:
     @property
     def _suspects(self) -> Part:
         title, found = "Suspect games", self.report.suspects
-        if self.report.damage:
-            text = f"Not known: a record is damaged ({self.report.damage}). `db recheck` lists such records."
-            return Note(text, title)
         if not found:
             return Note("None of their games is suspect.", title)
         more = len(found) - _SUSPECTS_SHOWN
@@ -504,8 +501,8 @@ async def load(database: Database, query: Query) -> OpponentView:
                 f"We have met no account {site_id!a:.80} at {site!a:.80}; the page Opponents lists all."
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
-        counts = await bait_counts(session, filters)
-        baits = await list_baits(session, filters, BaitFate.FELL, BaitOrder.EXPECTED_LOSS, CARDS, 0, counts)
+        counts = await read_baits(session, filters)
+        baits = await list_baits(session, counts, BaitFate.FELL, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = [await read_card(session, bait) for bait in baits]
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(

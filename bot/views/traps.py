@@ -38,9 +38,9 @@ from storage.evidence.queries.baits import (
     BaitGroup,
     BaitOrder,
     BaitSummary,
-    bait_counts,
     list_baits,
     list_repeated,
+    read_baits,
 )
 from storage.evidence.queries.filter_language import FIELDS, filter_texts
 from storage.evidence.slips import is_slip
@@ -358,9 +358,9 @@ async def load(database: Database, query: Query) -> PartsView:
     order = query.choice("sort", tuple(ORDERS), OLD_ORDERS)
     paging = Paging.of(query, CARDS)
     async with database.read() as session:
-        counts = await bait_counts(session, query.filters)
+        counts = await read_baits(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, query.filters, fate, CARDS, paging.offset, counts)
+            repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
             cards = [
                 replace(
                     await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
@@ -368,9 +368,7 @@ async def load(database: Database, query: Query) -> PartsView:
                 for each in repeated
             ]
         else:
-            listed = await list_baits(
-                session, query.filters, fate, BaitOrder(order), CARDS, paging.offset, counts
-            )
+            listed = await list_baits(session, counts, fate, BaitOrder(order), CARDS, paging.offset)
             cards = [await read_card(session, bait) for bait in listed]
             many = _count(counts.everything, fate)
     return traps_view(counts, cards, fate, order, replace(paging, count=many), query.filters)

@@ -15,9 +15,8 @@ from storage.database import Database
 from storage.evidence.inference.any_time import Looks
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
-from storage.evidence.queries.trial_report import KnownGames, TrialReport, read_trial
-from storage.evidence.reading import SHOWN, passing_games, read_games
-from storage.evidence.statistics.group_rows import groups_of_games
+from storage.evidence.queries.trial_report import TrialReport, read_trial
+from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, Expected, GroupStatistics, flat_row
 
 BY_DRAW = ("player", "version", "settings")
@@ -183,11 +182,8 @@ async def load(database: Database, query: Query) -> PartsView:
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        shown = await read_games(session, SHOWN)
-        games = KnownGames(shown, await passing_games(session, shown, filters))
-        read = await groups_of_games(session, filters, shown, (By.GAME, By.PLAYER))
-        arms = query.own.get("arms") or None
-        trial = await read_trial(session, filters.trial, arms, filters, games)
+        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        trial = await read_trial(session, filters.trial, query.own.get("arms") or None, filters)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)

@@ -7,7 +7,7 @@ Two statements read whole games; what follows is arithmetic on their rows (`reco
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import groupby
 from math import nan
@@ -37,9 +37,9 @@ from storage.evidence.replies import (
     STATES,
     UNKNOWN,
     Labels,
-    PackedGame,
     ReplyFlag,
     model_text,
+    packed_bait,
     packed_expectations,
 )
 from storage.evidence.slips import is_slip
@@ -75,35 +75,17 @@ class BaitCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class SetBait:
-    """A move of ours that set a confirmed bait."""
-
-    decision_id: int
-    game_id: int
-    line: int
-    """See `line_key`."""
-    expected_loss: float
-    """Probability times cost."""
-    cost: int
-    """See `storage.tables.games.ForecastRow`."""
-    is_taken: bool | None
-    """None: there was no reply."""
-    phase: int
-    """Of the reply, 0 for the first."""
-
-
-@dataclass(frozen=True, slots=True)
 class GameSummary:
     """Everything that one game adds to statistics and lists."""
 
     id: int
-    packed: PackedGame
+    labels: str
+    """`storage.evidence.replies.Labels.text`."""
+    game: bytes
+    """A row of `GAME`."""
+    replies: bytes
+    """Rows of `REPLY` in the order of play."""
     counts: BaitCounts
-    trial_draws: int
-    """Randomised decisions, including all decisions of randomising players whose record does not tell."""
-    trial_draws_answered: int
-    """Those with a reply whose record says so."""
-    baits: tuple[SetBait, ...]
 
 
 async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
@@ -205,28 +187,20 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
     standing = [each for each in decisions if not each.takeback and each.state != DecisionState.DROPPED]
     replies = [each for each in map(_Reply.of, standing) if each is not None]
     models = sorted({each.model for each in replies})
-    rows = np.array([each.packed(models.index(each.model)) for each in replies], REPLY)
-    baits = tuple(sorted(_set_baits(game, replies), key=lambda bait: bait.decision_id))
+    moves = game.moves.split()
+    rows = np.array([each.packed(game, moves, models.index(each.model)) for each in replies], REPLY)
+    counts = BaitCounts(
+        baits_set=sum(each.counts and ReplyFlag.BAIT in each.flags for each in replies),
+        baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
+        slips=sum(each.is_slip for each in replies),
+    )
     found = np.zeros((), GAME)
-    for name, value in (_of_game(game) | _of_decisions(decisions, standing, replies)).items():
+    columns = _of_game(game) | _of_decisions(game, decisions, standing, replies) | asdict(counts)
+    for name, value in columns.items():
         found[name] = value
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
     labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
-    drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
-    return GameSummary(
-        id=game.id,
-        packed=PackedGame(labels.text, found.tobytes(), rows.tobytes()),
-        counts=BaitCounts(
-            baits_set=len(baits),
-            baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
-            slips=sum(each.is_slip for each in replies),
-        ),
-        trial_draws=len(drawn),
-        trial_draws_answered=sum(
-            each.reply is not None and each.search_mode == SearchMode.TRIAL for each in drawn
-        ),
-        baits=baits,
-    )
+    return GameSummary(game.id, labels.text, found.tobytes(), rows.tobytes(), counts)
 
 
 def is_drawn(search_mode: str | None, player: str) -> bool:
@@ -296,13 +270,24 @@ class _Reply:
                 flags |= flag
         return flags
 
-    def packed(self, model: int) -> tuple[float, ...]:
-        """Its row of `REPLY`, with the number of its model."""
+    def packed(self, game: Any, moves: Sequence[str], model: int) -> tuple[float, ...]:
+        """Its row of `REPLY`.
+
+        Args:
+            game: The row of its game.
+            moves: All moves of that.
+            model: The number of its model.
+        """
         row = self.row
         values = {name: getattr(row, name) if self.is_forecast else 0.0 for name in EXPECTATIONS}
         for name in ("cost_uniform", "cost_expected"):
             values[name] /= WHOLE
-        columns = packed_expectations(values, row.reply_count or 0) | {
+        columns = packed_expectations(values, row.reply_count or 0) | packed_bait(0, 0.0, 0)
+        if ReplyFlag.BAIT in self.flags:
+            line = line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait)
+            columns |= packed_bait(line, row.bait_odds, row.bait_cost)
+        columns |= {
+            "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
             "cost": row.reply_cost if self.is_judged else EMPTY,
             "judge_cost": EMPTY,
@@ -340,9 +325,10 @@ def _of_game(row: Any) -> dict[str, Any]:
 
 
 def _of_decisions(
-    decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
+    game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
     """The columns that come from its decisions."""
+    drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
     # Also replies that were taken back: the first one counts.
     times = [
         each.time_s
@@ -360,6 +346,10 @@ def _of_decisions(
         "optimal_expected": sum(each.optimal_expected for each in expected),
         "replies": len(counted),
         "cost": sum(each.reply_cost for each in counted),
+        "draws": len(drawn),
+        "draws_answered": sum(
+            each.reply is not None and each.search_mode == SearchMode.TRIAL for each in drawn
+        ),
     }
 
 
@@ -373,23 +363,6 @@ def is_outdated(row: Any) -> bool:
         or row.outcome_rule not in (None, RULE)
         or row.forecast_rule != FORECAST_RULE
     )
-
-
-def _set_baits(game: Any, replies: Iterable[_Reply]) -> Iterable[SetBait]:
-    moves = game.moves.split()
-    for each in replies:
-        row = each.row
-        if ReplyFlag.BAIT not in each.flags or not each.counts:
-            continue
-        yield SetBait(
-            row.id,
-            row.game_id,
-            line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait),
-            row.bait_odds * row.bait_cost,
-            row.bait_cost,
-            row.is_taken,
-            phase_of(row.ply + 1),
-        )
 
 
 def named_bait() -> tuple[ColumnElement[bool], ...]:

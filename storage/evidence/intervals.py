@@ -4,7 +4,7 @@ A value is inside if the data are within 1.96 standard deviations of its predict
 or minus an error, this stays correct for few observations and at 0 % and 100 %.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -66,15 +66,6 @@ class Performance:
         return f"{self.rating:.0f} ({self.low:.0f} to {self.high:.0f})"
 
 
-@dataclass(frozen=True, slots=True)
-class OpponentGames:
-    """Games against opponents of one rating."""
-
-    rating: int
-    games: int
-    points: float
-
-
 def share(count: int, of: int) -> Share:
     """A share with its 95 % interval (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
     if of == 0:
@@ -84,24 +75,15 @@ def share(count: int, of: int) -> Share:
     return Share(count, of, count / of, 0.0 if count == 0 else low, 1.0 if count == of else high)
 
 
-def performance(met: Sequence[OpponentGames]) -> Performance:
-    """A performance rating with its 95 % interval.
+def performances(
+    group: Codes, ratings: Floats, games: Floats, points: Floats, size: int
+) -> list[Performance]:
+    """The performance rating of each of several groups of games, with its 95 % interval.
 
     Wilson's interval applied to ratings: R is inside if the points are within 1.96 standard deviations of
     the score that Elo's formula expects of R.  Each game's variance is p (1 - p), the largest that an
     expected score of p allows, so draws make the interval too wide rather than too narrow.  We take
     the opponents' ratings as exact and the games as independent.
-    """
-    ratings, games, points = (
-        np.array([getattr(each, name) for each in met], np.float64) for name in ("rating", "games", "points")
-    )
-    return performances(np.zeros(len(met), np.intp), ratings, games, points, 1)[0]
-
-
-def performances(
-    group: Codes, ratings: Floats, games: Floats, points: Floats, size: int
-) -> list[Performance]:
-    """The performance rating of each of several groups of games; all are found side by side.
 
     Args:
         group: Number of the group of some games against opponents of one rating; rising, shape (n,).

@@ -11,7 +11,7 @@ other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple
 
@@ -37,54 +37,33 @@ from storage.filters import GamePhase
 
 
 class Measure(NamedTuple):
-    """The columns of an event and its expectations."""
+    """An event and its expectations."""
 
+    name: str
     seen_in: str
-    """Replies in which it could be observed."""
+    """The column of the replies in which it could be observed."""
     happened: str
-    uniform: str
-    """Sum over all replies, each equally likely."""
-    model: str
-    """Sum by the forecasts."""
-    uniform_squares: str
-    """Sum of the squares of what happened less what was expected at random."""
-    model_squares: str
-    """The same, less the forecasts."""
+    """The column of those in which it was."""
+    expected: str
+    """What the expectations of `storage.evidence.replies.REPLY` call it."""
     planned_n: PlannedN
 
     @property
+    def sums(self) -> tuple[str, str, str]:
+        """The columns of what happened, and of what was expected: uniformly, and by the forecasts."""
+        return self.happened, f"{self.name}_uniform", f"{self.name}_model"
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        """All columns but that of the replies."""
-        return (
-            *(self.happened, self.uniform, self.model),
-            *(self.uniform_squares, self.model_squares),
-        )
+        """The same, and the squares of what happened less each expectation."""
+        return *self.sums, *(f"{each}_squares" for each in self.sums[1:])
 
 
-def _measure(name: str, seen_in: str, happened: str, planned_n: PlannedN) -> Measure:
-    return Measure(
-        seen_in,
-        happened,
-        f"{name}_uniform",
-        f"{name}_model",
-        f"{name}_uniform_squares",
-        f"{name}_model_squares",
-        planned_n,
-    )
-
-
-ERRORS = _measure("errors", "replies", "errors", PlannedN.REPLIES)
-COST = _measure("cost", "replies", "cost", PlannedN.REPLIES)
-BAITS = _measure("baits", "baits_set", "baits_taken", PlannedN.TRAPS)
-FALLS = _measure("falls", "traps_set", "traps_fell", PlannedN.TRAPS)
+ERRORS = Measure("errors", "replies", "errors", "error", PlannedN.REPLIES)
+COST = Measure("cost", "replies", "cost", "cost", PlannedN.REPLIES)
+BAITS = Measure("baits", "baits_set", "baits_taken", "bait", PlannedN.TRAPS)
+FALLS = Measure("falls", "traps_set", "traps_fell", "fall", PlannedN.TRAPS)
 MEASURES = (ERRORS, COST, BAITS, FALLS)
-_EXPECTED = {
-    ERRORS: ("error_uniform", "error_expected"),
-    COST: ("cost_uniform", "cost_expected"),
-    BAITS: ("bait_uniform", "bait_expected"),
-    FALLS: ("fall_uniform", "fall_expected"),
-}
-"""The columns of `storage.evidence.replies.REPLY` that each is compared with."""
 
 COUNTS = (
     *("decided", "replies", "optimal", "baits_set"),
@@ -131,11 +110,6 @@ class Cells:
             models=np.concatenate([none, *models]),
             model_names=[*names],
         )
-
-    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
-        """Those of some games, which are numbered again."""
-        found = self.where(is_wanted[self.games])
-        return replace(found, games=(np.cumsum(is_wanted) - 1)[found.games])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
         """Some of them."""
@@ -215,10 +189,10 @@ def _columns(replies: NDArray[np.void]) -> Floats:
     ):
         seen_in = found[AT[measure.seen_in]]
         seen = np.multiply(happened, seen_in, out=found[AT[measure.happened]])
-        totals, squares_of = measure.columns[1:3], measure.columns[3:]
-        for name, total, squares in zip(_EXPECTED[measure], totals, squares_of, strict=True):
-            foreseen = np.multiply(expected(replies, name), seen_in, out=found[AT[total]])
-            beyond = np.subtract(seen, foreseen, out=found[AT[squares]])
+        for total, whose in zip(measure.sums[1:], ("uniform", "expected"), strict=True):
+            values = expected(replies, f"{measure.expected}_{whose}")
+            foreseen = np.multiply(values, seen_in, out=found[AT[total]])
+            beyond = np.subtract(seen, foreseen, out=found[AT[f"{total}_squares"]])
             np.square(beyond, out=beyond)
     return found
 
@@ -264,11 +238,6 @@ class GroupSums:
     def expected(self, measure: Measure) -> list[Expected]:
         """Observed and expected frequencies in each group."""
         n = self._totals[measure.seen_in]
-
-        def means(name: str) -> list[float]:
-            found: list[float] = (self._totals[name] / np.maximum(n, 1)).tolist()
-            return found
-
         return [
             Expected(
                 n=int(count),
@@ -280,22 +249,19 @@ class GroupSums:
             )
             for count, seen, at_random, by_model, beyond_random, beyond_model in zip(
                 n.tolist(),
-                means(measure.happened),
-                means(measure.uniform),
-                means(measure.model),
-                self._beyond(measure, measure.uniform, measure.uniform_squares),
-                self._beyond(measure, measure.model, measure.model_squares),
+                *((self._totals[name] / np.maximum(n, 1)).tolist() for name in measure.sums),
+                *(self._beyond(measure, name) for name in measure.sums[1:]),
                 strict=True,
             )
         ]
 
-    def _beyond(self, measure: Measure, other: str, squares: str) -> list[AnyTimeEstimate]:
-        """For each group the estimate of observed less expected."""
+    def _beyond(self, measure: Measure, other: str) -> list[AnyTimeEstimate]:
+        """For each group the estimate of observed less expected, by the column of the expectation."""
         counts = self._by_person[measure.seen_in]
         sums = self._by_person[measure.happened] - self._by_person[other]
         n = self._totals[measure.seen_in]
         mean = self._grouped(sums) / np.maximum(n, 1)
-        whole = self._totals[squares]
+        whole = self._totals[f"{other}_squares"]
         spread = _cleaned(whole - n * mean**2, whole)
         by_person = _cleaned(
             self._grouped((sums - counts * mean[self._of_pair]) ** 2), self._grouped(sums**2)

@@ -1,103 +1,125 @@
-"""Reads games and their judged replies, tens of thousands at a time, for arithmetic on columns.
+"""Reads games and their judged replies, thousands at a time, for arithmetic on columns.
 
 Games without a valid summary (`storage.evidence.summaries`) are made from their decisions.  Replies come in
-batches, so that the memory that a report takes does not grow with the replies.
+parts of games whose keys lie close together, so that the memory that a report takes does not grow with the
+replies.  A process that reads all of them again and again keeps the parts (`keep_replies`): only those in
+which a summary was made since are read again.
 """
 
 import gc
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, String, cast, func, select, type_coerce
+from sqlalchemy import ColumnElement, Select, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
+from storage.database import Database
 from storage.evidence.game_records import game_records
 from storage.evidence.replies import GameRows, ReplyTable
 from storage.evidence.summaries import is_of_today
-from storage.filters import Filters, can_be_matches, filter_conditions, shown_games
+from storage.filters import Filters, shown_games
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
-_GAMES = 10_000
-"""Games in one statement."""
-_WITH_REPLIES = 2_000
-"""The same with their replies: 3 MB."""
+_PART = 2_000
+"""Keys of games in a part: 5 MB with their replies."""
 _OTHERS = 200
 """Games without a summary that are made at once."""
-_DENSEST = 3
-"""Up to this ratio of range to wanted keys, a range of keys is read faster than a list."""
+_SPARSEST = 3
+"""Where at most one game in this many is wanted, only those are read."""
+MOST_BYTES = 128_000_000
+"""Of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
+_KEPT = "replies"
 
 Keys = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class GameKeys:
-    """Keys of games, ascending."""
+class PartCache:
+    """Parts by their number, and whether they have their replies; the least recently used go first.
 
-    settled: Keys
-    """Of those whose summary is valid, if it was made by today's rules."""
-    others: Keys
+    Args:
+        most_bytes: Of all together.
+    """
 
-    @classmethod
-    async def read(cls, session: AsyncSession, *which: ColumnElement[bool]) -> Self:
-        """Those of the games that fulfil conditions on `GameRow`."""
-        # In two texts, which takes a fifth of the time of as many rows.
-        text = func.aggregate_strings(cast(GameRow.id, String), ",")
-        rows = await session.execute(
-            select(GameRow.is_settled, text).where(*which).group_by(GameRow.is_settled)
-        )
-        found = {bool(row[0]): np.sort(np.fromstring(row[1], np.int64, sep=",")) for row in rows}
-        none = np.zeros(0, np.int64)
-        return cls(found.get(True, none), found.get(False, none))
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._parts: OrderedDict[tuple[int, bool], tuple[Keys, ReplyTable]] = OrderedDict()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the parts."""
+        return sum(part.replies.nbytes + part.of.games.nbytes for _, part in self._parts.values())
+
+    def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
+        """A part that was made from summaries with these stamps."""
+        for key in ((number, True), (number, with_replies)):
+            known = self._parts.get(key)
+            if known is not None and np.array_equal(known[0], stamps):
+                self._parts.move_to_end(key)
+                return known[1]
+        return None
+
+    def put(self, number: int, stamps: Keys, part: ReplyTable, *, with_replies: bool) -> None:
+        """Keep a part; an older one of this number goes."""
+        for key in ((number, True), (number, False)):
+            self._parts.pop(key, None)
+        self._parts[number, with_replies] = stamps, part
+        while self.size > self._most_bytes:
+            self._parts.popitem(last=False)
+
+
+def keep_replies(database: Database) -> None:
+    """Keep what transactions that only read have read, in a process that makes reports again and again."""
+    database.info[_KEPT] = PartCache()
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
     """The games that fulfil conditions on `GameRow`, aborted ones too, in any order."""
-    keys = await GameKeys.read(session, *which)
-    return GameRows.joined([part async for part in _parts(session, keys)])
+    parts = read_replies(session, *which, with_replies=False)
+    return GameRows.joined([part.of async for part in parts])
 
 
-async def passing_games(session: AsyncSession, shown: GameRows, filters: Filters) -> GameRows:
-    """The games that pass the filters, also aborted ones.
+async def read_replies(
+    session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
+) -> AsyncIterator[ReplyTable]:
+    """The games that fulfil conditions on `GameRow` with their replies, part by part.
 
     Args:
         session: Of the transaction.
-        shown: All that `SHOWN` holds for.
-        filters: Which games.
+        which: Which games.
+        with_replies: False: the replies are not wanted, and may be missing.
     """
-    if is_everything(filters):
-        return shown
-    if can_be_matches(filters):
-        return await read_games(session, *shown_games(filters))
-    keys = await GameKeys.read(session, *filter_conditions(filters))
-    return shown.where(np.isin(shown.games["id"], np.concatenate([keys.settled, keys.others])))
+    found = await read_columns(
+        session, select(GameRow.id, GameRow.is_settled).where(*which).order_by(GameRow.id)
+    )
+    keys, is_settled = np.array(found["id"], np.int64), np.array(found["is_settled"], bool)
+    settled = keys[is_settled]
+    numbers = settled // _PART
+    games, stamps = await _stamps(session, numbers)
+    for number in np.unique(numbers).tolist():
+        wanted, of_part = settled[numbers == number], games // _PART == number
+        some = games[of_part], stamps[of_part]
+        part = await _part(session, number, some, wanted, with_replies=with_replies)
+        yield part.of_games(np.isin(part.of.games["id"], wanted))
+    others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
+    for start in range(0, len(others), _OTHERS):
+        records = await game_records(session, others[start : start + _OTHERS].tolist())
+        made = [*records.values()]
+        rows = GameRows.of([each.labels for each in made], [each.game for each in made])
+        yield ReplyTable.unpacked(rows, [each.replies for each in made])
 
 
-async def read_replies(session: AsyncSession, *which: ColumnElement[bool]) -> AsyncIterator[ReplyTable]:
-    """The games that fulfil conditions on `GameRow` with their replies, batch by batch."""
-    keys = await GameKeys.read(session, *which)
-    for start in range(0, len(keys.settled), _WITH_REPLIES):
-        some = keys.settled[start : start + _WITH_REPLIES]
-        known = await _summaries(session, some, with_replies=True)
-        yield ReplyTable.unpacked(GameRows.of(known["labels"], known["game"]), known["replies"])
-        async for part in _made(session, _missing(some, known)):
-            yield part
-    async for part in _made(session, keys.others):
-        yield part
-
-
-async def replies_of(session: AsyncSession, games: Sequence[int]) -> ReplyTable:
-    """Some games with their replies."""
-    parts = [part async for part in read_replies(session, GameRow.id.in_(games))]
-    return ReplyTable.joined(parts)
+async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
+    """The same in one table, for few games."""
+    return ReplyTable.joined([part async for part in read_replies(session, *which)])
 
 
 def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
@@ -108,55 +130,48 @@ def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
     return GameRow.state != GameStatus.ABORTED, *shown_games(filters)
 
 
-def is_everything(filters: Filters | None) -> bool:
-    """Whether all games pass, matches between programs apart."""
-    return filters is None or filters == Filters()
+async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
+    """Keys, ascending, and stamps of today's summaries in these parts, and between them."""
+    if not len(numbers):
+        return numbers, numbers
+    key = GameSummaryRow.game_id
+    between = key.between(int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
+    statement = select(key, GameSummaryRow.stamp).where(between, *is_of_today()).order_by(key)
+    found = await read_columns(session, statement)
+    return np.array(found["game_id"], np.int64), np.array(found["stamp"], np.int64)
 
 
-async def _parts(session: AsyncSession, keys: GameKeys) -> AsyncIterator[GameRows]:
-    """The games with these keys, without their replies."""
-    for start in range(0, len(keys.settled), _GAMES):
-        some = keys.settled[start : start + _GAMES]
-        known = await _summaries(session, some, with_replies=False)
-        yield GameRows.of(known["labels"], known["game"])
-        async for part in _made(session, _missing(some, known)):
-            yield part.of
-    async for part in _made(session, keys.others):
-        yield part.of
+async def _part(
+    session: AsyncSession, number: int, some: tuple[Keys, Keys], wanted: Keys, *, with_replies: bool
+) -> ReplyTable:
+    """The games of a part, or at least the wanted ones.
 
-
-async def _made(session: AsyncSession, keys: Keys) -> AsyncIterator[ReplyTable]:
-    """Games that have no valid summary, from their decisions."""
-    for start in range(0, len(keys), _OTHERS):
-        records = await game_records(session, keys[start : start + _OTHERS].tolist())
-        packed = [record.packed for record in records.values()]
-        games = GameRows.of([each.labels for each in packed], [each.game for each in packed])
-        yield ReplyTable.unpacked(games, [each.replies for each in packed])
-
-
-async def _summaries(session: AsyncSession, keys: Keys, *, with_replies: bool) -> Mapping[str, Sequence[Any]]:
-    """Columns of today's summaries of settled games with these keys, ascending and one at least."""
-    key, columns = GameSummaryRow.game_id, [GameSummaryRow.game]
+    Args:
+        session: Of the transaction.
+        number: The part's.
+        some: Keys and stamps of its summaries.
+        wanted: Keys, ascending, one at least.
+        with_replies: As for `read_replies`.
+    """
+    games, stamps = some
+    cache: PartCache | None = session.info.get(_KEPT)
+    known = None if cache is None else cache.get(number, stamps, with_replies=with_replies)
+    if known is not None:
+        return known
+    key, columns = GameSummaryRow.game_id, [GameSummaryRow.labels, GameSummaryRow.game]
     if with_replies:
         columns.append(GameSummaryRow.replies)
+    is_sparse = _SPARSEST * len(wanted) <= len(games)
+    which = key.in_(wanted.tolist()) if is_sparse else key.between(number * _PART, (number + 1) * _PART - 1)
     # Without types, which would copy each value.
     bare = (type_coerce(column, NullType()).label(column.key) for column in columns)
-    first, last = int(keys[0]), int(keys[-1])
-    is_dense = last - first < _DENSEST * len(keys)
-    chosen = key.between(first, last) if is_dense else key.in_(keys.tolist())
-    statement = select(key.label("id"), GameSummaryRow.labels, *bare).where(chosen, *is_of_today())
-    found = await read_columns(session, statement)
-    is_wanted = np.isin(np.array(found["id"], np.int64), keys)
-    if is_wanted.all():
-        return found
-    return {
-        name: [value for value, wanted in zip(values, is_wanted.tolist(), strict=True) if wanted]
-        for name, values in found.items()
-    }
-
-
-def _missing(keys: Keys, known: Mapping[str, Sequence[Any]]) -> Keys:
-    return np.setdiff1d(keys, np.array(known["id"], np.int64), assume_unique=True)
+    found = await read_columns(session, select(*bare).where(which, *is_of_today()).order_by(key))
+    part = ReplyTable.unpacked(
+        GameRows.of(found["labels"], found["game"]), found.get("replies") or [b""] * len(found["game"])
+    )
+    if cache is not None and not is_sparse:
+        cache.put(number, stamps, part, with_replies=with_replies)
+    return part
 
 
 async def read_columns(

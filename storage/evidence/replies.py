@@ -11,6 +11,7 @@ forecasts have six digits, in half the bytes of a floating-point number.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import IntFlag
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from engine.expected import WHOLE
 from storage.evidence.inference.persons import Codes, Floats, codes_of
 from storage.records import GameResult, GameStatus
 
-LAYOUT = 7
+LAYOUT = 8
 """The version of both arrays and of the columns beside them; changes with the meaning of any of them."""
 
 _UNITS = 4_000_000_000
@@ -41,24 +42,27 @@ COUNTED = ("error", "fall", "bait")
 """The counts of replies to a move."""
 REPLY = np.dtype(
     [
+        *((name, "<i8") for name in ("decision", "line")),
         ("cost_expected", "<f8"),
         *((f"{name}_expected", "<u4") for name in COUNTED),
-        ("cost_sum", "<u4"),
+        *((name, "<u4") for name in ("cost_sum", "bait_probability")),
         ("time_s", "<f4"),
         *((f"{name}_count", "<u2") for name in COUNTED),
-        *((name, "<u2") for name in ("cost", "judge_cost", "ply", "phase", "reply_count", "flags")),
-        *((name, "u1") for name in ("model", "outcome")),
+        *((name, "<u2") for name in ("cost", "judge_cost", "bait_cost", "ply", "phase", "reply_count")),
+        *((name, "<u2") for name in ("flags", "model", "outcome")),
     ]
 )
-"""A reply that was judged, or a bait that was set and never answered; 48 bytes.
+"""A reply that was judged, or a bait that was set and never answered; 72 bytes.
 
-The cost that the forecast expected, as a share of the game; the probabilities by the forecast of an error, of
-a fall into a trap in the paper's sense and of a bait's being taken, in `_UNITS`; what all replies cost
-together, in hundredths of a per cent; seconds that this reply took (NaN: not known); how many of the replies
-are errors, falls and baits; the cost of this reply at the player's depth, in hundredths of a per cent
-(`EMPTY`: not judged), and the same by the judge (`EMPTY`: there is none yet); the moves made before our move;
-the reply's phase, 0 for the first; how many replies there were; its `ReplyFlag`s; the number of the
-forecast's model in `Labels.models`; the number of the paper's outcome in `OUTCOMES`."""
+The key of our decision; a number that baits share whose moves are the same (0: there is no bait); the cost
+that the forecast expected, as a share of the game; the probabilities by the forecast of an error, of a fall
+into a trap in the paper's sense and of a bait's being taken, in `_UNITS`; what all replies cost together, in
+hundredths of a per cent; the probability of the bait that tempts most, in `_UNITS`; seconds that this reply
+took (NaN: not known); how many of the replies are errors, falls and baits; the cost of this reply at the
+player's depth, in hundredths of a per cent (`EMPTY`: not judged), the same by the judge (`EMPTY`: there is
+none yet), and that of the bait that tempts most; the moves made before our move; the reply's phase, 0 for the
+first; how many replies there were; its `ReplyFlag`s; the number of the forecast's model in `Labels.models`;
+the number of the paper's outcome in `OUTCOMES`."""
 OUTCOMES = tuple(kind.value for kind in OutcomeKind)
 """The column `outcome` is an index of these."""
 
@@ -92,6 +96,7 @@ NO_TRIAL = 0
 """In place of a trial's key."""
 SCORES = {GameResult.WIN.value: 1.0, GameResult.DRAW.value: 0.5, GameResult.LOSS.value: 0.0, None: np.nan}
 _DAY_US = 86_400_000_000
+FIRST_DAY = date(1970, 1, 1)
 
 GAME = np.dtype(
     [
@@ -99,6 +104,7 @@ GAME = np.dtype(
         *((name, "<f8") for name in ("rating", "our_rating", "score", "optimal_expected")),
         *((name, "<i4") for name in ("state", "is_settled", "is_own_position", "plies", "has_left")),
         *((name, "<i4") for name in ("outdated", "timed", "fast", "judged", "optimal", "replies", "cost")),
+        *((name, "<i4") for name in ("baits_set", "baits_taken", "slips", "draws", "draws_answered")),
     ]
 )
 """A game: its key, and those of the opponent's account, of the engine's configuration and of its trial
@@ -107,7 +113,9 @@ moves are the same (`storage.evidence.inference.suspects.PLAYED`, like `optimal_
 `judged` and `optimal`); ratings before it, and our score, NaN: unknown; its state, and whether nothing is
 left to judge; whether a challenger set its position (`storage.evidence.trials`); moves of both sides; whether
 the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions,
-and what they cost, in hundredths of a per cent."""
+and what they cost, in hundredths of a per cent; moves of ours with a confirmed bait, replies that took one,
+and slips (`storage.evidence.slips`); randomised decisions, with all decisions of randomising players whose
+record does not tell, and those with a reply whose record says so."""
 GameArray = NDArray[np.void]
 """Rows of `GAME`."""
 ReplyArray = NDArray[np.void]
@@ -170,6 +178,16 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
         packed[f"{name}_count"] = round(values[f"{name}_uniform"] * reply_count)
     packed["cost_sum"] = round(values["cost_uniform"] * reply_count * WHOLE)
     return packed
+
+
+def packed_bait(line: int, probability: float, cost: int) -> dict[str, int]:
+    """The columns of `REPLY` of the bait that tempts most."""
+    return {"line": line, "bait_probability": round(probability * _UNITS), "bait_cost": cost}
+
+
+def expected_losses(replies: ReplyArray) -> Floats:
+    """Probability times cost of the bait that tempts most; valid where there is one, shape (replies,)."""
+    return np.asarray(replies["bait_probability"] / _UNITS * replies["bait_cost"], np.float64)
 
 
 def expected(replies: ReplyArray, name: str) -> Floats:
@@ -236,18 +254,6 @@ class SharedTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedGame:
-    """A game with its replies, as a row of `storage.tables.summaries` has them."""
-
-    labels: str
-    """`Labels.text`."""
-    game: bytes
-    """A row of `GAME`."""
-    replies: bytes
-    """Rows of `REPLY` in the order of play."""
-
-
-@dataclass(frozen=True, slots=True)
 class GameRows:
     """Games by column, with their labels."""
 
@@ -268,10 +274,6 @@ class GameRows:
     def where(self, is_wanted: NDArray[np.bool_]) -> "GameRows":
         """Some of them."""
         return self if is_wanted.all() else GameRows(self.games[is_wanted], self.labels.where(is_wanted))
-
-    def without_aborted(self) -> "GameRows":
-        """Those that were played."""
-        return self.where(self.games["state"] != ABORTED)
 
     def label(self, name: str) -> SharedTexts:
         """One of the labels of each game, by the name of the field; not the models."""
@@ -308,6 +310,15 @@ class ReplyTable:
             np.concatenate(
                 [np.zeros(0, np.intp), *(part.game + at for part, at in zip(parts, starts, strict=False))]
             ),
+        )
+
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
+        """Those of some of the games, which are numbered again."""
+        if is_wanted.all():
+            return self
+        some = is_wanted[self.game]
+        return ReplyTable(
+            self.of.where(is_wanted), self.replies[some], (np.cumsum(is_wanted) - 1)[self.game[some]]
         )
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":

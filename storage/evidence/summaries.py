@@ -12,6 +12,7 @@ each summary with its game (`remake`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from secrets import randbits
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select
@@ -23,12 +24,14 @@ from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import LAYOUT
 from storage.records import GameStatus
 from storage.tables.games import GameRow
-from storage.tables.summaries import GameBaitRow, GameSummaryRow
+from storage.tables.summaries import GameSummaryRow
 
 BATCH = 50
 """Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
 SMALL_BATCH = 5
 """The same while games are played: a hundredth of a second."""
+_ANY_STAMP = {"stamp": 0}
+"""Summaries that are compared may differ in their stamps."""
 
 
 def is_valid() -> ColumnElement[bool]:
@@ -90,52 +93,40 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """
     records = await game_records(session, await _locked(session, games))
     stored = await _stored(session, games)
-    made = {key: _rows(record) for key, record in records.items()}
+    made = {key: {**_row(record), **_ANY_STAMP} for key, record in records.items()}
     changed = [game for game in games if stored.get(game) != made.get(game)]
     await _replace(session, changed, [records[game] for game in changed if game in records])
     return [game for game in changed if game in stored]
 
 
-Rows = tuple[Mapping[str, Any], list[Mapping[str, Any]]]
-"""A game's row of `GameSummaryRow` by column, and those of `GameBaitRow`, by decision."""
-
-
-def _rows(record: GameSummary) -> Rows:
-    row = {
+def _row(record: GameSummary) -> Mapping[str, Any]:
+    """A row of `GameSummaryRow` by column."""
+    return {
         "game_id": record.id,
         "layout": LAYOUT,
         "rule": RULE,
         "forecast_rule": FORECAST_RULE,
+        "stamp": randbits(63),
         **asdict(record.counts),
-        "trial_draws": record.trial_draws,
-        "trial_draws_answered": record.trial_draws_answered,
-        **asdict(record.packed),
+        "labels": record.labels,
+        "game": record.game,
+        "replies": record.replies,
     }
-    return row, [asdict(bait) for bait in record.baits]
 
 
 async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameSummary]) -> None:
     """Exchange the rows of some games for others."""
     if games:
-        for table in (GameSummaryRow, GameBaitRow):
-            await session.execute(delete(table).where(table.game_id.in_(games)))
-    rows = [_rows(record) for record in records]
-    if rows:
-        await session.execute(insert(GameSummaryRow), [row for row, _ in rows])
-    if baits := [bait for _, its in rows for bait in its]:
-        await session.execute(insert(GameBaitRow), baits)
+        await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
+    if records:
+        await session.execute(insert(GameSummaryRow), [_row(record) for record in records])
 
 
-async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Rows]:
+async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     """The valid summaries of some games."""
     statement = select(GameSummaryRow.__table__).join(GameRow, is_valid())
     rows = await session.execute(statement.where(GameSummaryRow.game_id.in_(games)))
-    found: dict[int, Rows] = {row.game_id: (dict(row._mapping), []) for row in rows}
-    baits = select(GameBaitRow.__table__).where(GameBaitRow.game_id.in_(games))
-    for bait in await session.execute(baits.order_by(GameBaitRow.decision_id)):
-        if bait.game_id in found:
-            found[bait.game_id][1].append(dict(bait._mapping))
-    return found
+    return {row.game_id: {**row._asdict(), **_ANY_STAMP} for row in rows}
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:

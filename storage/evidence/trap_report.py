@@ -16,7 +16,6 @@ from engine.decision import (
     Candidate,
     Decision,
     ModelInfo,
-    OpponentModelUse,
     Outcome,
     OutcomeKind,
     Pick,
@@ -29,7 +28,7 @@ from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_g
 from engine.games import get_rules
 from engine.human.value import NOBODY_LOOKED
 from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
-from engine.params import Scale, TrapParams, ValueScale
+from engine.params import Scale, ValueScale
 from engine.strategies.registry import STRATEGIES
 from storage.damage import decoding, reason_of
 from storage.ledger.decisions import list_decisions
@@ -445,7 +444,7 @@ def _forecast(
 
 
 def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> CandidateReport:
-    trap, params = candidate.trap, decision.params
+    trap, use = candidate.trap, decision.reckoning
     judged = _judged(candidate, decision)
     best = None if judged is None or not judged.is_trap else judged.trap
     return CandidateReport(
@@ -456,14 +455,16 @@ def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> Candi
         raw_text=board.score(candidate.raw_centi),
         raw_is_bound=candidate.raw_is_bound,
         adjusted_centi=candidate.adjusted_centi,
-        adjusted_text=_adjusted_text(board, candidate.adjusted_centi, params),
+        adjusted_text=_value_text(board, candidate.adjusted_centi, decision.params.scale),
         quality_centi=candidate.quality_centi,
         trap=trap,
         trap_name=None if trap is None else board.after(candidate.move).name(trap),
         sets_trap=None if judged is None else judged.is_trap,
         set_trap_name=None if best is None else board.after(candidate.move).name(best.reply),
         value=candidate.value,
-        value_text=_value_text(board, candidate.value, decision.reckoning),
+        value_text=None
+        if candidate.value is None or use is None
+        else _value_text(board, candidate.value, use.value.scale),
     )
 
 
@@ -513,19 +514,9 @@ def _pick_text(board: _Board, pick: Pick | None) -> str | None:
     return None if pick is None or pick.score_centi is None else board.score(pick.score_centi)
 
 
-def _adjusted_text(board: _Board, value: float, params: TrapParams) -> str:
-    """A result of the trap arithmetic in its scale's unit."""
-    if params.scale is Scale.EXPECTED:
-        return f"{value / PER_PERCENT:.1f} %"
-    return board.score(value)
-
-
-def _value_text(board: _Board, value: float | None, reckoning: OpponentModelUse | None) -> str | None:
-    if value is None or reckoning is None:
-        return None
-    if reckoning.value.scale is ValueScale.EXPECTED:
-        return f"{value / PER_PERCENT:.1f} %"
-    return board.score(value)
+def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
+    """A value in its scale's unit: a share of the point, or a score."""
+    return _percent_text(value) if scale == Scale.EXPECTED else board.score(value)
 
 
 def _percent_text(size: float) -> str:

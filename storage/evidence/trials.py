@@ -4,7 +4,6 @@ At most one trial is open at a time.  The games drawn while it is open, blind an
 to it (`trial_for`); everything else about it stays as it was written.
 """
 
-import json
 import logging
 import math
 import re
@@ -14,14 +13,12 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, cast, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.errors import RecordError
 from engine.game import BadPosition
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
-from storage.damage import VALUE_ERRORS, decoding, reason_of, require_damage
 from storage.errors import TrialError
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
@@ -187,7 +184,6 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 
     A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
     trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
-    A trial whose record is damaged has no new games.
 
     Games from a position that a challenger set belong to none.
     """
@@ -195,23 +191,9 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
         return None
     if is_own_position(new.variant, new.initial_position):
         return None
-    # As text: a damaged trial must not keep a game from being played.
-    statement = select(TrialRow.id, cast(TrialRow.arms, Text).label("arms")).where(
-        TrialRow.open_slot == _OPEN
-    )
-    try:
-        found = (await session.execute(statement)).one_or_none()
-        if found is None:
-            return None
-        with decoding():
-            arms = _names(json.loads(found.arms))
-        return found.id if arms == new.arms else None
-    except Exception as error:
-        require_damage(error)
-        logger.warning(
-            "the open trial's record is damaged, so this game belongs to none: %s", reason_of(error)
-        )
-        return None
+    statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
+    found = (await session.execute(statement)).one_or_none()
+    return found.id if found is not None and tuple(found.arms) == new.arms else None
 
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
@@ -241,45 +223,24 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
     found = []
     for row in rows.all():
         await session.refresh(row)
-        counts = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
-        games = await session.execute(counts.group_by(GameRow.is_settled))
-        found.append(stored_trial(row, {each.is_settled: each.games for each in games}))
+        games = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
+        rows_of = await session.execute(games.group_by(GameRow.is_settled))
+        counts = {each.is_settled: each.games for each in rows_of}
+        found.append(
+            StoredTrial(
+                id=row.id,
+                name=row.name,
+                arms=tuple(row.arms),
+                configurations=row.configurations,
+                strata=row.strata,
+                planned_n=row.planned_n,
+                alpha=row.alpha,
+                cap=row.cap,
+                endpoint=row.endpoint,
+                started_at=row.started_at,
+                ended_at=row.ended_at,
+                games=sum(counts.values()),
+                open_games=counts.get(False, 0),
+            )
+        )
     return found
-
-
-def stored_trial(row: Any, games: Mapping[bool, int]) -> StoredTrial:
-    """A row of `trials`, and how many games it has that are settled (True) and that are not (False).
-
-    Raises:
-        RecordError: It is damaged; the message names it.
-    """
-    try:
-        return _read(row, games)
-    except (*VALUE_ERRORS, TrialError) as error:
-        reason = str(error) if isinstance(error, TrialError) else reason_of(error)
-        raise RecordError(f"trial {row.name}: {reason}") from error
-
-
-def _names(found: object) -> tuple[str, ...]:
-    """The names in a list of names; TypeError: it is none."""
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise TypeError(f"arms is {found!r:.60}, not a list of names")
-    return tuple(found)
-
-
-def _read(row: Any, games: Mapping[bool, int]) -> StoredTrial:
-    return StoredTrial(
-        id=row.id,
-        name=row.name,
-        arms=_names(row.arms),
-        configurations=row.configurations,
-        strata=row.strata,
-        planned_n=row.planned_n,
-        alpha=row.alpha,
-        cap=row.cap,
-        endpoint=row.endpoint,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        games=sum(games.values()),
-        open_games=games.get(False, 0),
-    )

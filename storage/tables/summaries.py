@@ -11,45 +11,24 @@ class GameSummaryRow(Base):
     """One game with its judged replies; see `storage.evidence.summaries`."""
 
     __tablename__ = "game_summaries"
+    __table_args__ = (
+        # So that finding out which ones are new never touches the rows.
+        Index("ix_game_summaries_stamp", "layout", "rule", "forecast_rule", "game_id", "stamp"),
+    )
 
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
     # By which layout of this row, and which rules of judging and forecasting it was made.
     layout: Mapped[int]
     rule: Mapped[int]
     forecast_rule: Mapped[int]
-    # The fields of `storage.evidence.game_records.BaitCounts`, for lists.
+    # Another number whenever it is made, so that readers know the ones that they have read.
+    stamp: Mapped[int] = mapped_column(BigInt)
+    # The fields of `storage.evidence.game_records.BaitCounts`, for the views of `storage.ask`.
     baits_set: Mapped[int]
     baits_taken: Mapped[int]
     slips: Mapped[int]
-    # `storage.evidence.game_records.GameSummary`.
-    trial_draws: Mapped[int]
-    trial_draws_answered: Mapped[int]
-    # `storage.evidence.replies.PackedGame`.  The largest is the last one, so that reading the others seldom
-    # touches its pages.
+    # `storage.evidence.game_records.GameSummary`.  The largest is the last one, so that reading the others
+    # seldom touches its pages.
     labels: Mapped[str] = mapped_column(Text)
     game: Mapped[bytes] = mapped_column(LargeBinary)
     replies: Mapped[bytes] = mapped_column(LargeBinary)
-
-
-class GameBaitRow(Base):
-    """A confirmed bait of a game that has a summary; see `storage.evidence.game_records.SetBait`."""
-
-    __tablename__ = "game_baits"
-    __table_args__ = (
-        Index("ix_game_baits_game_id", "game_id"),
-        # For the gallery, which lists the first ones in either order.
-        Index("ix_game_baits_expected_loss", "expected_loss", "decision_id"),
-        Index("ix_game_baits_cost", "cost", "decision_id"),
-    )
-
-    decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
-    game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"))
-    # `storage.evidence.game_records.line_key`.
-    line: Mapped[int] = mapped_column(BigInt)
-    # Probability times cost.
-    expected_loss: Mapped[float]
-    cost: Mapped[int]
-    # Null: the game ended before the reply.
-    is_taken: Mapped[bool | None]
-    # Of the reply, 0 for the first.
-    phase: Mapped[int]

@@ -52,7 +52,6 @@ from storage.packing.records import COLUMNS, PLAIN, unpack
 from storage.records import DERIVED, GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.base import members_of
 from storage.tables.games import DecisionRow, EngineConfigRow, ForecastRow, OutcomeRow, ReplyTimeRow
-from storage.tables.summaries import GameBaitRow
 from storage.tables.types import EnumText, as_stored
 from tests import migrated_once
 from tests.storage.samples import (
@@ -511,42 +510,6 @@ async def test_games_of_the_twelfth_schema_are_settled_unless_they_are_open(url:
         "unsettled": True,
     }
     assert [game.site_game_id for game in unsettled] == ["open"]
-
-
-async def test_baits_of_the_twenty_third_schema_get_the_phase_of_their_reply(url: str) -> None:
-    def down(connection: Connection) -> None:
-        command.downgrade(migrate._config(connection), "0023")
-
-    phases = {18: 0, 19: 1, 38: 1, 39: 2, 2**31 - 1: 2**31 // 20}
-    database = await Database.open(url)
-    async with database.write() as session:
-        game = await opened(session)
-        for ply, phase in phases.items():
-            key = await commit_decision(session, game.id, ply, decision())
-            session.add(
-                GameBaitRow(
-                    decision_id=key,
-                    game_id=game.id,
-                    line=-ply,
-                    expected_loss=0.5,
-                    cost=1,
-                    is_taken=None,
-                    phase=phase,
-                )
-            )
-    await database.close()
-    engine = create_engine(parse_url(url))
-    async with engine.execution_options(**WITHOUT_KEYS).begin() as connection:
-        await connection.run_sync(down)
-        columns = await connection.run_sync(lambda sync: inspect(sync).get_columns("game_baits"))
-    await engine.dispose()
-    assert "phase" not in {column["name"] for column in columns}
-    database = await Database.open(url)  # upgrades
-    async with database.read() as session:
-        rows = await session.execute(select(GameBaitRow.line, GameBaitRow.phase))
-        found = {-row.line: row.phase for row in rows}
-    await database.close()
-    assert found == phases
 
 
 def test_the_schema_is_one_line_of_numbered_steps() -> None:

@@ -19,7 +19,8 @@ from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
 from engine.games import get_rules
 from storage.arena.accounts import STARTED, AccountRecord
-from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer, TrapHistory
+from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
+from storage.evidence.statistics.reply_progress import GameProgress
 
 RANKED_DEVIATION = 75.0
 """Players with a larger deviation are not ranked yet, as on Lichess; ranking takes about twenty games."""
@@ -162,7 +163,7 @@ class TrapTrend:
     """How a player's replies at one game changed."""
 
     title: str
-    history: TrapHistory
+    history: GameProgress
     chart: Markup | None
     """None while there are too few replies to draw."""
 
@@ -213,7 +214,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
     )
 
 
-def trap_trends(histories: Sequence[TrapHistory]) -> tuple[TrapTrend, ...]:
+def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
     """How a player's replies changed, by game; games without a judged reply are left out."""
     return tuple(
         TrapTrend(get_rules(each.game).title, each, _trap_chart(each))
@@ -222,7 +223,7 @@ def trap_trends(histories: Sequence[TrapHistory]) -> tuple[TrapTrend, ...]:
     )
 
 
-def _trap_chart(history: TrapHistory) -> Markup | None:
+def _trap_chart(history: GameProgress) -> Markup | None:
     blocks = history.blocks
     found = (
         ("after tempting traps", [block.tempting for block in blocks]),

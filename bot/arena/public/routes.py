@@ -52,10 +52,10 @@ from storage.evidence.queries.arena_people import (
     arena_ratings,
     best_rated,
     list_arena_games,
-    trap_histories,
-    trap_replies,
+    replies_to_us,
 )
-from storage.evidence.statistics.reply_progress import PlayedReplies
+from storage.evidence.replies import ReplyTable
+from storage.evidence.statistics.reply_progress import progress
 
 _KEPT_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
@@ -235,14 +235,14 @@ class PublicRoutes:
         async def make() -> CachedResponse:
             points: dict[str, list[tuple[datetime, int]]] = {}
             lines: list[ArenaGameLine] = []
-            replies: dict[str, list[PlayedReplies]] = {}
+            replies: ReplyTable | None = None
             async with self._database.read() as session:
                 if self._is_public:
                     lines = await list_arena_games(session, account.id, GAMES + 1, before)
                 if not before:  # later pages have the list alone
                     points = await arena_ratings(session, account.id)
                 if not before and self._is_public:
-                    replies = await trap_replies(session, self._site, account.id)
+                    replies = await replies_to_us(session, self._site, account.id)
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []
 
@@ -250,7 +250,7 @@ class PublicRoutes:
                 view = PlayerView(
                     account=account,
                     ratings=variant_ratings(account, points),
-                    traps=trap_trends(trap_histories(replies)),
+                    traps=trap_trends(() if replies is None else progress(replies)),
                     page=GamePage.of(account.id, lines, GAMES) if self._is_public else None,
                     is_first=not before,
                     is_ours=account.id in self._gate.embedded,

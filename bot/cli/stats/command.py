@@ -20,6 +20,10 @@ from bot.cli.common import (
 from bot.cli.filters import Suspects, selects_moves
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy.ext.asyncio import AsyncSession
+
     from storage.database import Database
     from storage.evidence.statistics.group_rows import GroupRows
     from storage.evidence.statistics.groups import By
@@ -95,21 +99,32 @@ def stats(
             f"({', '.join(first.models)}){others}: `--by` with model tells them apart."
         )
     _note_outdated(read.outdated)
+    if read.left_out:
+        which = "1 game is left out, since a record of it"
+        if read.left_out > 1:
+            which = f"{counted(read.left_out, 'game')} are left out, since a record of each"
+        note(f"{which} cannot be read: run `desdemona db recheck`.")
 
 
 def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect: bool | None) -> "GroupRows":
     """The games that are selected, with their summaries."""
     from storage.evidence.statistics.group_rows import read_groups
-    from storage.evidence.statistics.suspect_rows import suspect_games
 
     async def read(database: "Database") -> "GroupRows":
         async with database.read() as session:
-            if suspect is None:
-                return await read_groups(session, filters, by)
-            flags = await suspect_games(session)
-            return await read_groups(session, filters, by, among=lambda key: (key in flags) is suspect)
+            return await read_groups(session, filters, by, await _among(session, suspect))
 
     return ask_database(context, read)
+
+
+async def _among(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
+    """Whether a game is wanted, by its key; None: all are."""
+    from storage.evidence.statistics.suspect_rows import suspect_games
+
+    if suspect is None:
+        return None
+    flags = await suspect_games(session)
+    return lambda key: (key in flags) is suspect
 
 
 def _calibration(
@@ -122,14 +137,11 @@ def _calibration(
     from bot.cli.stats import calibration
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
-    from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import of_games
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
         async with database.read() as session:
-            flags = {} if suspect is None else await suspect_games(session)
-            among = None if suspect is None else lambda game: (game in flags) is suspect
-            rows = await read_calibrations(session, filters, by, among)
+            rows = await read_calibrations(session, filters, by, await _among(session, suspect))
             return rows, await count_outdated(session, of_games(filters))
 
     rows, outdated = ask_database(context, read)

@@ -1,15 +1,14 @@
-"""Columns of exports, and how their values are read from rows."""
+"""Columns of exports: what a column is made of, and how its value is read."""
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select
 
-from engine.errors import RecordError
 from engine.expected import WHOLE
 from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
@@ -18,7 +17,6 @@ ERROR_COST = 1000
 """Least cost of an error, in hundredths of a per cent: a tenth of the game."""
 
 Value = int | float | str | None
-Read = Callable[[Any], Value]
 
 
 class ColumnKind(StrEnum):
@@ -37,6 +35,10 @@ class ExportColumn:
     kind: ColumnKind
     about: str
     """Its meaning, in one line."""
+    read: Callable[..., Value] = str
+    """The value from those of the sources."""
+    sources: tuple[Any, ...] = ()
+    """What it is made of, in SQL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """All rows, with `game_id` and an `id` to name damaged ones by, the oldest first."""
+    """All rows, with an `id` to name damaged ones by and `game_id`, the oldest first."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """The exported rows of one row of the statement."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
@@ -57,50 +59,66 @@ class Export:
         """Whether filters can select moves."""
         return self.selected is of_moves
 
-    def checked(self, row: Any) -> list[tuple[Value, ...]]:
-        """`rows`, with values of their columns' kinds.
 
-        Raises:
-            RecordError: One is of another kind: SQLite stores any value in any column.
-        """
-        made = [*self.rows(row)]
-        for values in made:
-            for column, value in zip(self.columns, values, strict=True):
-                if value is not None and not _IS[column.kind](value):
-                    raise RecordError(f"{column.name} is {value!r:.60}")
-        return made
+def export_of(
+    about: str,
+    base: Any,
+    columns: Sequence[ExportColumn],
+    selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions,
+) -> Export:
+    """An export with a row for each row of its statement.
 
+    Args:
+        about: What a row is.
+        base: The statement, with `id` and `game_id` alone.
+        columns: What each row has.
+        selected: See `Export`.
+    """
+    sources = [source for column in columns for source in column.sources]
+    statement = base.add_columns(*(source.label(f"c{number}") for number, source in enumerate(sources)))
 
-_IS: Mapping[ColumnKind, Callable[[Any], bool]] = {
-    ColumnKind.WHOLE: lambda value: isinstance(value, int) and -(2**63) <= value < 2**63,
-    ColumnKind.NUMBER: lambda value: isinstance(value, int | float) and math.isfinite(value),
-    ColumnKind.TEXT: lambda value: isinstance(value, str),
-}
+    def rows(row: Any) -> list[tuple[Value, ...]]:
+        values = iter(row[2:])
+        return [tuple(column.read(*(next(values) for _ in column.sources)) for column in columns)]
 
-
-def text_of(value: Any) -> Value:
-    """An enumeration's value as a text."""
-    return None if value is None else str(value)
-
-
-def flag(value: Any) -> Value:
-    """A truth value as 0 or 1."""
-    return None if value is None else int(bool(value))
+    return Export(about, tuple(columns), statement, rows, selected)
 
 
-def number(value: Any) -> Value:
-    """A number with a point."""
-    return None if value is None else float(value)
+def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
+    """The filters of an export of moves: which games, and which moves in them."""
+    return [*filter_conditions(of_games(filters)), *in_phase(filters)]
 
 
-def share(value: Any) -> Value:
-    """Hundredths of a per cent as a share of the game."""
-    return None if value is None else value / WHOLE
+def computed(
+    name: str, kind: ColumnKind, about: str, read: Callable[..., Value], *sources: Any
+) -> ExportColumn:
+    """A column that is computed from the values of its sources."""
+    return ExportColumn(name, kind, about, read, sources)
+
+
+def _of(
+    kind: ColumnKind, convert: Callable[[Any], Value], name: str, about: str, source: Any
+) -> ExportColumn:
+    """A column with the converted value of its source, where that is not null."""
+    return ExportColumn(name, kind, about, lambda value: None if value is None else convert(value), (source,))
+
+
+whole = partial(_of, ColumnKind.WHOLE, int)
+"""Whole numbers, by name, meaning and source; likewise the following ones."""
+text = partial(_of, ColumnKind.TEXT, str)
+flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
+"""Truth values as 0 or 1."""
+number = partial(_of, ColumnKind.NUMBER, float)
+share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
+"""Hundredths of a per cent as a share of the game."""
 
 
 def moment_text(value: datetime | None) -> str | None:
     """A time in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+moment = partial(_of, ColumnKind.TEXT, moment_text)
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Value:
@@ -113,60 +131,12 @@ def rating_band(rating: int | None) -> str:
     return "unrated" if rating is None else f"{rating // 200 * 200}-{rating // 200 * 200 + 199}"
 
 
-Reading = tuple[str, ColumnKind, str, Read]
-
-
-def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """The filters of an export of moves: which games, and which moves in them."""
-    return [*filter_conditions(of_games(filters)), *in_phase(filters)]
-
-
-def export_of(
-    about: str,
-    statement: Any,
-    columns: Sequence[Reading],
-    conditions: Sequence[Any] = (),
-    selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions,
-) -> Export:
-    """An export with a row for each row of its statement.
-
-    Args:
-        about: What a row is.
-        statement: See `Export`.
-        columns: Name, kind and meaning of each, and what reads its value.
-        conditions: More conditions on the statement.
-        selected: See `Export`.
-    """
-    reads = [read for _, _, _, read in columns]
-    return Export(
-        about,
-        tuple(ExportColumn(name, kind, told) for name, kind, told, _ in columns),
-        statement.where(*conditions),
-        lambda row: [tuple(read(row) for read in reads)],
-        selected,
-    )
-
-
-def named(name: str) -> Read:
-    """Reads the value of this name unchanged."""
-    return lambda row: getattr(row, name)
-
-
-OF_GAME: list[Reading] = [
-    ("site", ColumnKind.TEXT, "key of the site, for instance arena", named("site")),
-    ("game", ColumnKind.TEXT, "othello, chess, xiangqi or connect4", named("game")),
-    ("player", ColumnKind.TEXT, "our player: trappy, standard, ...", named("player")),
-    ("opponent_id", ColumnKind.WHOLE, "key of the opponent's account", named("opponent_id")),
-    ("opponent", ColumnKind.TEXT, "its name", named("opponent")),
-    ("is_program", ColumnKind.WHOLE, "1: a program, as far as the site says", lambda row: flag(row.is_bot)),
-    ("opponent_rating", ColumnKind.WHOLE, "at the start; null: none", named("opponent_rating")),
+OF_GAME: list[ExportColumn] = [
+    text("site", "key of the site, for instance arena", GameRow.site),
+    text("game", "othello, chess, xiangqi or connect4", GameRow.game),
+    text("player", "our player: trappy, standard, ...", GameRow.player),
+    whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
+    text("opponent", "its name", OpponentRow.name),
+    flag("is_program", "1: a program, as far as the site says", OpponentRow.is_bot),
+    whole("opponent_rating", "at the start; null: none", GameRow.opponent_rating),
 ]
-GAME_COLUMNS = (
-    GameRow.site,
-    GameRow.game,
-    GameRow.player,
-    GameRow.opponent_id,
-    OpponentRow.name.label("opponent"),
-    OpponentRow.is_bot,
-    GameRow.opponent_rating,
-)

@@ -4,29 +4,28 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Select, Text, cast, select
+from sqlalchemy import Text, cast, select
 
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.exports.columns import (
     ERROR_COST,
-    GAME_COLUMNS,
     OF_GAME,
     ColumnKind,
     Export,
     ExportColumn,
-    Reading,
     Value,
+    computed,
     export_of,
     flag,
-    moment_text,
-    named,
+    moment,
     number,
     of_moves,
     seconds,
     share,
-    text_of,
+    text,
+    whole,
 )
 from storage.evidence.replies import model_text
 from storage.filters import standing
@@ -37,83 +36,70 @@ from storage.tables.types import as_stored
 _WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
 
 
-def _of_decision(*columns: Any) -> Select[Any]:
-    return (
-        select(DecisionRow.id, DecisionRow.game_id, DecisionRow.ply, *columns)
-        .select_from(DecisionRow)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        .where(*standing())
-        .order_by(DecisionRow.id)
-    )
+_DECISIONS = (
+    select(DecisionRow.id, DecisionRow.game_id)
+    .select_from(DecisionRow)
+    .join(GameRow, GameRow.id == DecisionRow.game_id)
+    .where(*standing())
+    .order_by(DecisionRow.id)
+)
 
 
-_KEYS: list[Reading] = [
-    ("decision_id", _WHOLE, "key of the decision", named("id")),
-    ("game_id", _WHOLE, "key of its game", named("game_id")),
-    ("ply", _WHOLE, "moves made before our move", named("ply")),
+def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
+    """Whether the source is this version's rule."""
+    return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
+
+
+def _expected_loss(name: str, about: str) -> ExportColumn:
+    def read(probability: float, cost: int) -> float:
+        return probability * cost / WHOLE
+
+    return computed(name, _NUMBER, about, read, ForecastRow.bait_odds, ForecastRow.bait_cost)
+
+
+_KEYS: list[ExportColumn] = [
+    whole("decision_id", "key of the decision", DecisionRow.id),
+    whole("game_id", "key of its game", DecisionRow.game_id),
+    whole("ply", "moves made before our move", DecisionRow.ply),
 ]
 
 DECISIONS = export_of(
     "One row for each of our moves.",
-    _of_decision(
-        DecisionRow.move,
-        DecisionRow.state,
-        DecisionRow.depth,
-        DecisionRow.nodes,
-        DecisionRow.time_s,
-        DecisionRow.is_complete,
-        DecisionRow.is_decided,
-        DecisionRow.is_trap,
-        DecisionRow.trap_quality,
-        DecisionRow.reply_count,
-        DecisionRow.created_at,
-        DecisionRow.sent_at,
-        DecisionRow.confirmed_at,
-    ),
+    _DECISIONS,
     [
         *_KEYS,
-        ("move", _TEXT, "in the game's notation for programs", named("move")),
-        ("state", _TEXT, "committed, sent or confirmed", lambda row: text_of(row.state)),
-        ("depth", _WHOLE, "plies searched", named("depth")),
-        ("nodes", _WHOLE, "positions searched", named("nodes")),
-        ("time_s", _NUMBER, "seconds it took", lambda row: number(row.time_s)),
-        (
-            "is_complete",
-            _WHOLE,
-            "1: all replies to it were searched",
-            lambda row: flag(row.is_complete),
-        ),
-        (
-            "is_decided",
-            _WHOLE,
-            "1: it won or lost by force; such moves count nowhere",
-            lambda row: flag(row.is_decided),
-        ),
-        (
-            "is_trap",
-            _WHOLE,
-            "1: it sets the paper's trap (Figure 9)",
-            lambda row: flag(row.is_trap),
-        ),
-        (
+        text("move", "in the game's notation for programs", DecisionRow.move),
+        text("state", "committed, sent or confirmed", DecisionRow.state),
+        whole("depth", "plies searched", DecisionRow.depth),
+        whole("nodes", "positions searched", DecisionRow.nodes),
+        number("time_s", "seconds it took", DecisionRow.time_s),
+        flag("is_complete", "1: all replies to it were searched", DecisionRow.is_complete),
+        flag("is_decided", "1: it won or lost by force; such moves count nowhere", DecisionRow.is_decided),
+        flag("is_trap", "1: it sets the paper's trap (Figure 9)", DecisionRow.is_trap),
+        computed(
             "trap_quality",
             _NUMBER,
             "of the best trap, in points of a hundred",
-            lambda row: None if row.trap_quality is None else row.trap_quality / 100,
+            lambda trap_quality: None if trap_quality is None else trap_quality / 100,
+            DecisionRow.trap_quality,
         ),
-        ("reply_count", _WHOLE, "replies that the opponent had", named("reply_count")),
-        ("at", _TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
-        (
+        whole("reply_count", "replies that the opponent had", DecisionRow.reply_count),
+        moment("at", "moment of the decision", DecisionRow.created_at),
+        computed(
             "send_s",
             _NUMBER,
             "seconds until the site had accepted it",
-            lambda row: seconds(row.created_at, row.sent_at),
+            seconds,
+            DecisionRow.created_at,
+            DecisionRow.sent_at,
         ),
-        (
+        computed(
             "confirm_s",
             _NUMBER,
             "seconds from there until the site showed it",
-            lambda row: seconds(row.sent_at, row.confirmed_at),
+            seconds,
+            DecisionRow.sent_at,
+            DecisionRow.confirmed_at,
         ),
     ],
     selected=of_moves,
@@ -121,207 +107,113 @@ DECISIONS = export_of(
 
 OUTCOMES = export_of(
     "One row for each judged reply to a move of ours, beside what was expected.",
-    _of_decision(
-        OutcomeRow.kind,
-        OutcomeRow.reply,
-        OutcomeRow.fell_for_best,
-        OutcomeRow.cost,
-        OutcomeRow.at,
-        DecisionRow.is_decided,
-        DecisionRow.reply_count,
-        ForecastRow.error_uniform,
-        ForecastRow.error_expected,
-        ForecastRow.cost_uniform,
-        ForecastRow.cost_expected,
-        ForecastRow.bait,
-        ForecastRow.is_taken,
-        ForecastRow.reply_odds,
-        ReplyTimeRow.time_s,
-        DecisionRow.is_trap,
-        ForecastRow.bait_uniform,
-        ForecastRow.bait_expected,
-        ForecastRow.fall_uniform,
-        ForecastRow.fall_expected,
-        ForecastRow.optimal_expected,
-        ForecastRow.model_name,
-        ForecastRow.model_sha256,
-        ForecastRow.prior,
-        OutcomeRow.rule,
-        ForecastRow.rule.label("forecast_rule"),
-    )
-    .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
-        (
-            "kind",
-            _TEXT,
-            "optimal, fell, erred_elsewhere (Figure 9) or unanswered",
-            lambda row: text_of(row.kind),
-        ),
-        ("reply", _TEXT, "null: the game ended first", named("reply")),
-        (
-            "fell_for_best",
-            _WHOLE,
-            "1: it is the paper's best trap",
-            lambda row: flag(row.fell_for_best),
-        ),
-        ("cost", _NUMBER, "what it cost, share of the game", lambda row: share(row.cost)),
-        (
+        text("kind", "optimal, fell, erred_elsewhere (Figure 9) or unanswered", OutcomeRow.kind),
+        text("reply", "null: the game ended first", OutcomeRow.reply),
+        flag("fell_for_best", "1: it is the paper's best trap", OutcomeRow.fell_for_best),
+        share("cost", "what it cost, share of the game", OutcomeRow.cost),
+        computed(
             "is_error",
             _WHOLE,
             "1: it cost a tenth of the game or more",
-            lambda row: int(row.cost is not None and row.cost >= ERROR_COST),
+            lambda cost: int(cost is not None and cost >= ERROR_COST),
+            OutcomeRow.cost,
         ),
-        (
-            "is_decided",
-            _WHOLE,
-            "1: our move won or lost by force; exclude these",
-            lambda row: flag(row.is_decided),
-        ),
-        ("reply_count", _WHOLE, "number of legal replies", named("reply_count")),
-        (
-            "random_error",
-            _NUMBER,
-            "probability that a random reply is an error",
-            lambda row: number(row.error_uniform),
-        ),
-        (
-            "expected_error",
-            _NUMBER,
-            "the same by the forecast",
-            lambda row: number(row.error_expected),
-        ),
-        ("random_cost", _NUMBER, "mean cost at random", lambda row: share(row.cost_uniform)),
-        ("expected_cost", _NUMBER, "by the forecast", lambda row: share(row.cost_expected)),
-        (
+        flag("is_decided", "1: our move won or lost by force; exclude these", DecisionRow.is_decided),
+        whole("reply_count", "number of legal replies", DecisionRow.reply_count),
+        number("random_error", "probability that a random reply is an error", ForecastRow.error_uniform),
+        number("expected_error", "the same by the forecast", ForecastRow.error_expected),
+        share("random_cost", "mean cost at random", ForecastRow.cost_uniform),
+        share("expected_cost", "by the forecast", ForecastRow.cost_expected),
+        computed(
             "has_bait",
             _WHOLE,
             "1: our move had a confirmed bait",
-            lambda row: int(row.bait is not None),
+            lambda bait: int(bait is not None),
+            ForecastRow.bait,
         ),
-        ("is_bait_taken", _WHOLE, "1: the reply takes it", lambda row: int(bool(row.is_taken))),
-        (
-            "probability",
-            _NUMBER,
-            "of this reply by the forecast",
-            lambda row: number(row.reply_odds),
+        computed(
+            "is_bait_taken",
+            _WHOLE,
+            "1: the reply takes it",
+            lambda is_taken: int(bool(is_taken)),
+            ForecastRow.is_taken,
         ),
-        (
-            "reply_time_s",
-            _NUMBER,
-            "seconds that the reply took; null: not timed",
-            lambda row: number(row.time_s),
-        ),
-        ("at", _TEXT, "moment of the judgement", lambda row: moment_text(row.at)),
-        ("is_trap", _WHOLE, "1: our move set the paper's trap", lambda row: flag(row.is_trap)),
-        (
-            "random_bait",
-            _NUMBER,
-            "probability that a random reply takes a bait",
-            lambda row: number(row.bait_uniform),
-        ),
-        ("expected_bait", _NUMBER, "the same by the forecast", lambda row: number(row.bait_expected)),
-        (
+        number("probability", "of this reply by the forecast", ForecastRow.reply_odds),
+        number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
+        moment("at", "moment of the judgement", OutcomeRow.at),
+        flag("is_trap", "1: our move set the paper's trap", DecisionRow.is_trap),
+        number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
+        number("expected_bait", "the same by the forecast", ForecastRow.bait_expected),
+        number(
             "random_fall",
-            _NUMBER,
             "probability that a random reply falls for the paper's trap",
-            lambda row: number(row.fall_uniform),
+            ForecastRow.fall_uniform,
         ),
-        ("expected_fall", _NUMBER, "the same by the forecast", lambda row: number(row.fall_expected)),
-        (
+        number("expected_fall", "the same by the forecast", ForecastRow.fall_expected),
+        number(
             "expected_optimal",
-            _NUMBER,
             "probability of an optimal reply by the forecast",
-            lambda row: number(row.optimal_expected),
+            ForecastRow.optimal_expected,
         ),
-        (
+        computed(
             "model",
             _TEXT,
             "who made the forecast, as `stats --by model` says it; null: there is none",
-            lambda row: (
-                None if row.model_name is None else model_text(row.model_name, row.model_sha256, row.prior)
+            lambda model_name, model_sha256, prior: (
+                None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
+            ForecastRow.model_name,
+            ForecastRow.model_sha256,
+            ForecastRow.prior,
         ),
-        (
+        _is(
+            RULE,
             "is_current",
-            _WHOLE,
             "1: judged by this version's rules; others count nowhere until `db recheck`",
-            lambda row: int(row.rule == RULE),
+            OutcomeRow.rule,
         ),
-        (
-            "is_forecast_current",
-            _WHOLE,
-            "1: forecast by them",
-            lambda row: int(row.forecast_rule == FORECAST_RULE),
-        ),
+        _is(FORECAST_RULE, "is_forecast_current", "1: forecast by them", ForecastRow.rule),
     ],
     selected=of_moves,
 )
 
 BAITS = export_of(
     "One row for each move with a confirmed bait, in positions that were not decided.",
-    _of_decision(
-        DecisionRow.move,
-        DecisionRow.created_at,
-        ForecastRow.bait,
-        ForecastRow.bait_odds,
-        ForecastRow.bait_cost,
-        ForecastRow.model_name,
-        ForecastRow.is_taken,
-        OutcomeRow.reply,
-        OutcomeRow.cost,
-        ForecastRow.bait_expected,
-        ForecastRow.rule.label("forecast_rule"),
-        *GAME_COLUMNS,
-    )
-    .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
+    _DECISIONS.join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id),
+    .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+    .where(ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)),
     [
         *_KEYS,
-        ("move", _TEXT, "ours", named("move")),
-        ("bait", _TEXT, "the reply that tempts most", named("bait")),
-        (
-            "probability",
-            _NUMBER,
-            "that people play it, by the forecast",
-            lambda row: number(row.bait_odds),
-        ),
-        ("cost", _NUMBER, "what it costs, share of the game", lambda row: share(row.bait_cost)),
-        (
-            "surprise",
-            _NUMBER,
-            "the same as expected_loss, which replaces it",
-            lambda row: row.bait_odds * row.bait_cost / WHOLE,
-        ),
-        ("model", _TEXT, "who made the forecast", named("model_name")),
-        ("reply", _TEXT, "what was played; null: nothing yet", named("reply")),
-        ("is_taken", _WHOLE, "1: a bait; null: not judged yet", lambda row: flag(row.is_taken)),
-        ("reply_cost", _NUMBER, "what the reply cost", lambda row: share(row.cost)),
+        text("move", "ours", DecisionRow.move),
+        text("bait", "the reply that tempts most", ForecastRow.bait),
+        number("probability", "that people play it, by the forecast", ForecastRow.bait_odds),
+        share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
+        _expected_loss("surprise", "the same as expected_loss, which replaces it"),
+        text("model", "who made the forecast", ForecastRow.model_name),
+        text("reply", "what was played; null: nothing yet", OutcomeRow.reply),
+        flag("is_taken", "1: a bait; null: not judged yet", ForecastRow.is_taken),
+        share("reply_cost", "what the reply cost", OutcomeRow.cost),
         *OF_GAME,
-        ("at", _TEXT, "moment of the decision", lambda row: moment_text(row.created_at)),
-        (
+        moment("at", "moment of the decision", DecisionRow.created_at),
+        number(
             "expected",
-            _NUMBER,
             "probability by the forecast that the reply takes any bait of the move",
-            lambda row: number(row.bait_expected),
+            ForecastRow.bait_expected,
         ),
-        (
+        _is(
+            FORECAST_RULE,
             "is_current",
-            _WHOLE,
             "1: forecast by this version's rules; others count nowhere until `db recheck`",
-            lambda row: int(row.forecast_rule == FORECAST_RULE),
+            ForecastRow.rule,
         ),
-        (
-            "expected_loss",
-            _NUMBER,
-            "probability times cost: the order of baits",
-            lambda row: row.bait_odds * row.bait_cost / WHOLE,
-        ),
+        _expected_loss("expected_loss", "probability times cost: the order of baits"),
     ],
-    [ForecastRow.bait.is_not(None), DecisionRow.is_decided.is_(False)],
     selected=of_moves,
 )
 
@@ -348,7 +240,7 @@ def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
 REPLIES = Export(
     "One row for each legal reply to each of our moves, with shallow and full scores.",
     (
-        *(ExportColumn(name, kind, about) for name, kind, about, _ in _KEYS),
+        *_KEYS,
         ExportColumn("reply", _TEXT, "in the game's notation for programs"),
         ExportColumn("is_played", _WHOLE, "1: it was played"),
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
@@ -358,7 +250,9 @@ REPLIES = Export(
         ExportColumn("rank_first", _WHOLE, "1: looks best to the shallowest search"),
         ExportColumn("rank_final", _WHOLE, "1: is best"),
     ),
-    _of_decision(cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply)
+    _DECISIONS.add_columns(
+        DecisionRow.ply, cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply
+    )
     .outerjoin(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .where(DecisionRow.replies.is_not(None)),
     _reply_rows,
@@ -372,22 +266,22 @@ def _json(stored: object) -> str:
 
 RECORDS = export_of(
     "One row for each of our moves with its whole record, from which everything else follows.",
-    _of_decision(
-        as_stored(DecisionRow.record).label("record"), as_stored(ForecastRow.record).label("forecast")
-    ).outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
+    _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
-        (
+        computed(
             "record",
             _TEXT,
             "JSON: position, candidates, scores by depth, settings; scores from our side",
-            lambda row: _json(row.record),
+            _json,
+            as_stored(DecisionRow.record),
         ),
-        (
+        computed(
             "forecast",
             _TEXT,
             "JSON: what people were expected to reply, and the baits; null: there is none",
-            lambda row: None if row.forecast is None else _json(row.forecast),
+            lambda forecast: None if forecast is None else _json(forecast),
+            as_stored(ForecastRow.record),
         ),
     ],
     selected=of_moves,

@@ -3,15 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import ColumnElement, select
 
-from storage.evidence.exports.columns import ColumnKind, Export, ExportColumn, moment_text
+from storage.evidence.exports.columns import ColumnKind, computed, export_of, moment, text, whole
 from storage.filters import Filters, filter_conditions
 from storage.tables.games import EventRow, GameRow
-
-_WHOLE, _TEXT = ColumnKind.WHOLE, ColumnKind.TEXT
 
 
 def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
@@ -31,39 +28,28 @@ def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
     return found
 
 
-_STATEMENT: Any = select(
-    EventRow.id,
-    EventRow.at,
-    EventRow.site,
-    EventRow.account,
-    EventRow.kind,
-    EventRow.game_id,
-    EventRow.detail,
-).order_by(EventRow.id)
+def _detail(detail: object) -> str:
+    # Half a character of UTF-16 stays an escape: it cannot be written otherwise.
+    return json.dumps(detail, ensure_ascii=False).encode(errors="backslashreplace").decode()
 
-EVENTS = Export(
+
+EVENTS = export_of(
     "One row for each event: what happened that is no move.",
-    (
-        ExportColumn("event_id", _WHOLE, "key of the event"),
-        ExportColumn("at", _TEXT, "moment"),
-        ExportColumn("site", _TEXT, "key of the site, for instance arena"),
-        ExportColumn("account", _TEXT, "name of our account"),
-        ExportColumn("kind", _TEXT, "for instance challenge_declined"),
-        ExportColumn("game_id", _WHOLE, "key of the game that it is about; null: none"),
-        ExportColumn("detail", _TEXT, "JSON: what is known of it, such as reason or error"),
-    ),
-    _STATEMENT,
-    lambda row: [
-        (
-            row.id,
-            moment_text(row.at),
-            row.site,
-            row.account,
-            row.kind,
-            row.game_id,
-            # Half a character of UTF-16 stays an escape: it cannot be written otherwise.
-            json.dumps(row.detail, ensure_ascii=False).encode(errors="backslashreplace").decode(),
-        )
+    select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
+    [
+        whole("event_id", "key of the event", EventRow.id),
+        moment("at", "moment", EventRow.at),
+        text("site", "key of the site, for instance arena", EventRow.site),
+        text("account", "name of our account", EventRow.account),
+        text("kind", "for instance challenge_declined", EventRow.kind),
+        whole("game_id", "key of the game that it is about; null: none", EventRow.game_id),
+        computed(
+            "detail",
+            ColumnKind.TEXT,
+            "JSON: what is known of it, such as reason or error",
+            _detail,
+            EventRow.detail,
+        ),
     ],
     _selected,
 )

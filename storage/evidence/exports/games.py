@@ -9,18 +9,18 @@ from sqlalchemy import ColumnElement, Text, and_, cast, func, select
 from engine.bait_rule import RULE as FORECAST
 from engine.judgement import RULE
 from storage.evidence.exports.columns import (
-    GAME_COLUMNS,
     OF_GAME,
     ColumnKind,
-    Read,
+    ExportColumn,
     Value,
+    computed,
     export_of,
     flag,
-    moment_text,
-    named,
+    moment,
     rating_band,
     seconds,
-    text_of,
+    text,
+    whole,
 )
 from storage.evidence.slips import slip_condition
 from storage.filters import standing
@@ -38,15 +38,15 @@ from storage.tables.games import (
 _WHOLE, _NUMBER, _TEXT = ColumnKind.WHOLE, ColumnKind.NUMBER, ColumnKind.TEXT
 
 
-def _expected(row: Any) -> Value:
-    if row.our_rating is None or row.opponent_rating is None:
+def _expected(ours: int | None, theirs: int | None) -> Value:
+    if ours is None or theirs is None:
         return None
-    return float(1 / (1 + 10.0 ** ((row.opponent_rating - row.our_rating) / 400)))
+    return float(1 / (1 + 10.0 ** ((theirs - ours) / 400)))
 
 
-def _chance(row: Any) -> Value:
+def _chance(selection: str, player: str) -> Value:
     try:
-        found = json.loads(row.selection)["chances"][row.player]
+        found = json.loads(selection)["chances"][player]
         return None if found is None else float(found)
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
@@ -72,130 +72,123 @@ def _count(*conditions: ColumnElement[bool]) -> Any:
     return counted.scalar_subquery()
 
 
-def _if_closed(name: str) -> Read:
-    return lambda row: None if row.state is GameStatus.OPEN else getattr(row, name)
+def _if_closed(name: str, about: str, *conditions: ColumnElement[bool]) -> ExportColumn:
+    def read(state: GameStatus, count: int) -> Value:
+        return None if state is GameStatus.OPEN else count
+
+    return computed(name, _WHOLE, about, read, GameRow.state, _count(*conditions))
 
 
 GAMES = export_of(
     "One row a game, aborted ones too (state).",
-    select(
-        GameRow.id,
-        GameRow.id.label("game_id"),
-        *GAME_COLUMNS,
-        GameRow.account,
-        GameRow.site_game_id,
-        GameRow.variant,
-        GameRow.speed,
-        GameRow.rated,
-        GameRow.our_side,
-        EngineConfigRow.engine_version,
-        TrialRow.name.label("trial"),
-        cast(GameRow.selection, Text).label("selection"),
-        GameRow.our_rating,
-        GameRow.state,
-        GameRow.result,
-        GameRow.end_reason,
-        OpponentRow.site_id.label("opponent_site_id"),
-        GameRow.rating_diff,
-        GameRow.started_at,
-        GameRow.ended_at,
-        GameRow.moves,
-        GameRow.initial_position,
-        GameRow.clock_initial_s,
-        GameRow.clock_increment_s,
-        _count(DecisionRow.is_decided.is_(False), ForecastRow.bait.is_not(None)).label("baits_set"),
-        _count(DecisionRow.is_decided.is_(False), ForecastRow.is_taken.is_(True)).label("baits_taken"),
-        _count(slip_condition()).label("slips"),
-    )
+    select(GameRow.id, GameRow.id.label("game_id"))
     .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
     .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
     .outerjoin(TrialRow, TrialRow.id == GameRow.trial_id)
     .order_by(GameRow.id),
     [
-        ("game_id", _WHOLE, "its key, for the other exports", named("game_id")),
+        whole("game_id", "its key, for the other exports", GameRow.id),
         *OF_GAME,
-        ("account", _TEXT, "name of our account", named("account")),
-        ("site_game_id", _TEXT, "the site's key, for `desdemona show`", named("site_game_id")),
-        ("variant", _TEXT, "the site's key of the variant", named("variant")),
-        (
+        text("account", "name of our account", GameRow.account),
+        text("site_game_id", "the site's key, for `desdemona show`", GameRow.site_game_id),
+        text("variant", "the site's key of the variant", GameRow.variant),
+        text(
             "speed",
-            _TEXT,
             "the site's name of the speed class; a game without a clock counts as `correspondence`",
-            named("speed"),
+            GameRow.speed,
         ),
-        ("rated", _WHOLE, "1: rated", lambda row: flag(row.rated)),
-        ("our_side", _WHOLE, "0: we moved first; 1: the opponent did", named("our_side")),
-        ("engine_version", _TEXT, "version of our engine", named("engine_version")),
-        ("trial", _TEXT, "name of the trial that it belongs to; null: none", named("trial")),
-        ("chance", _NUMBER, "probability with which our player was drawn at random", _chance),
-        ("our_rating", _WHOLE, "at the start; null: none", named("our_rating")),
-        (
+        flag("rated", "1: rated", GameRow.rated),
+        whole("our_side", "0: we moved first; 1: the opponent did", GameRow.our_side),
+        text("engine_version", "version of our engine", EngineConfigRow.engine_version),
+        text("trial", "name of the trial that it belongs to; null: none", TrialRow.name),
+        computed(
+            "chance",
+            _NUMBER,
+            "probability with which our player was drawn at random",
+            _chance,
+            cast(GameRow.selection, Text),
+            GameRow.player,
+        ),
+        whole("our_rating", "at the start; null: none", GameRow.our_rating),
+        computed(
             "rating_band",
             _TEXT,
             "of the opponent, 200 points wide: 1400-1599; unrated",
-            lambda row: rating_band(row.opponent_rating),
+            rating_band,
+            GameRow.opponent_rating,
         ),
-        ("state", _TEXT, "open, finished or aborted", lambda row: text_of(row.state)),
-        ("result", _TEXT, "win, draw or loss, our view", lambda row: text_of(row.result)),
-        (
+        text("state", "open, finished or aborted", GameRow.state),
+        text("result", "win, draw or loss, our view", GameRow.result),
+        computed(
             "points",
             _NUMBER,
             "ours: 1, 0.5, 0; null without a result",
-            lambda row: None if row.result is None else _POINTS.get(str(row.result)),
+            lambda result: None if result is None else _POINTS.get(str(result)),
+            GameRow.result,
         ),
-        (
+        computed(
             "expected",
             _NUMBER,
             "ours by Elo's formula from the ratings; null without both",
             _expected,
+            GameRow.our_rating,
+            GameRow.opponent_rating,
         ),
-        ("end_reason", _TEXT, "as the site says it", named("end_reason")),
-        (
-            "rating_diff",
+        text("end_reason", "as the site says it", GameRow.end_reason),
+        whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
+        moment("started_at", "moment", GameRow.started_at),
+        moment("ended_at", "moment", GameRow.ended_at),
+        computed(
+            "day", _TEXT, "date of the start", lambda started_at: f"{started_at:%Y-%m-%d}", GameRow.started_at
+        ),
+        computed("week", _TEXT, "date of that week's Monday", _week, GameRow.started_at),
+        computed(
+            "month",
+            _TEXT,
+            "for instance 2026-11",
+            lambda started_at: f"{started_at:%Y-%m}",
+            GameRow.started_at,
+        ),
+        computed(
+            "hour",
             _WHOLE,
-            "change of our rating; null: unrated or unknown",
-            named("rating_diff"),
+            "of the start, 0 to 23, UTC",
+            lambda started_at: started_at.hour,
+            GameRow.started_at,
         ),
-        ("started_at", _TEXT, "moment", lambda row: moment_text(row.started_at)),
-        ("ended_at", _TEXT, "moment", lambda row: moment_text(row.ended_at)),
-        ("day", _TEXT, "date of the start", lambda row: f"{row.started_at:%Y-%m-%d}"),
-        ("week", _TEXT, "date of that week's Monday", lambda row: _week(row.started_at)),
-        ("month", _TEXT, "for instance 2026-11", lambda row: f"{row.started_at:%Y-%m}"),
-        ("hour", _WHOLE, "of the start, 0 to 23, UTC", lambda row: row.started_at.hour),
-        (
-            "duration_s",
-            _NUMBER,
-            "seconds from start to end",
-            lambda row: seconds(row.started_at, row.ended_at),
+        computed(
+            "duration_s", _NUMBER, "seconds from start to end", seconds, GameRow.started_at, GameRow.ended_at
         ),
-        (
+        computed(
             "plies",
             _WHOLE,
             "moves of both sides, passes included",
-            lambda row: len(row.moves.split()),
+            lambda moves: len(moves.split()),
+            GameRow.moves,
         ),
-        (
+        _if_closed(
             "baits_set",
-            _WHOLE,
             "moves of ours with a confirmed bait; null while the game is open",
-            _if_closed("baits_set"),
+            DecisionRow.is_decided.is_(False),
+            ForecastRow.bait.is_not(None),
         ),
-        ("baits_taken", _WHOLE, "of these, how often a bait was taken", _if_closed("baits_taken")),
-        (
+        _if_closed(
+            "baits_taken",
+            "of these, how often a bait was taken",
+            DecisionRow.is_decided.is_(False),
+            ForecastRow.is_taken.is_(True),
+        ),
+        _if_closed(
             "slips",
-            _WHOLE,
             "other replies that cost a tenth of the game or more, in decided positions too",
-            _if_closed("slips"),
+            slip_condition(),
         ),
-        ("moves", _TEXT, "of both sides, as recorded, with a space between two", named("moves")),
-        (
-            "initial_position",
-            _TEXT,
-            "in the game's notation; null: the game's usual one",
-            named("initial_position"),
+        text("moves", "of both sides, as recorded, with a space between two", GameRow.moves),
+        text(
+            "initial_position", "in the game's notation; null: the game's usual one", GameRow.initial_position
         ),
-        ("clock_initial_s", _WHOLE, "each side's time in seconds; null: none", named("clock_initial_s")),
-        ("clock_increment_s", _WHOLE, "seconds added for each move; null: none", named("clock_increment_s")),
-        ("opponent_site_id", _TEXT, "the opponent's key at the site", named("opponent_site_id")),
+        whole("clock_initial_s", "each side's time in seconds; null: none", GameRow.clock_initial_s),
+        whole("clock_increment_s", "seconds added for each move; null: none", GameRow.clock_increment_s),
+        text("opponent_site_id", "the opponent's key at the site", OpponentRow.site_id),
     ],
 )

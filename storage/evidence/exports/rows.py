@@ -73,6 +73,6 @@ async def export_rows(
                 is_wanted = only_games is None or row.game_id in only_games
                 if is_wanted and row.game_id not in without_games:
                     with decoding(f"row {row.id}"):
-                        rows += export.checked(row)
+                        rows += export.rows(row)
             if rows:
                 yield rows

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from functools import cache
-from math import exp, floor, inf, log, sqrt
+from math import floor, inf, log
 from typing import Any, Literal
 
 import numpy as np
@@ -39,10 +39,9 @@ from storage.evidence.inference.persons import (
     Codes,
     Floats,
     PersonId,
-    codes_of,
+    checked,
     earlier_counts,
     earlier_sums,
-    effective_persons,
     first_and_codes,
 )
 
@@ -164,31 +163,8 @@ def estimate(
         ValueError: Lengths differ, or a value is not finite.
     """
     x, code = _checked(values, persons)
-    if len(x) == 0:
-        return estimate_of_sums(0, 0, 0.0, 0.0, 0.0, design)
-    counts = np.bincount(code).astype(np.float64)
-    mean = float(x.mean())
-    off = x - mean
-    spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))
-    return estimate_of_sums(len(x), len(counts), effective_persons(counts), mean, spread, design)
-
-
-def estimate_of_sums(
-    n: int, persons: int, effective: float, mean: float, spread: float, design: SequenceDesign
-) -> AnyTimeEstimate:
-    """The interval from sums of the values.
-
-    Args:
-        n: Number of values; 0: the other numbers are ignored.
-        persons: Persons they come from.
-        effective: P, as `storage.evidence.inference.persons.effective_persons` has it.
-        mean: M.
-        spread: V.
-        design: What was fixed beforehand.
-    """
-    if n == 0:
-        return _estimate(0, 0, 0.0, None, None, design)
-    return _estimate(n, persons, effective, mean, spread / (n - 1) if n > 1 else None, design)
+    (found,) = estimates(x, code, np.zeros(len(x), np.intp), 1, design)
+    return found
 
 
 def estimates(
@@ -223,34 +199,45 @@ def estimates(
 def estimates_of_sums(
     n: Floats, persons: Floats, effective: Floats, mean: Floats, spread: Floats, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """`estimate_of_sums` of many groups; each argument has shape (groups,)."""
-    nothing = _estimate(0, 0, 0.0, None, None, design)
+    """The interval of each of several groups from sums of its values.
+
+    Args:
+        n: Number of values, shape (groups,); 0: the other numbers are ignored.
+        persons: Persons they come from, shape (groups,).
+        effective: P, as `storage.evidence.inference.persons.effective_persons` has it, shape (groups,).
+        mean: M, shape (groups,).
+        spread: V, shape (groups,).
+        design: What was fixed beforehand.
+    """
+    counted = np.maximum(n, 1)
     variance = spread / np.maximum(n - 1, 1)
-    # Most groups of a fine division are small.
-    is_early = (n < design.least_values) | (effective < design.least_persons)
-    columns = (n.astype(np.int64), persons.astype(np.int64), effective, mean, variance, np.sqrt(variance))
-    alpha, too_early = design.alpha, design.too_early
-    return [
-        nothing
-        if not count
-        else AnyTimeEstimate(
-            n=count,
-            persons=people,
-            effective_persons=worth,
-            mean=middle,
-            sd=deviation if count > 1 else None,
-            low=None,
-            high=None,
-            e_value=None,
-            too_early=too_early(count, worth),
-            alpha=alpha,
+    deviation = np.sqrt(variance)
+    half = deviation * design.width(counted)
+    columns = (mean, deviation, mean - half, mean + half, _e_values(counted, mean, variance, design))
+    counts = zip(
+        n.astype(np.int64).tolist(), persons.astype(np.int64).tolist(), effective.tolist(), strict=True
+    )
+    found = []
+    for (count, people, worth), row in zip(
+        counts, zip(*(each.tolist() for each in columns), strict=True), strict=True
+    ):
+        middle, sd, low, high, e_value = row
+        early = design.too_early(count, worth)
+        found.append(
+            AnyTimeEstimate(
+                n=count,
+                persons=people,
+                effective_persons=worth,
+                mean=middle if count else None,
+                sd=sd if count > 1 else None,
+                low=None if early else low,
+                high=None if early else high,
+                e_value=None if early else e_value,
+                too_early=early,
+                alpha=design.alpha,
+            )
         )
-        if early
-        else _estimate(count, people, worth, middle, square, design)
-        for count, people, worth, middle, square, deviation, early in zip(
-            *(each.tolist() for each in (*columns, is_early)), strict=True
-        )
-    ]
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -355,48 +342,14 @@ def _tightness(alpha: float) -> float:
 
 def _checked(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any]
-) -> tuple[Floats, NDArray[np.intp]]:
-    x = np.asarray(values, np.float64)
-    if x.ndim != 1 or len(x) != len(persons):
-        raise ValueError(f"{x.shape} values, but {len(persons)} persons")
-    bad = np.flatnonzero(~np.isfinite(x))
-    if len(bad):
-        raise ValueError(f"value {int(bad[0]) + 1} is {x[bad[0]]}, not a finite number")
-    return x, codes_of(persons)
+) -> tuple[Floats, Codes]:
+    return checked("value", values, persons)
 
 
-def _estimate(
-    n: int,
-    persons: int,
-    effective: float,
-    mean: float | None,
-    variance: float | None,
-    design: SequenceDesign,
-) -> AnyTimeEstimate:
-    early = design.too_early(n, effective)
-    deviation = None if variance is None else sqrt(variance)
-    low = high = e_value = None
-    if early is None and mean is not None and variance is not None and deviation is not None:
-        half = deviation * float(design.width(n))
-        low, high, e_value = mean - half, mean + half, _e_value(n, mean, variance, design)
-    return AnyTimeEstimate(
-        n=n,
-        persons=persons,
-        effective_persons=effective,
-        mean=mean,
-        sd=deviation,
-        low=low,
-        high=high,
-        e_value=e_value,
-        too_early=early,
-        alpha=design.alpha,
-    )
-
-
-def _e_value(n: int, mean: float, variance: float, design: SequenceDesign) -> float:
-    r = float(design.growth(n))
-    if variance == 0:  # all values are alike: certainly 0, or certainly not
-        evidence = 0.0 if mean == 0 else inf
-    else:
+def _e_values(n: Floats, mean: Floats, variance: Floats, design: SequenceDesign) -> Floats:
+    r = design.growth(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
         evidence = (r - 1) * n * mean * mean / (2 * r * variance)
-    return exp(min(evidence - log(r) / 2, _LARGEST_LOG))
+    # All values are alike: certainly 0, or certainly not.
+    evidence = np.where(variance == 0, np.where(mean == 0, 0.0, inf), evidence)
+    return np.exp(np.minimum(evidence - np.log(r) / 2, _LARGEST_LOG))

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import nan
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from storage.evidence.inference.fixed import FixedInterval, leave_one_out
 from storage.evidence.inference.persons import Floats, codes_of, earlier_counts, earlier_sums
-from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.timestamps import microseconds
 from storage.evidence.inference.trial import (
     UNIT,
@@ -165,7 +166,7 @@ def decisions_report(
     decisions: Sequence[TrialDecision],
     terms: TrialTerms,
     at: datetime,
-    flags: SuspectGames = NO_SUSPECTS,
+    flags: Flags = MappingProxyType({}),
 ) -> DecisionsReport:
     """The current results of a trial's single decisions.
 

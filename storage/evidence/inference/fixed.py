@@ -7,15 +7,15 @@ covers 48 to 72 % (`bench.statistics.placebo`).
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from math import comb, exp, floor, inf, log, sqrt
+from dataclasses import asdict, dataclass, replace
+from math import comb, exp, floor, log, sqrt
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.defaults import ALPHA
-from storage.evidence.inference.persons import Codes, Floats, PersonId, codes_of, effective_persons
+from storage.evidence.inference.persons import Codes, Floats, PersonId, checked, effective_persons
 from storage.evidence.inference.student import t_quantile
 
 LEAST_PERSONS = 2.0
@@ -104,7 +104,7 @@ def fixed_mean(
     Raises:
         ValueError: Lengths differ, or a value is not finite.
     """
-    x, code = _checked("value", values, persons)
+    x, code = checked("value", values, persons)
     counts, sums = np.bincount(code).astype(np.float64), _sums(code, x)
     return fixed_mean_of_persons(sums, counts, alpha)
 
@@ -136,8 +136,8 @@ def fixed_ratio(
     Raises:
         ValueError: Lengths differ, or a value is negative or not finite.
     """
-    x, code = _checked("value above the line", above, persons, least=0)
-    y, _ = _checked("value below the line", below, persons, least=0)
+    x, code = checked("value above the line", above, persons, least=0)
+    y, _ = checked("value below the line", below, persons, least=0)
     counts = np.bincount(code).astype(np.float64)
     upper, lower = _sums(code, x), _sums(code, y)
     total_upper, total_lower = float(x.sum()), float(y.sum())
@@ -167,8 +167,8 @@ def fixed_logit(
     Raises:
         ValueError: Lengths differ, or a probability is not from 0 to 1.
     """
-    p, code = _checked("probability", predicted, persons, least=0, most=1)
-    o, _ = _checked("event", np.asarray(happened, np.float64), persons)
+    p, code = checked("probability", predicted, persons, least=0, most=1)
+    o, _ = checked("event", np.asarray(happened, np.float64), persons)
     counts = np.bincount(code).astype(np.float64)
     p = np.clip(p, _LEAST_P, 1 - _LEAST_P)
     design = np.stack([np.ones(len(p)), np.log(p / (1 - p))], axis=1)
@@ -309,30 +309,4 @@ def _exponential(interval: FixedInterval) -> FixedInterval:
     value, low, high = (
         None if x is None else exp(min(x, 700.0)) for x in (interval.value, interval.low, interval.high)
     )
-    return FixedInterval(
-        n=interval.n,
-        persons=interval.persons,
-        effective_persons=interval.effective_persons,
-        value=value,
-        low=low,
-        high=high,
-        too_early=interval.too_early,
-        alpha=interval.alpha,
-    )
-
-
-def _checked(
-    what: str,
-    values: Sequence[float] | Floats,
-    persons: Sequence[PersonId] | NDArray[Any],
-    least: float = -inf,
-    most: float = inf,
-) -> tuple[Floats, Codes]:
-    x = np.asarray(values, np.float64)
-    if x.ndim != 1 or len(x) != len(persons):
-        raise ValueError(f"{what}: {x.shape} values, but {len(persons)} persons")
-    bad = np.flatnonzero(~(np.isfinite(x) & (x >= least) & (x <= most)))
-    if len(bad):
-        limits = f" from {least:g} to {most:g}" if least > -inf else ""
-        raise ValueError(f"{what} {int(bad[0]) + 1} is {x[bad[0]]}, not a finite number{limits}")
-    return x, codes_of(persons)
+    return replace(interval, value=value, low=low, high=high)

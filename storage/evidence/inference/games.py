@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import log
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from storage.evidence.inference.persons import (
     earlier_counts,
     earlier_sums,
 )
-from storage.evidence.inference.suspects import NO_SUSPECTS, SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import (
     UNIT,
     CountedRows,
@@ -201,10 +202,12 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
     return np.where(np.isnan(found), 0.5, found)
 
 
-def games_report(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
-) -> GamesReport:
-    """The current results of a trial's games.
+def games_report_and_looks(
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
+) -> tuple[GamesReport, Looks]:
+    """The current results of a trial's games, and the difference in score after each game that counts.
+
+    Games are in the order of the draw; the last look is what the report says.
 
     Args:
         games: All games drawn between its two players.
@@ -214,16 +217,6 @@ def games_report(
 
     Raises:
         ValueError: `at` has no time zone.
-    """
-    return games_report_and_looks(games, terms, at, flags)[0]
-
-
-def games_report_and_looks(
-    games: TrialGames, terms: TrialTerms, at: datetime, flags: SuspectGames = NO_SUSPECTS
-) -> tuple[GamesReport, Looks]:
-    """`games_report`, and the difference in score after each game that counts.
-
-    Games are in the order of the draw; the last look is what the report says.  Arguments and errors as there.
     """
     drawn = drawn_rows(games.rows, terms, at)
     scored, costed = drawn.having("score"), drawn.having("cost")

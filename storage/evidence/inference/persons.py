@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import count
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -70,3 +71,32 @@ def earlier_sums(values: Floats, codes: Codes) -> Floats:
 def earlier_counts(codes: Codes) -> Floats:
     """For each value the number of earlier values of the same code, shape (n,)."""
     return np.round(earlier_sums(np.ones(len(codes)), codes))
+
+
+def checked(
+    what: str,
+    values: Sequence[float] | Floats,
+    persons: Sequence[PersonId] | NDArray[Any],
+    least: float = -inf,
+    most: float = inf,
+) -> tuple[Floats, Codes]:
+    """Values as an array of shape (n,), and `codes_of` their persons.
+
+    Args:
+        what: What a message calls a value.
+        values: Shape (n,).
+        persons: Each value's person, shape (n,).
+        least: A value is at least this.
+        most: A value is at most this.
+
+    Raises:
+        ValueError: Lengths differ, or a value is not finite or outside the limits.
+    """
+    x = np.asarray(values, np.float64)
+    if x.ndim != 1 or len(x) != len(persons):
+        raise ValueError(f"{what}: {x.shape} values, but {len(persons)} persons")
+    bad = np.flatnonzero(~(np.isfinite(x) & (x >= least) & (x <= most)))
+    if len(bad):
+        limits = f" from {least:g} to {most:g}" if least > -inf else ""
+        raise ValueError(f"{what} {int(bad[0]) + 1} is {x[bad[0]]}, not a finite number{limits}")
+    return x, codes_of(persons)

@@ -4,15 +4,14 @@ A flag excludes nothing: a second line of the report leaves flagged games out.  
 would bias the trial, since traps change those events.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.persons import codes_of, first_and_codes
+from storage.evidence.inference.persons import codes_of
 
 EARLY_PLY = 10
 FAST_S = 0.3
@@ -59,60 +58,19 @@ Flags = Mapping[int, tuple[SuspectFlag, ...]]
 """The flags of each flagged game, by its key; in the order of `SuspectFlag`."""
 
 
-class SuspectGames(Flags):
-    """`Flags` as arrays: there may be tens of thousands.
-
-    Args:
-        games: Keys, each once, shape (n,).
-        flags: Of each a bit for every flag it has, the lowest for the first, and never 0; shape (n,).
-    """
-
-    def __init__(self, games: NDArray[np.int64], flags: NDArray[np.intp]) -> None:
-        order = np.argsort(games)
-        self._games, self._flags = games[order], flags[order]
-
-    def where(self, is_wanted: Callable[[NDArray[np.int64]], NDArray[np.bool_]]) -> "SuspectGames":
-        """The flags of the games with these keys."""
-        wanted = is_wanted(self._games)
-        return SuspectGames(self._games[wanted], self._flags[wanted])
-
-    def have(self, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
-        """For every flag whether each of some games has it, shape (games,)."""
-        flags = np.zeros(len(games), np.intp)
-        if len(self._games):
-            at = np.minimum(np.searchsorted(self._games, games), len(self._games) - 1)
-            flags = np.where(self._games[at] == games, self._flags[at], 0)
-        return {flag: (flags >> bit & 1).astype(bool) for bit, flag in enumerate(_FLAGS)}
-
-    @cached_property
-    def _by_game(self) -> dict[int, tuple[SuspectFlag, ...]]:
-        # There are few sets of flags.
-        sets = [
-            tuple(flag for bit, flag in enumerate(_FLAGS) if flags >> bit & 1)
-            for flags in range(1 << len(_FLAGS))
-        ]
-        return dict(zip(self._games.tolist(), map(sets.__getitem__, self._flags.tolist()), strict=True))
-
-    def __getitem__(self, game: int) -> tuple[SuspectFlag, ...]:
-        return self._by_game[game]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._by_game)
-
-    def __len__(self) -> int:
-        return len(self._games)
+def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
+    """For every flag whether each of some games has it, shape (games,)."""
+    return {
+        flag: np.isin(games, np.array([key for key, its in flags.items() if flag in its], np.int64))
+        for flag in SuspectFlag
+    }
 
 
-_FLAGS = tuple(SuspectFlag)
-NO_SUSPECTS = SuspectGames(np.zeros(0, np.int64), np.zeros(0, np.intp))
-
-
-def suspects(games: NDArray[np.void]) -> SuspectGames:
+def suspects(games: NDArray[np.void]) -> Flags:
     """The flags of each flagged game.
 
     Args:
-        games: Rows with the columns of `PLAYED` and any others, in any order; `require_possible` accepts
-            them.
+        games: Rows with the columns of `PLAYED` and any others, each game once, in any order.
     """
     has = {
         SuspectFlag.LEFT_EARLY: (games["has_left"] == 1) & (games["plies"] < EARLY_PLY),
@@ -120,26 +78,11 @@ def suspects(games: NDArray[np.void]) -> SuspectGames:
         SuspectFlag.ENGINE_LIKE: _play_like_engines(games),
         SuspectFlag.COPIED: _are_copied(games),
     }
-    flags = np.zeros(len(games), np.intp)
-    for bit, flag in enumerate(_FLAGS):
-        flags |= has[flag].astype(np.intp) << bit
-    flagged = np.flatnonzero(flags)
-    return SuspectGames(games["id"][flagged], flags[flagged])
-
-
-def require_possible(games: NDArray[np.void]) -> None:
-    """Raise ValueError if a game occurs twice or has impossible numbers; the message names it."""
-    twice = len(games) - len(first_and_codes(games["id"])[0])
-    if twice:
-        raise ValueError(f"{twice} games occur twice")
-    for part, whole, text in (
-        ("fast", "timed", "fast replies of"),
-        ("optimal", "judged", "optimal replies of"),
-    ):
-        for game in games[(games[part] < 0) | (games[part] > games[whole])][:1]:
-            raise ValueError(f"game {game['id']}: {game[part]} {text} {game[whole]}")
-    for game in games[~(games["optimal_expected"] >= 0)][:1]:
-        raise ValueError(f"game {game['id']}: {game['optimal_expected']} optimal replies expected")
+    found: dict[int, tuple[SuspectFlag, ...]] = {}
+    for flag, which in has.items():
+        for key in games["id"][which].tolist():
+            found[key] = (*found.get(key, ()), flag)
+    return found
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:

@@ -25,7 +25,7 @@ from storage.evidence.inference.any_time import (
 )
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
 from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
-from storage.evidence.inference.suspects import SuspectGames
+from storage.evidence.inference.suspects import Flags, flagged
 from storage.evidence.inference.timestamps import microseconds
 
 UNIT = np.dtype(
@@ -298,7 +298,7 @@ class EndpointReport:
 
 
 def endpoint(
-    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: SuspectGames, design: SequenceDesign
+    psi: Floats, rows: Units, first: NDArray[np.bool_], flags: Flags, design: SequenceDesign
 ) -> EndpointReport:
     """An outcome's lines.  Guesses m are not recomputed for a part: any earlier knowledge is good enough.
 
@@ -309,7 +309,7 @@ def endpoint(
         flags: Of suspect games.
         design: The endpoint's sequence.
     """
-    persons, has = rows["person"], flags.have(rows["game_id"])
+    persons, has = rows["person"], flagged(flags, rows["game_id"])
     suspect = np.any([*has.values()], axis=0)
 
     def of(mask: NDArray[np.bool_]) -> AnyTimeEstimate:

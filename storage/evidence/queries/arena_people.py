@@ -1,23 +1,16 @@
 """Player data for the arena's pages: games, ratings, replies to traps over time, the best ratings."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, or_, select, true, union_all
+from sqlalchemy import Row, Select, and_, or_, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from storage.damage import Where, leave_out_damaged, require_types
-from storage.evidence.statistics.reply_progress import (
-    PlayedReplies,
-    ProgressBlock,
-    block_of,
-    progress,
-    replies_by_game,
-)
+from storage.evidence.reading import replies_of
+from storage.evidence.replies import ReplyTable
 from storage.records import GameStatus
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
@@ -61,20 +54,10 @@ class RatedPlayer:
     games: int
 
 
-@dataclass(frozen=True, slots=True)
-class TrapHistory:
-    """How a player's replies to us changed at one game."""
-
-    game: str
-    everything: ProgressBlock
-    blocks: tuple[ProgressBlock, ...]
-    """The oldest first."""
-
-
 async def list_arena_games(
     session: AsyncSession, account_id: str, limit: int, before: str = ""
 ) -> list[ArenaGameLine]:
-    """The games of an account, running ones too, the latest first; damaged ones are left out and logged.
+    """The games of an account, running ones too, the latest first.
 
     Args:
         session: The transaction.
@@ -97,37 +80,15 @@ async def list_arena_games(
 
     both = union_all(of_side(row.first_id), of_side(row.second_id)).subquery()
     first, second = aliased(ArenaAccount), aliased(ArenaAccount)
-    columns = (*_LISTED, first.name.label("first_name"), second.name.label("second_name"))
-
-    def listed(*wanted: Any) -> Select[Any]:
-        return (
-            select(*wanted)
-            .join(both, both.c.id == row.id)
-            .join(first, first.id == row.first_id)
-            .join(second, second.id == row.second_id)
-            .order_by(row.created_at.desc(), row.id.desc())
-            .limit(limit)
-        )
-
-    async def read(only: str | None) -> list[ArenaGameLine]:
-        found = (await session.execute(listed(*columns).where(_only(row.id, only)))).all()
-        for each in found:
-            require_types(each, columns)
-        return [_line(each) for each in found]
-
-    async def keys() -> Sequence[str]:
-        return (await session.scalars(listed(row.id))).all()
-
-    def rows_of(key: str) -> list[Where]:
-        players = select(row.first_id).where(row.id == key).union(select(row.second_id).where(row.id == key))
-        return [(ArenaGame, row.id == key), (ArenaAccount, ArenaAccount.id.in_(players))]
-
-    return await leave_out_damaged(session, read, keys, rows_of)
-
-
-def _only(column: Any, key: object) -> ColumnElement[bool]:
-    """Whether a column has this key; None: true."""
-    return true() if key is None else column == key
+    rows = await session.execute(
+        select(*_LISTED, first.name.label("first_name"), second.name.label("second_name"))
+        .join(both, both.c.id == row.id)
+        .join(first, first.id == row.first_id)
+        .join(second, second.id == row.second_id)
+        .order_by(row.created_at.desc(), row.id.desc())
+        .limit(limit)
+    )
+    return [_line(each) for each in rows]
 
 
 _LISTED = (
@@ -159,7 +120,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
     """An account's rating after each rated game, by variant: when the game began, and the rating.
 
-    Of the latest games only, the oldest of them first; damaged ones are left out and logged.
+    Of the latest games only, the oldest of them first.
     """
     row = ArenaGame
     sides = (
@@ -168,29 +129,14 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
     )
     points: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
     for player, rating, diff in sides:
-        columns = (row.variant, row.created_at, rating, diff)
-
-        def latest(
-            *wanted: Any, side: Any = player, changed: Any = diff, only: str | None = None
-        ) -> Select[Any]:
-            counted = select(*wanted).where(side == account_id, changed.is_not(None), _only(row.id, only))
-            return counted.order_by(row.created_at.desc()).limit(MOST_POINTS)
-
-        async def read(
-            only: str | None, columns: Sequence[Any] = columns, latest: Any = latest
-        ) -> list[tuple[str, datetime, int]]:
-            found = (await session.execute(latest(*columns, only=only))).all()
-            for each in found:
-                require_types(each, columns)
-            return [(variant, at, before + change) for variant, at, before, change in found]
-
-        async def keys(latest: Any = latest) -> Sequence[str]:
-            return (await session.scalars(latest(row.id))).all()
-
-        for variant, at, after in await leave_out_damaged(
-            session, read, keys, lambda key: [(ArenaGame, row.id == key)]
-        ):
-            points[variant].append((at, after))
+        latest = (
+            select(row.variant, row.created_at, rating, diff)
+            .where(player == account_id, diff.is_not(None))
+            .order_by(row.created_at.desc())
+            .limit(MOST_POINTS)
+        )
+        for variant, at, before, change in await session.execute(latest):
+            points[variant].append((at, before + (change or 0)))
     return {variant: sorted(found) for variant, found in points.items()}
 
 
@@ -199,82 +145,40 @@ async def best_rated(
 ) -> list[RatedPlayer]:
     """The best ratings in a variant, the highest first; no banned accounts.
 
-    Damaged ones are left out and logged.
-
     Args:
         session: The transaction.
         variant: The variant's key.
         limit: Most players.
         deviations: Only ratings whose deviation is above the first and at most the second.
     """
-    row = ArenaRating
-    player = (ArenaAccount.id, ArenaAccount.name, ArenaAccount.is_bot)
-    columns = (*player, row.rating, row.deviation, row.games)
-
-    def best(*wanted: Any) -> Select[Any]:
-        return (
-            select(*wanted)
-            .join(ArenaAccount, ArenaAccount.id == row.account_id)
-            .where(
-                row.variant == variant,
-                row.deviation > deviations[0],
-                row.deviation <= deviations[1],
-                ArenaAccount.access.not_in(_HIDDEN),
-            )
-            .order_by(row.rating.desc(), ArenaAccount.id)
-            .limit(limit)
+    row, player = ArenaRating, ArenaAccount
+    rows = await session.execute(
+        select(player.id, player.name, player.is_bot, row.rating, row.deviation, row.games)
+        .join(player, player.id == row.account_id)
+        .where(
+            row.variant == variant,
+            row.deviation > deviations[0],
+            row.deviation <= deviations[1],
+            player.access.not_in(_HIDDEN),
         )
-
-    async def read(only: str | None) -> list[RatedPlayer]:
-        found = (await session.execute(best(*columns).where(_only(row.account_id, only)))).all()
-        for each in found:
-            require_types(each, columns)
-        return [RatedPlayer(*each) for each in found]
-
-    async def keys() -> Sequence[str]:
-        return (await session.scalars(best(row.account_id))).all()
-
-    def rows_of(key: str) -> list[Where]:
-        rating = (row.account_id == key) & (row.variant == variant)
-        return [(ArenaRating, rating), (ArenaAccount, ArenaAccount.id == key)]
-
-    return await leave_out_damaged(session, read, keys, rows_of)
+        .order_by(row.rating.desc(), player.id)
+        .limit(limit)
+    )
+    return [RatedPlayer(*each) for each in rows]
 
 
-async def trap_replies(session: AsyncSession, site: str, account_id: str) -> dict[str, list[PlayedReplies]]:
-    """An account's replies to our moves, by game, the oldest first.
-
-    Only in games that are over and judged to the end, of these the latest.
-    """
-    rows = (
-        await session.execute(
-            select(GameRow.id, GameRow.game, GameRow.started_at)
-            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-            .where(
-                OpponentRow.site == site,
-                OpponentRow.site_id == account_id,
-                GameRow.state == GameStatus.FINISHED,
-                GameRow.is_settled.is_(True),
-            )
-            .order_by(GameRow.started_at.desc(), GameRow.id.desc())
-            .limit(MOST_GAMES)
+async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> ReplyTable:
+    """An account's replies to our moves in games that are over and judged to the end, of these the latest."""
+    latest = (
+        select(GameRow.id)
+        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+        .where(
+            OpponentRow.site == site,
+            OpponentRow.site_id == account_id,
+            GameRow.state == GameStatus.FINISHED,
+            GameRow.is_settled.is_(True),
         )
-    ).all()
-    replies = await replies_by_game(session, [row.id for row in rows])
-    played: dict[str, list[PlayedReplies]] = defaultdict(list)
-    for row in reversed(rows):
-        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
-    return dict(played)
-
-
-def trap_histories(replies: Mapping[str, Sequence[PlayedReplies]]) -> list[TrapHistory]:
-    """The courses of `trap_replies`, those with the most games first.
-
-    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
-    """
-    found = [TrapHistory(game, block_of(games), _blocks(games)) for game, games in replies.items()]
-    return sorted(found, key=lambda each: (-each.everything.last, each.game))
-
-
-def _blocks(games: Sequence[PlayedReplies]) -> tuple[ProgressBlock, ...]:
-    return tuple(progress(games))
+        .order_by(GameRow.started_at.desc(), GameRow.id.desc())
+        .limit(MOST_GAMES)
+    )
+    return await replies_of(session, GameRow.id.in_(latest))

@@ -22,8 +22,33 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.filters import standing
+from storage.tables.games import DecisionRow, GameRow
+
 _MICROSECONDS = 21
 """Where the six digits after the seconds begin in a moment as SQLite stores it."""
+
+
+def latest_moves(
+    *columns: Any, games: Sequence[ColumnElement[bool]], most: int, which: Sequence[ColumnElement[bool]] = ()
+) -> Select[*tuple[Any, ...]]:
+    """Columns of our standing moves, the latest ones.
+
+    Args:
+        columns: Of decisions and their games.
+        games: Conditions on the games.
+        most: Rows.
+        which: More conditions on the moves.
+    """
+    return (
+        select(*columns)
+        .join(GameRow, GameRow.id == DecisionRow.game_id)
+        # By the games' keys, or SQLite would walk all decisions.
+        .where(DecisionRow.game_id.in_(select(GameRow.id).where(*games)), *which, *standing())
+        # Not by the key itself, or SQLite would walk all decisions in its order.
+        .order_by((DecisionRow.id + 0).desc())
+        .limit(most)
+    )
 
 
 def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
@@ -31,11 +56,6 @@ def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
         return func.substr(type_coerce(moment, String), 1, 13)
     return func.to_char(func.timezone("UTC", moment), "YYYY-MM-DD HH24")
-
-
-def day_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
-    """The day (UTC) of a time, as ``2026-11-25``."""
-    return func.substr(hour_of(session, moment), 1, 10)
 
 
 def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnElement[float]:

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, String, cast, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.evidence.queries.elapsed import quantiles, seconds_between
-from storage.filters import standing
+from storage.evidence.queries.elapsed import latest_moves, quantiles, seconds_between
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
@@ -126,20 +125,12 @@ async def latest_events(
 async def site_times(session: AsyncSession, since: datetime, *, site: str = "") -> list[SiteTimes]:
     """Response times of the sites, or one of them, to moves of games that began after a given time."""
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
-    latest = (
-        select(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at)
-        .join(GameRow, GameRow.id == DecisionRow.game_id)
-        # By the games' keys, or SQLite would walk all decisions.
-        .where(
-            DecisionRow.game_id.in_(select(GameRow.id).where(GameRow.started_at >= since, of_site)),
-            DecisionRow.sent_at.is_not(None),
-            *standing(),
-        )
-        # Not by the key itself, or SQLite would walk all decisions in its order.
-        .order_by((DecisionRow.id + 0).desc())
-        .limit(_MOST_TIMES)
-        .cte("latest")
-    )
+    latest = latest_moves(
+        *(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at),
+        games=(GameRow.started_at >= since, of_site),
+        most=_MOST_TIMES,
+        which=(DecisionRow.sent_at.is_not(None),),
+    ).cte("latest")
     sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)
     confirmed = seconds_between(session, latest.c.sent_at, latest.c.confirmed_at)
     times = union_all(

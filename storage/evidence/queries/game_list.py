@@ -1,24 +1,23 @@
 """Lists of games, and the annotated moves of one game."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, case, func, select, type_coerce
+import numpy as np
+from sqlalchemy import ColumnElement, and_, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.expected import WHOLE
 from engine.judgement import RULE
-from storage.evidence.game_records import named_bait
+from storage.evidence.reading import read_games
 from storage.evidence.slips import is_slip
 from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.summaries import is_valid
 from storage.filters import Filters, shown_games
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow, ReplyTimeRow
-from storage.tables.summaries import GameSummaryRow
 
 
 class WhichResult(StrEnum):
@@ -68,7 +67,7 @@ class GameLine:
     our_side: int
     """0: we moved first."""
     state: str
-    """See `storage.records.GameStatus`; a damaged row may have any text."""
+    """See `storage.records.GameStatus`."""
     result: str | None
     """See `storage.records.GameResult`."""
     end_reason: str | None
@@ -127,21 +126,21 @@ async def list_game_lines(
     """Games, with the numbers of their baits by outcome."""
     statement = (
         select(
-            GameRow.id,
+            GameRow.id.label("game_id"),
             GameRow.site,
             GameRow.site_game_id,
             GameRow.game,
             GameRow.speed,
             GameRow.rated,
             GameRow.player,
-            OpponentRow.name,
+            OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
-            OpponentRow.is_bot,
+            OpponentRow.is_bot.label("opponent_is_bot"),
             GameRow.our_rating,
             GameRow.opponent_rating,
             GameRow.our_side,
-            _text(GameRow.state).label("state"),
-            _text(GameRow.result).label("result"),
+            GameRow.state,
+            GameRow.result,
             GameRow.end_reason,
             plies().label("plies"),
             GameRow.started_at,
@@ -160,30 +159,35 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.FALLEN:
-            # Of a game without a valid summary its baits are counted.
-            counted = (
-                select(func.count())
-                .select_from(DecisionRow)
-                .join(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
-                .where(DecisionRow.game_id == GameRow.id, *named_bait(), ForecastRow.is_taken.is_(True))
-                .correlate(GameRow)
-                .scalar_subquery()
-            )
-            fallen = func.coalesce(GameSummaryRow.baits_taken, counted)
-            statement = statement.outerjoin(GameSummaryRow, is_valid()).order_by(fallen.desc(), *latest)
-    rows = (await session.execute(statement.limit(limit).offset(offset))).all()
-    counts = await counts_of_games(session, [row.id for row in rows])
-    return [_line(row, counts.get(row.id, BaitCounts())) for row in rows]
+            keys = await _most_fallen(session, limit, offset, *shown_games(filters), *_result(result))
+            place = {key: number for number, key in enumerate(keys)}
+            statement = statement.where(GameRow.id.in_(keys))
+    if order is GameOrder.FALLEN:
+        rows = sorted((await session.execute(statement)).all(), key=lambda row: place[row.game_id])
+    else:
+        rows = list(await session.execute(statement.limit(limit).offset(offset)))
+    counts = await counts_of_games(session, [row.game_id for row in rows])
+    return [GameLine(**row._asdict(), **asdict(counts.get(row.game_id, BaitCounts()))) for row in rows]
+
+
+async def _most_fallen(
+    session: AsyncSession, limit: int, offset: int, *which: ColumnElement[bool]
+) -> list[int]:
+    """Keys of the games in the order `GameOrder.FALLEN`."""
+    games = (await read_games(session, *which)).games
+    order = np.lexsort((games["id"], games["began_us"], games["baits_taken"]))[::-1]
+    keys: list[int] = games["id"][order[offset : offset + limit]].tolist()
+    return keys
 
 
 async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
     """Our standing moves of a game, in the order of play."""
     rows = await session.execute(
         select(
-            DecisionRow.id,
+            DecisionRow.id.label("decision_id"),
             DecisionRow.ply,
             DecisionRow.move,
-            _text(DecisionRow.state).label("state"),
+            DecisionRow.state,
             DecisionRow.depth,
             DecisionRow.time_s,
             DecisionRow.is_complete,
@@ -216,51 +220,16 @@ def plies() -> ColumnElement[int]:
 
 
 def _mark(row: Any) -> MoveMark:
-    counts = row.is_decided is False
-    is_taken = row.is_taken if counts and row.bait is not None else None
+    values = row._asdict()
+    reply, counts = values.pop("reply"), row.is_decided is False
     return MoveMark(
-        decision_id=row.id,
-        ply=row.ply,
-        move=row.move,
-        state=row.state,
-        depth=row.depth,
-        time_s=row.time_s,
-        is_complete=row.is_complete,
-        is_decided=row.is_decided,
-        bait=row.bait if counts else None,
-        is_taken=is_taken,
-        cost=None if row.cost is None or row.reply is None else row.cost / WHOLE,
-        is_slip=is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
-        created_at=row.created_at,
-        sent_at=row.sent_at,
-        confirmed_at=row.confirmed_at,
-        reply_time_s=row.reply_time_s,
-    )
-
-
-def _line(row: Any, counts: BaitCounts) -> GameLine:
-    return GameLine(
-        game_id=row.id,
-        site=row.site,
-        site_game_id=row.site_game_id,
-        game=row.game,
-        speed=row.speed,
-        rated=row.rated,
-        player=row.player,
-        opponent=row.name,
-        opponent_site_id=row.opponent_site_id,
-        opponent_is_bot=row.is_bot,
-        our_rating=row.our_rating,
-        opponent_rating=row.opponent_rating,
-        our_side=row.our_side,
-        state=row.state,
-        result=row.result,
-        end_reason=row.end_reason,
-        plies=row.plies,
-        started_at=row.started_at,
-        baits_set=counts.baits_set,
-        baits_taken=counts.baits_taken,
-        slips=counts.slips,
+        **values
+        | {
+            "bait": row.bait if counts else None,
+            "is_taken": row.is_taken if counts and row.bait is not None else None,
+            "cost": None if row.cost is None or reply is None else row.cost / WHOLE,
+            "is_slip": is_slip(row.cost, is_taken=bool(row.is_taken), is_decided=row.is_decided),
+        }
     )
 
 
@@ -276,8 +245,3 @@ def _result(result: WhichResult) -> tuple[ColumnElement[bool], ...]:
             return (GameRow.state == GameStatus.FINISHED, GameRow.result.is_(None))
         case _:
             return (GameRow.result == GameResult(result.value),)
-
-
-def _text(column: Any) -> ColumnElement[str]:
-    """A column of a `StrEnum` as the text that is stored: one damaged row must not hide a list."""
-    return type_coerce(column, String)

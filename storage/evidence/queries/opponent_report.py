@@ -6,24 +6,18 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Row, String, func, or_, select, type_coerce
+from sqlalchemy import Row, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import reason_of, require_damage
-from storage.evidence.inference.suspects import Flags, SuspectFlag
+from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.queries.opponents import OpponentLine, OpponentOrder, list_opponents
-from storage.evidence.statistics.reply_progress import (
-    PlayedReplies,
-    ProgressBlock,
-    block_of,
-    progress,
-    replies_by_game,
-)
-from storage.evidence.statistics.suspect_rows import suspect_games_of
-from storage.filters import Filters, shown_games
+from storage.evidence.reading import played, replies_of
+from storage.evidence.statistics.reply_progress import GameProgress, progress
+from storage.evidence.statistics.suspect_rows import suspect_games
+from storage.filters import Filters
 from storage.ledger.blocks import blocked_as
 from storage.ledger.events import OPPONENT_RENAMED
-from storage.records import GameResult, GameStatus
+from storage.records import GameResult
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 
@@ -107,17 +101,6 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class GameProgress:
-    """The trend of the replies in one game."""
-
-    game: str
-    everything: ProgressBlock
-    """Of all games."""
-    blocks: tuple[ProgressBlock, ...]
-    """The oldest first."""
-
-
-@dataclass(frozen=True, slots=True)
 class SuspectGame:
     """A game that plain rules mark (`storage.evidence.inference.suspects`)."""
 
@@ -145,8 +128,6 @@ class OpponentReport:
     """The first one first."""
     suspects: tuple[SuspectGame, ...]
     """The latest first; programs have none."""
-    damage: str = ""
-    """Why suspect games are unknown (a record is damaged); empty: they are known."""
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
@@ -197,7 +178,6 @@ class OpponentReport:
                 {**asdict(each), "at": each.at.isoformat(), "flags": [flag.value for flag in each.flags]}
                 for each in self.suspects
             ],
-            "damage": self.damage,
         }
 
 
@@ -259,20 +239,14 @@ async def opponent_report(
     chosen = replace(filters or Filters(), site=site, opponent_id=site_id)
     rows = await _games(session, account, chosen)
     lines = await list_opponents(session, chosen, OpponentOrder.LATEST)
-    replies = await replies_by_game(session, [row.id for row in rows])
-    flags, damage = await _flags(session, account.opponent_id)
-    played = defaultdict(list)
-    for row in rows:
-        played[row.game].append(PlayedReplies(row.id, row.started_at, *replies[row.id]))
+    replies = await replies_of(session, *played(chosen))
+    flags = await suspect_games(session)
     return OpponentReport(
         account=account,
         line=lines[0] if lines else None,
         last_terms=_last_terms(rows),
         tallies=_tallies(rows),
-        progress=tuple(
-            GameProgress(game, block_of(games), tuple(progress(games)))
-            for game, games in sorted(played.items(), key=lambda item: (-len(item[1]), item[0]))
-        ),
+        progress=progress(replies),
         ratings=_ratings(rows),
         visits=_visits(rows),
         suspects=tuple(
@@ -280,17 +254,7 @@ async def opponent_report(
             for row in reversed(rows)
             if row.id in flags
         ),
-        damage=damage,
     )
-
-
-async def _flags(session: AsyncSession, opponent: int) -> tuple[Flags, str]:
-    """The flags of suspect games, or why they are unknown: one damaged row must not hide the others."""
-    try:
-        return await suspect_games_of(session, opponent), ""
-    except Exception as error:
-        require_damage(error)
-        return {}, reason_of(error)
 
 
 async def _games(
@@ -304,8 +268,7 @@ async def _games(
                 GameRow.game,
                 GameRow.player,
                 GameRow.our_side,
-                # As text: one damaged row must not hide the others.
-                type_coerce(GameRow.result, String).label("result"),
+                GameRow.result,
                 GameRow.started_at,
                 GameRow.speed,
                 GameRow.opponent_rating,
@@ -316,8 +279,7 @@ async def _games(
             )
             .where(
                 GameRow.opponent_id == account.opponent_id,
-                GameRow.state != GameStatus.ABORTED,
-                *shown_games(filters),
+                *played(filters),
             )
             .order_by(GameRow.started_at, GameRow.id)
         )
@@ -332,7 +294,7 @@ def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
-    results: Mapping[tuple[str, str, int], Counter[str | None]] = defaultdict(Counter)
+    results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
         results[row.game, row.player, row.our_side][row.result] += 1
     return tuple(
@@ -343,15 +305,14 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
             draws=counts[GameResult.DRAW],
             losses=counts[GameResult.LOSS],
         )
-        # As texts: a damaged row has values of any kind.
-        for key, counts in sorted(results.items(), key=lambda item: tuple(map(str, item[0])))
+        for key, counts in sorted(results.items())
     )
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
     found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
-        if isinstance(row.opponent_rating, int):  # a damaged row has values of any kind
+        if row.opponent_rating is not None:
             found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)

@@ -1,7 +1,4 @@
-"""Opponents: their games, returns, and baits taken.
-
-Counts come from the summaries of games; those of games without a valid one are made from their decisions.
-"""
+"""Opponents: their games, returns, and baits taken."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,18 +7,17 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.evidence.inference.persons import codes_of, first_and_codes
 from storage.evidence.inference.timestamps import moment_of
-from storage.evidence.reading import played, read_columns, read_games
+from storage.evidence.measures import combined
+from storage.evidence.reading import played, read_games
 from storage.evidence.replies import GameArray, days_of
-from storage.evidence.statistics.encounters import COUNTS, counts_of_games
-from storage.evidence.summaries import is_valid
+from storage.evidence.statistics.encounters import COUNTS
 from storage.filters import Filters
-from storage.tables.games import GameRow, OpponentRow
-from storage.tables.summaries import GameSummaryRow
+from storage.tables.games import OpponentRow
 
 LEAST_BAITS = 5
 """Least number of baits set for an opponent to appear in the order by share of baits taken."""
@@ -84,38 +80,16 @@ class OpponentLine:
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
     """All opponents with a game that passes the filters, in an order."""
-    games, baits = await _games(session, filters)
-    found = _by_person(games, baits)
-    keys = found["person"]
-    known = select(
-        OpponentRow.id, OpponentRow.site, OpponentRow.site_id, OpponentRow.name, OpponentRow.is_bot
-    )
-    if len(keys) <= _FEW:
-        known = known.where(OpponentRow.id.in_(keys))
-    accounts = {row.id: row for row in await session.execute(known)}
-    lines = []
-    for row in zip(*found.values(), strict=True):
-        each = dict(zip(found, row, strict=True))
-        account = accounts[each["person"]]
-        lines.append(
-            OpponentLine(
-                opponent_id=account.id,
-                site=account.site,
-                site_id=account.site_id,
-                name=account.name,
-                is_bot=account.is_bot,
-                games=each["games"],
-                days=each["days"],
-                decided=each["decided"],
-                points=each["points"],
-                best_rating=None if isnan(each["best_rating"]) else int(each["best_rating"]),
-                first_at=moment_of(each["first_us"]),
-                last_at=moment_of(each["last_us"]),
-                baits_set=each["baits_set"],
-                baits_taken=each["baits_taken"],
-                slips=each["slips"],
-            )
-        )
+    found = _by_person((await read_games(session, *played(filters))).games)
+    row = OpponentRow
+    known = select(row.id.label("opponent_id"), row.site, row.site_id, row.name, row.is_bot)
+    if len(found) <= _FEW:
+        known = known.where(row.id.in_([*found]))
+    lines = [
+        OpponentLine(**each._asdict(), **found[each.opponent_id])
+        for each in await session.execute(known)
+        if each.opponent_id in found
+    ]
     return sorted(lines, key=lambda line: _rank(line, order))
 
 
@@ -132,48 +106,35 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     return (*first, -line.last_at.timestamp(), float(line.opponent_id))
 
 
-async def _games(session: AsyncSession, filters: Filters) -> tuple[GameArray, NDArray[np.int64]]:
-    """The games, and their counts: the columns of `COUNTS`, shape (games, columns)."""
-    which = played(filters)
-    games = (await read_games(session, *which)).games
-    statement = select(GameRow.id, *(GameSummaryRow.__table__.c[name] for name in COUNTS))
-    rows = await read_columns(session, statement.join(GameSummaryRow, is_valid()).where(*which))
-    others = await counts_of_games(session, np.setdiff1d(games["id"], rows["id"]).tolist())
-    made = [(key, *(getattr(counts, name) for name in COUNTS)) for key, counts in others.items()]
-    found = np.concatenate([np.array([*rows.values()], np.int64).T, np.array(made, np.int64).reshape(-1, 4)])
-    found = found[np.argsort(found[:, 0])]
-    return games, found[np.searchsorted(found[:, 0], games["id"]), 1:]
-
-
-def _by_person(games: GameArray, baits: NDArray[np.int64]) -> dict[str, list[Any]]:
-    """The games' sums by person, one column each.
+def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
+    """What the games of each person add up to, by the person's key.
 
     A database would sort the days of all games as texts to count those that differ.
     """
-    order = np.lexsort((games["began_us"], games["person"]))
-    games, baits = games[order], baits[order]
-    persons, began, scores = games["person"], games["began_us"], games["score"]
-    is_first = np.ones(len(games), bool)
-    is_first[1:] = persons[1:] != persons[:-1]
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(games))[: len(starts)] - 1
-    days = days_of(began)
-    is_new_day = is_first.copy()
-    is_new_day[1:] |= days[1:] != days[:-1]
+    keys, person = np.unique(games["person"], return_inverse=True)
+    size, began, scores = len(keys), games["began_us"], games["score"]
     is_decided = ~np.isnan(scores)
-
-    def summed(values: NDArray[Any]) -> list[Any]:
-        added: list[Any] = (np.add.reduceat(values, starts) if len(starts) else values).tolist()
-        return added
-
-    return {
-        "person": persons[starts].tolist(),
-        "games": (ends - starts + 1).tolist(),
-        "days": summed(is_new_day.astype(np.int64)),
-        "decided": summed(is_decided.astype(np.int64)),
-        "points": summed(np.where(is_decided, 1 - scores, 0.0)),
-        "best_rating": (np.fmax.reduceat(games["rating"], starts) if len(starts) else starts).tolist(),
-        "first_us": began[starts].tolist(),
-        "last_us": began[ends].tolist(),
-        **{name: summed(column) for name, column in zip(COUNTS, baits.T, strict=True)},
+    first_us, last_us = np.full(size, began.max(initial=0)), np.full(size, began.min(initial=0))
+    np.minimum.at(first_us, person, began)
+    np.maximum.at(last_us, person, began)
+    best = np.full(size, np.nan)
+    np.fmax.at(best, person, games["rating"])
+    visits, _ = first_and_codes(combined([person, codes_of(days_of(began))]))
+    counts = {
+        "games": np.ones(len(games)),
+        "days": np.isin(np.arange(len(games)), visits),
+        "decided": is_decided,
+        **{name: games[name] for name in COUNTS},
     }
+    columns = {
+        **{
+            name: np.bincount(person, values, size).astype(np.int64).tolist()
+            for name, values in counts.items()
+        },
+        "points": np.bincount(person, np.where(is_decided, 1 - scores, 0.0), size).tolist(),
+        "best_rating": [None if isnan(each) else int(each) for each in best.tolist()],
+        "first_at": [*map(moment_of, first_us.tolist())],
+        "last_at": [*map(moment_of, last_us.tolist())],
+    }
+    rows = zip(*columns.values(), strict=True)
+    return {key: dict(zip(columns, row, strict=True)) for key, row in zip(keys.tolist(), rows, strict=True)}

@@ -1,26 +1,22 @@
 """Numbers of the last days, the latest baits, and move times."""
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, select
+import numpy as np
+from sqlalchemy import Double, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.game_records import named_bait
-from storage.evidence.queries.elapsed import day_of, hour_of, quantiles
+from storage.evidence.queries.elapsed import hour_of, latest_moves, quantiles
+from storage.evidence.reading import SHOWN, read_games
+from storage.evidence.replies import FIRST_DAY, GameArray, days_of
 from storage.evidence.slips import is_slip
-from storage.evidence.statistics.encounters import BaitCounts, counts_of_games
-from storage.evidence.summaries import is_valid
-from storage.filters import count_where, standing
-from storage.records import MATCH_SITE, GameResult, GameStatus
+from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 
 _MOST_TIMES = 50_000
 """Moves of which the times are read; the latest count."""
@@ -90,75 +86,53 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
     """The last days, the oldest first, including days without games."""
     first = now.astimezone(UTC).date() - timedelta(days=days - 1)
     since = datetime(first.year, first.month, first.day, tzinfo=UTC)
-    day = day_of(session, GameRow.started_at)
-    counted = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, GameRow.site != MATCH_SITE)
-    points = case(
-        (GameRow.result == GameResult.WIN, 1.0), (GameRow.result == GameResult.DRAW, 0.5), else_=0.0
-    )
-    games = {
-        str(row.day): row
-        for row in await session.execute(
-            select(
-                day.label("day"),
-                func.count().label("games"),
-                count_where(GameRow.result.is_not(None)).label("decided"),
-                func.sum(points).label("points"),
-            )
-            .where(*counted)
-            .group_by(day)
-        )
+    which = (GameRow.started_at >= since, GameRow.state != GameStatus.ABORTED, SHOWN)
+    games = (await read_games(session, *which)).games
+    return games_by_day(games, first, days)
+
+
+def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
+    """Some days in order, also those without games.
+
+    Args:
+        games: Those that began on these days, without aborted ones.
+        first: The first day.
+        days: How many days.
+    """
+    day = days_of(games["began_us"]) - (first - FIRST_DAY).days
+    known = ~np.isnan(games["score"])
+    columns = {
+        "games": np.ones(len(games)),
+        "decided": known,
+        "points": np.where(known, games["score"], 0.0),
+        "baits_set": games["baits_set"],
+        "baits_taken": games["baits_taken"],
     }
-    baits = await _baits_by_day(session, day, counted)
-    found = []
-    for number in range(days):
-        each = first + timedelta(days=number)
-        game, bait = games.get(str(each)), baits.get(str(each), BaitCounts())
-        found.append(
-            Day(
-                each,
-                games=0 if game is None else game.games,
-                decided=0 if game is None else game.decided,
-                points=0.0 if game is None else float(game.points),
-                baits_set=bait.baits_set,
-                baits_taken=bait.baits_taken,
-            )
+    sums = {name: np.bincount(day, values, days).tolist() for name, values in columns.items()}
+    return [
+        Day(
+            first + timedelta(days=number),
+            **{name: its[number] if name == "points" else round(its[number]) for name, its in sums.items()},
         )
-    return found
-
-
-async def _baits_by_day(
-    session: AsyncSession, day: ColumnElement[Any], which: Sequence[ColumnElement[bool]]
-) -> dict[str, BaitCounts]:
-    """The baits in each day's games, from their summaries or their decisions."""
-    summary = GameSummaryRow
-    statement = select(GameRow.id, day.label("day"), summary.baits_set, summary.baits_taken)
-    rows = (await session.execute(statement.outerjoin(summary, is_valid()).where(*which))).all()
-    others = await counts_of_games(session, [row.id for row in rows if row.baits_set is None])
-    found: dict[str, BaitCounts] = defaultdict(BaitCounts)
-    for row in rows:
-        known = found[str(row.day)]
-        count = others.get(row.id, BaitCounts()) if row.baits_set is None else row
-        found[str(row.day)] = BaitCounts(
-            baits_set=known.baits_set + count.baits_set, baits_taken=known.baits_taken + count.baits_taken
-        )
-    return found
+        for number in range(days)
+    ]
 
 
 async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]:
     """The answered baits of the latest moves, the latest first."""
     rows = await session.execute(
         select(
-            GameRow.id,
+            GameRow.id.label("game_id"),
             GameRow.game,
             GameRow.site,
-            OpponentRow.name,
-            OpponentRow.site_id,
+            OpponentRow.name.label("opponent"),
             DecisionRow.ply,
             OutcomeRow.at,
             ForecastRow.is_taken,
             OutcomeRow.reply,
-            OutcomeRow.cost,
-            OutcomeRow.kind,
+            (cast(func.coalesce(OutcomeRow.cost, 0), Double) / WHOLE).label("cost"),
+            (OutcomeRow.kind == OutcomeKind.OPTIMAL).label("is_best"),
+            OpponentRow.site_id.label("opponent_site_id"),
         )
         .select_from(ForecastRow)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -176,39 +150,20 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
         .order_by(ForecastRow.decision_id.desc())
         .limit(limit)
     )
-    return [
-        BaitEvent(
-            game_id=row.id,
-            game=row.game,
-            site=row.site,
-            opponent=row.name,
-            ply=row.ply,
-            at=row.at,
-            is_taken=row.is_taken,
-            reply=row.reply,
-            cost=(row.cost or 0) / WHOLE,
-            is_best=row.kind is OutcomeKind.OPTIMAL,
-            opponent_site_id=row.site_id,
-        )
-        for row in rows
-    ]
+    return [BaitEvent(**row._asdict()) for row in rows]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
     """Our move times by the hour in which the moves were made, the oldest first; hours without moves are left
     out."""
     since = now - timedelta(hours=hours)
-    # Games of correspondence that began earlier are few; the index on games serves this.
-    games = select(GameRow.id).where(
-        GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE
-    )
-    latest = (
-        select(hour_of(session, DecisionRow.created_at).label("name"), DecisionRow.time_s.label("value"))
-        # By the games' keys, or SQLite would walk all decisions.
-        .where(DecisionRow.game_id.in_(games), DecisionRow.created_at >= since, *standing())
-        # Not by the key itself, or SQLite would walk all decisions in its order.
-        .order_by((DecisionRow.id + 0).desc())
-        .limit(_MOST_TIMES)
+    latest = latest_moves(
+        hour_of(session, DecisionRow.created_at).label("name"),
+        DecisionRow.time_s.label("value"),
+        # Games of correspondence that began earlier are few; the index on games serves this.
+        games=(GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE),
+        most=_MOST_TIMES,
+        which=(DecisionRow.created_at >= since,),
     )
     return [
         MoveTimes(

@@ -1,14 +1,11 @@
 """How long our moves took to decide, game by game."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.filters import standing
+from storage.evidence.queries.elapsed import latest_moves, quantiles
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
@@ -34,22 +31,12 @@ async def thinking_times(session: AsyncSession, since: datetime, *, site: str = 
 
     Moves that were taken back, or never made, do not count.
     """
-    which = (GameRow.started_at >= since, GameRow.site == site if site else GameRow.site != MATCH_SITE)
-    found = await session.execute(select(GameRow.id, GameRow.site, GameRow.game).where(*which))
-    games = {row.id: (row.site, row.game) for row in found}
-    rows = await session.execute(
-        select(DecisionRow.game_id, DecisionRow.time_s)
-        .where(DecisionRow.game_id.in_(select(GameRow.id).where(*which)), *standing())
-        # Not by the key itself, or SQLite would walk all decisions in its order.
-        .order_by((DecisionRow.id + 0).desc())
-        .limit(_MOST_TIMES)
-    )
-    by_game: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for game_id, time_s in rows:
-        by_game[games[game_id]].append(time_s)
+    of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
+    name = (GameRow.site + " " + GameRow.game).label("name")
+    games = (GameRow.started_at >= since, of_site)
+    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MOST_TIMES)
     return [
-        ThinkingTimes(
-            *key, len(times), *map(float, np.quantile(times, (0.5, 0.95, 1), method="inverted_cdf"))
-        )
-        for key, times in sorted(by_game.items())
+        ThinkingTimes(site, game, row.size, row.q50, row.q95, row.longest)
+        for row in await session.execute(quantiles(latest, (50, 95)))
+        for site, game in [row.name.rsplit(" ", 1)]
     ]

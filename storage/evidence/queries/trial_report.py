@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,10 +14,9 @@ from storage.errors import FilterError
 from storage.evidence.inference.any_time import Looks, PlannedN
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
 from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
-from storage.evidence.inference.suspects import SuspectGames
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
-from storage.evidence.replies import GameRows
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import StoredTrial, list_trials
@@ -113,7 +111,7 @@ class TrialRows:
     damaged_games: Sequence[Unreadable]
     lots: Sequence[TrialDecision]
     damaged_lots: Sequence[Unreadable]
-    flags: SuspectGames
+    flags: Flags
 
     def report(self, at: datetime) -> TrialReport:
         """The report.
@@ -136,15 +134,6 @@ class TrialRows:
             decisions,
             tuple(self.damaged_lots),
         )
-
-
-class KnownGames(NamedTuple):
-    """Games that have been read, also aborted ones."""
-
-    shown: GameRows
-    """All but matches between programs."""
-    passing: GameRows
-    """Those that pass the filters."""
 
 
 async def trial_report(
@@ -182,11 +171,7 @@ async def trial_verdicts(
 
 
 async def read_trial(
-    session: AsyncSession,
-    name: str | None,
-    arms: str | None,
-    filters: Filters,
-    known: KnownGames | None = None,
+    session: AsyncSession, name: str | None, arms: str | None, filters: Filters
 ) -> TrialRows | None:
     """Read the data of a trial's report.
 
@@ -195,7 +180,6 @@ async def read_trial(
         name: As `choose_trial` wants it.
         arms: As `choose_arms` wants them.
         filters: Which games; only by what was known before the draw.
-        known: Games that have been read; None: what is needed is read.
 
     Returns:
         The rows; None: there is no trial.
@@ -213,10 +197,9 @@ async def read_trial(
     damaged: Sequence[Unreadable] = ()
     damaged_lots: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
-    flags = await suspect_games(session, None if known is None else known.shown.without_aborted().games)
+    flags = await suspect_games(session)
     if len(chosen) == 2:
-        passing = None if known is None else known.passing
-        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters, passing)
+        games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters)
     if trial.draws_decisions:
         lots, damaged_lots = await trial_decisions(session, trial, filters)
     return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)

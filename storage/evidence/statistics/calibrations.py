@@ -1,20 +1,25 @@
 """Calibration of the forecasts: errors expected and happened, by model and game."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR
 from storage.evidence.inference.calibration import Calibration, calibration
-from storage.evidence.inference.persons import Floats
 from storage.evidence.measures import Cells
-from storage.evidence.reading import is_everything, played, read_replies
-from storage.evidence.replies import GameRows, ReplyFlag, ReplyTable, expected, has, phases_of
-from storage.evidence.statistics.group_rows import GroupIndex, GroupRows, is_first, read_sources
+from storage.evidence.reading import played, read_replies
+from storage.evidence.replies import ReplyFlag, ReplyTable, expected, has, phases_of
+from storage.evidence.statistics.group_rows import (
+    GroupIndex,
+    GroupRows,
+    KeySources,
+    is_first,
+    only_among,
+    read_sources,
+)
 from storage.evidence.statistics.groups import By, complete_keys
 from storage.filters import Filters, of_games
 
@@ -37,11 +42,10 @@ class GroupCalibration:
 class CalibrationRows:
     """The data read; the statistics are computed after the transaction."""
 
-    groups: GroupRows
-    """Each reply is a cell of its own, without sums."""
-    expected: Floats
-    """The forecast probability of an error, shape (replies,)."""
-    erred: NDArray[np.bool_]
+    by: tuple[By, ...]
+    replies: ReplyTable
+    """Those that count."""
+    sources: KeySources
 
     def calibrations(self) -> list[GroupCalibration]:
         """The calibration of each model in each group, in the order of the groups' names.
@@ -49,22 +53,28 @@ class CalibrationRows:
         The replies are those that `storage.evidence.statistics.groups` counts: outside decided positions,
         of the first games of each person.
         """
-        read = self.groups
-        is_counted = is_first(read.games, read.sources)[read.cells.games]
-        games, foreseen, erred = (
-            read.cells.games[is_counted],
-            self.expected[is_counted],
-            self.erred[is_counted],
+        table = self.replies.where(is_first(self.replies.of, self.sources)[self.replies.game])
+        models = table.models()
+        # Each reply is a cell of its own, without sums.
+        cells = Cells(
+            sums=np.zeros((len(table.game), 0)),
+            games=table.game,
+            phases=phases_of(table.replies),
+            models=models.codes,
+            model_names=models.texts,
         )
-        index = GroupIndex(replace(read, cells=read.cells.where(is_counted)))
+        index = GroupIndex(
+            GroupRows(by=self.by, games=table.of, cells=cells, sources=self.sources, outdated=0)
+        )
+        foreseen, erred = expected(table.replies, "error_expected"), table.replies["cost"] >= ERROR
+        persons = table.of.games["person"][table.game]
         order = np.argsort(index.of_cell, kind="stable")
         bounds = np.searchsorted(index.of_cell[order], np.arange(len(index.names) + 1))
         found = []
         for number, name in enumerate(index.names):
             some = order[bounds[number] : bounds[number + 1]]
-            persons = read.games.games["person"][games[some]].tolist()
-            errors = calibration(foreseen[some], erred[some], persons)
-            names = dict(zip((key.value for key in read.by), name, strict=True))
+            errors = calibration(foreseen[some], erred[some], persons[some].tolist())
+            names = dict(zip((key.value for key in self.by), name, strict=True))
             found.append(GroupCalibration(names, errors))
         return found
 
@@ -84,38 +94,11 @@ async def read_calibrations(
         among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
-    games: list[GameRows] = []
-    cells, foreseen, erred = [], [np.zeros(0)], [np.zeros(0, bool)]
-    count = 0
+    parts = []
     async for part in read_replies(session, *played(of_games(filters))):
-        counted = part.where(_count(part, filters, among))
-        cells.append((_cells(counted), count))
-        foreseen.append(expected(counted.replies, "error_expected"))
-        erred.append(counted.replies["cost"] >= ERROR)
-        games.append(part.of)
-        count += len(part.of)
-    of = GameRows.joined(games)
-    sources = await read_sources(session, keys, of if is_everything(of_games(filters)) else None)
-    groups = GroupRows(by=keys, games=of, cells=Cells.joined(cells), sources=sources, outdated=0)
-    return CalibrationRows(groups, np.concatenate(foreseen), np.concatenate(erred))
-
-
-def _count(part: ReplyTable, filters: Filters, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
-    """Whether each reply counts, apart from the limit on games per person."""
-    counts = has(part.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
-    if filters.phase is not None:
-        counts &= phases_of(part.replies) == filters.phase.number
-    if among is not None:
-        counts &= np.array([among(key) for key in part.of.games["id"].tolist()], bool)[part.game]
-    return counts
-
-
-def _cells(replies: ReplyTable) -> Cells:
-    models = replies.models()
-    return Cells(
-        sums=np.zeros((len(replies.game), 0)),
-        games=replies.game,
-        phases=phases_of(replies.replies),
-        models=models.codes,
-        model_names=models.texts,
-    )
+        wanted = only_among(part, among)
+        counts = has(wanted.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
+        if filters.phase is not None:
+            counts &= phases_of(wanted.replies) == filters.phase.number
+        parts.append(wanted.where(counts))
+    return CalibrationRows(keys, ReplyTable.joined(parts), await read_sources(session, keys))

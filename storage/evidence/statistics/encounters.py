@@ -6,23 +6,18 @@ not decided; any other reply that costs a tenth of the game or more is a *slip* 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.game_records import BaitCounts as BaitCounts
-from storage.evidence.game_records import game_records
-from storage.evidence.summaries import is_valid, without_summary
-from storage.filters import Filters, count_where, filter_conditions
-from storage.records import GameResult, GameStatus
+from storage.evidence.reading import read_games
+from storage.evidence.replies import ABORTED
+from storage.filters import Filters, filter_conditions
 from storage.tables.games import GameRow
-from storage.tables.summaries import GameSummaryRow
 
-COUNTS = ("baits_set", "baits_taken", "slips")
-"""The fields of `BaitCounts`, and columns of summaries."""
-_BATCH = 500
-"""Games in one statement."""
+COUNTS = tuple(field.name for field in fields(BaitCounts))
+"""The fields of `BaitCounts`, and columns of `storage.evidence.replies.GAME`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,47 +38,21 @@ async def bait_counts(session: AsyncSession, game_id: int) -> BaitCounts:
 
 async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
     """The games that pass the filters."""
-    conditions = filter_conditions(filters)
-    found = select(
-        _sum(GameRow.state != GameStatus.ABORTED).label("games"),
-        _sum(GameRow.result == GameResult.WIN).label("wins"),
-        _sum(GameRow.result == GameResult.DRAW).label("draws"),
-        _sum(GameRow.result == GameResult.LOSS).label("losses"),
-    ).where(*conditions)
-    row = (await session.execute(found)).one()
-    sums = select(*(func.coalesce(func.sum(column), 0) for column in _columns())).select_from(GameRow)
-    summed = (await session.execute(sums.join(GameSummaryRow, is_valid()).where(*conditions))).one()
-    others = await _from_decisions(session, list(await session.scalars(without_summary(*conditions))))
-    counted = [BaitCounts(**dict(zip(COUNTS, summed, strict=True))), *others.values()]
+    games = (await read_games(session, *filter_conditions(filters))).games
     return Encounters(
-        **{name: sum(getattr(each, name) for each in counted) for name in COUNTS},
-        games=row.games,
-        wins=row.wins,
-        draws=row.draws,
-        losses=row.losses,
+        **{name: int(games[name].sum()) for name in COUNTS},
+        games=int((games["state"] != ABORTED).sum()),
+        wins=int((games["score"] == 1).sum()),
+        draws=int((games["score"] == 0.5).sum()),
+        losses=int((games["score"] == 0).sum()),
     )
 
 
 async def counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, BaitCounts]:
     """The counts of some games, by the game's key."""
-    found: dict[int, BaitCounts] = {}
-    for start in range(0, len(games), _BATCH):
-        some = games[start : start + _BATCH]
-        statement = select(GameRow.id, *_columns()).join(GameSummaryRow, is_valid())
-        for key, *counts in await session.execute(statement.where(GameRow.id.in_(some))):
-            found[key] = BaitCounts(**dict(zip(COUNTS, counts, strict=True)))
-        found |= await _from_decisions(session, [key for key in some if key not in found])
-    return found
-
-
-async def _from_decisions(session: AsyncSession, games: Sequence[int]) -> dict[int, BaitCounts]:
-    """The same without their summaries."""
-    return {key: record.counts for key, record in (await game_records(session, games)).items()}
-
-
-def _columns() -> list[ColumnElement[int]]:
-    return [GameSummaryRow.__table__.c[name] for name in COUNTS]
-
-
-def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return func.coalesce(count_where(condition), 0)
+    found = (await read_games(session, GameRow.id.in_(games))).games
+    counts = zip(*(found[name].tolist() for name in COUNTS), strict=True)
+    return {
+        key: BaitCounts(**dict(zip(COUNTS, row, strict=True)))
+        for key, row in zip(found["id"].tolist(), counts, strict=True)
+    }

@@ -1,22 +1,21 @@
 """Assigns games and replies to groups, and sums them for the statistics of groups."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Select, case, func, select, tuple_
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.damage import read_rows
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
-from storage.evidence.reading import is_everything, many_objects, played, read_games, read_replies
-from storage.evidence.replies import ABORTED, FINISHED, OPEN, GameRows, days_of
+from storage.evidence.reading import many_objects, played, read_games, read_replies
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
@@ -26,15 +25,11 @@ from storage.evidence.statistics.groups import (
     phase_name,
     week_text,
 )
-from storage.filters import Filters, TrapSettings, can_be_matches, of_games
-from storage.records import GameStatus
+from storage.filters import Filters, TrapSettings, of_games
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
 _LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
-_BATCH = 500
-"""Persons and games in one statement."""
-_FIRST_DAY = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +56,8 @@ class GroupRows:
     outdated: int
     """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
     `read_groups` leaves out because they were not requested."""
+    left_out: int = 0
+    """Games with a row that this program did not write, which count nowhere."""
     only_with_cells: bool = False
     """Games without a cell do not count."""
 
@@ -85,44 +82,32 @@ async def read_groups(
         among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys(by), filters or Filters()
-    parts, count = [], 0
-    read: list[GameRows] = []
-    async for part in read_replies(session, *played(of_games(filters))):
-        parts.append((cells_of(part, by_phase=By.PHASE in keys, phase=filters.phase), count))
-        read.append(part.of)
-        count += len(part.of)
-    games, cells = GameRows.joined(read), Cells.joined(parts)
-    sources = await read_sources(session, keys, games if is_everything(of_games(filters)) else None)
-    outdated = outdated_of(games)
-    if among is not None:
-        is_wanted = np.array([among(key) for key in games.games["id"].tolist()], bool)
-        games, cells = games.where(is_wanted), cells.of_games(is_wanted)
+    cells, games, count, outdated = [], [], 0, 0
+    which = played(of_games(filters))
+    left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
+    async for part in read_replies(session, *which):
+        left_out -= len(part.of)
+        outdated += outdated_of(part.of)
+        wanted = only_among(part, among)
+        cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
+        games.append(wanted.of)
+        count += len(wanted.of)
     return GroupRows(
         by=keys,
-        games=games,
-        cells=cells,
-        sources=sources,
+        games=GameRows.joined(games),
+        cells=Cells.joined(cells),
+        sources=await read_sources(session, keys),
         outdated=outdated,
+        left_out=left_out,
         only_with_cells=filters.phase is not None,
     )
 
 
-async def groups_of_games(
-    session: AsyncSession, filters: Filters, shown: GameRows, by: Sequence[By]
-) -> GroupRows:
-    """`read_groups` where all games have been read.
-
-    Args:
-        session: Of the transaction.
-        filters: Which games.
-        shown: All games but matches between programs.
-        by: What to group by, the phase apart; the game is added, and the site for rating bands.
-    """
-    read = await read_groups(session, filters, by)
-    if can_be_matches(filters):
-        return read
-    sources = await read_sources(session, read.by, shown)
-    return replace(read, sources=sources)
+def only_among(part: ReplyTable, among: Callable[[int], bool] | None) -> ReplyTable:
+    """The wanted games, by their keys; None: all are."""
+    if among is None:
+        return part
+    return part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
@@ -194,21 +179,24 @@ class GroupIndex:
     """
 
     def __init__(self, read: GroupRows) -> None:
-        keys, cells = read.by, read.cells
-        columns = [_key_column(read, key) for key in keys if key not in OF_REPLY]
-        first, of_game = first_and_codes(combined([column[0] for column in columns]))
-        numbers = ([texts[number] for number in codes[first].tolist()] for codes, texts in columns)
-        known = [*zip(*numbers, strict=True)]
-        if read.only_with_cells or OF_REPLY & set(keys):
-            parts = [(of_game[cells.games], None), (cells.phases, By.PHASE), (cells.models, By.MODEL)]
-            used = [values for values, key in parts if key is None or key in keys]
-            first, of_cell = first_and_codes(combined(used))
-            named = zip(*(values[first].tolist() for values in used), strict=True)
-            names = [_name(keys, known[each[0]], each[1:], cells.model_names) for each in named]
-            first, _ = first_and_codes(combined([of_cell, cells.games]))
-            of_member, members = of_cell[first], cells.games[first]
+        cells = read.cells
+        is_by_reply = read.only_with_cells or bool(OF_REPLY & set(read.by))
+        columns = [_key_column(read, key) for key in read.by]
+        codes = [
+            values[cells.games] if is_by_reply and key not in OF_REPLY else values
+            for key, (values, _) in zip(read.by, columns, strict=True)
+        ]
+        first, group = first_and_codes(combined(codes))
+        parts = (
+            [texts[number] for number in values[first].tolist()]
+            for values, (_, texts) in zip(codes, columns, strict=True)
+        )
+        names = [*zip(*parts, strict=True)]
+        if is_by_reply:
+            first, _ = first_and_codes(combined([group, cells.games]))
+            of_cell, of_member, members = group, group[first], cells.games[first]
         else:
-            members, of_member, of_cell, names = np.arange(len(of_game)), of_game, of_game[cells.games], known
+            of_cell, of_member, members = group[cells.games], group, np.arange(len(group))
         order = sorted(range(len(names)), key=names.__getitem__)
         rank = np.empty(len(names), np.intp)
         rank[order] = np.arange(len(names))
@@ -220,24 +208,18 @@ class GroupIndex:
         self.of_cell: Codes = rank[of_cell]
 
 
-def _name(
-    keys: Sequence[By], of_game: Sequence[str], of_reply: Sequence[int], models: Sequence[str]
-) -> tuple[str, ...]:
-    """A group's name: the parts that games have, and those that replies have, in the order of the keys."""
-    numbers = iter(of_reply)
-    told = {}
-    if By.PHASE in keys:
-        told[By.PHASE] = phase_name(next(numbers))
-    if By.MODEL in keys:
-        told[By.MODEL] = models[next(numbers)]
-    games = iter(of_game)
-    return tuple(told[key] if key in told else next(games) for key in keys)
-
-
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key: for each game the number of a text, and the distinct texts."""
-    games = read.games.games
-    if key in _LABELS:
+    """The values of a key: for each game, or each cell, the number of a text; and the distinct texts."""
+    games, cells = read.games.games, read.cells
+    texts: Sequence[str]
+    if key is By.PHASE:
+        codes, texts = (
+            cells.phases,
+            [phase_name(each) for each in range(int(cells.phases.max(initial=-1)) + 1)],
+        )
+    elif key is By.MODEL:
+        codes, texts = cells.models, cells.model_names
+    elif key in _LABELS:
         label = read.games.label(key.value)
         codes, texts = label.codes, label.texts
     elif key is By.OPPONENT_KIND:
@@ -251,7 +233,7 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in found.tolist()]
     else:
         found, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
-        days = [_FIRST_DAY + timedelta(days=number) for number in found.tolist()]
+        days = [FIRST_DAY + timedelta(days=number) for number in found.tolist()]
         texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
     return codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts))
 
@@ -283,89 +265,45 @@ def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
     return np.bincount(groups[first], minlength=size)
 
 
-async def read_sources(session: AsyncSession, by: Sequence[By], shown: GameRows | None) -> KeySources:
-    """Read the additional data for these keys.
-
-    Args:
-        session: Of the transaction.
-        by: The keys.
-        shown: All games but matches between programs; None: they have not been read, or matches count, too.
-    """
+async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
+    """Read the additional data for these keys."""
     programs = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     return KeySources(
-        late=await _late(session) if shown is None else _late_among(shown),
+        late=_late(await read_games(session)),
         configured=await _configured(session) if set(by) & set(_CONFIGURED) else {},
         programs=list(await session.scalars(programs)) if By.OPPONENT_KIND in by else (),
     )
 
 
-def _late_among(shown: GameRows) -> list[int]:
-    """`_late`, among all games; a person is at one site, so no other game is theirs."""
-    games = shown.games
+def _late(every: GameRows) -> list[int]:
+    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
+
+    In the order in which they began, whatever the filters; aborted games count for nothing.
+    """
+    games = every.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
     frequent = np.flatnonzero((np.bincount(persons, is_played) > CAP_GAMES)[persons] & is_played)
     order = frequent[np.lexsort((games["id"][frequent], games["began_us"][frequent]))]
-    kind = shown.label("game")
+    kind = every.label("game")
     kinds = codes_of(kind.texts)[kind.codes[order]]
-    pairs = codes_of(persons[order] * (int(kinds.max(initial=0)) + 1) + kinds)
-    late: list[int] = games["id"][order[earlier_counts(pairs) >= CAP_GAMES]].tolist()
+    late: list[int] = games["id"][
+        order[earlier_counts(codes_of(combined([persons[order], kinds]))) >= CAP_GAMES]
+    ].tolist()
     return late
-
-
-async def _late(session: AsyncSession) -> list[int]:
-    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
-
-    In the order in which they began, whatever the filters; only the games of persons who have that many.
-    """
-    frequent = await session.execute(
-        select(GameRow.opponent_id, GameRow.game)
-        .group_by(GameRow.opponent_id, GameRow.game)
-        .having(func.count() > CAP_GAMES)
-    )
-    pairs = [(row.opponent_id, row.game) for row in frequent]
-    found: list[int] = []
-    # By name, so that no database reads all games.
-    for start in range(0, len(pairs), _BATCH):
-        found += await session.scalars(_numbered_late(pairs[start : start + _BATCH]))
-    return found
-
-
-def _numbered_late(pairs: Sequence[tuple[int, str]]) -> Select[int]:
-    """The same among the games of some persons at some games."""
-    is_counted = case((GameRow.state != GameStatus.ABORTED, 1), else_=0)
-    numbers = (
-        select(
-            GameRow.id,
-            is_counted.label("own"),
-            func.sum(is_counted)
-            .over(
-                partition_by=(GameRow.opponent_id, GameRow.game),
-                order_by=(GameRow.started_at, GameRow.id),
-            )
-            .label("number"),
-        )
-        .where(tuple_(GameRow.opponent_id, GameRow.game).in_(pairs))
-        .subquery()
-    )
-    return select(numbers.c.id).where(numbers.c.number - numbers.c.own >= CAP_GAMES)
 
 
 async def _configured(session: AsyncSession) -> dict[int, tuple[str, str]]:
     row = EngineConfigRow
-    rows = await session.execute(
-        select(
-            row.id,
-            row.engine_version,
-            row.assessment,
-            row.scale,
-            row.margin_centi,
-            row.decided,
-            row.risk_percent,
-            row.risk_share_percent,
-            row.threshold_percent,
-        )
+    statement = select(
+        row.id,
+        row.engine_version,
+        row.assessment,
+        row.scale,
+        row.margin_centi,
+        row.decided,
+        row.risk_percent,
+        row.risk_share_percent,
+        row.threshold_percent,
     )
-    texts = read_rows(
-        "engine configuration", rows, lambda each: (each[0], each[1], TrapSettings(*each[2:]).text)
-    )
-    return {key: (version, settings) for key, version, settings in texts}
+    rows: Sequence[Any] = (await session.execute(statement)).all()
+    return {key: (version, TrapSettings(*settings).text) for key, version, *settings in rows}

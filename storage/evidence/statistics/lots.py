@@ -7,12 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.decision import SearchMode
 from storage.evidence.game_records import DRAWING as DRAWING
-from storage.evidence.game_records import game_records
-from storage.evidence.summaries import is_valid
+from storage.evidence.reading import read_games
 from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
-from storage.tables.summaries import GameSummaryRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +39,8 @@ async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> 
         GameRow.state == GameStatus.FINISHED,
         GameRow.is_settled.is_(True),
         GameRow.site != MATCH_SITE,
-        OpponentRow.is_bot.is_(False),
         *filter_conditions(filters or Filters()),
     )
-    statement = (
-        select(GameRow.id, GameSummaryRow.trial_draws_answered)
-        .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(GameSummaryRow, is_valid())
-        .where(*which)
-    )
-    games = (await session.execute(statement)).all()
-    others = await game_records(session, [key for key, answered in games if answered is None])
-    known = sum(answered or 0 for _, answered in games)
-    return LotTraffic(len(games), known + sum(each.trial_draws_answered for each in others.values()))
+    program = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
+    games = (await read_games(session, *which, GameRow.opponent_id.not_in(program))).games
+    return LotTraffic(len(games), int(games["draws_answered"].sum()))

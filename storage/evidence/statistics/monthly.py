@@ -1,28 +1,28 @@
 """The report on a period: games, traps, ratings, baits, events, trials."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import Decision
 from engine.expected import WHOLE
 from engine.games import get_rules
-from engine.judgement import RULE
-from storage.damage import VALUE_ERRORS
-from storage.evidence.reading import played
-from storage.evidence.replies import SCORES
+from storage.evidence.queries.baits import read_baits
+from storage.evidence.queries.overview import Day, games_by_day
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+from storage.evidence.reading import played, read_games
+from storage.evidence.replies import EMPTY, ReplyFlag, costs, has
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.evidence.trials import StoredTrial, list_trials
-from storage.filters import Filters, filter_conditions, shown_games, standing
+from storage.filters import Filters, filter_conditions
 from storage.packing.records import unpack
-from storage.records import GameStatus
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
@@ -30,29 +30,6 @@ MOST_BAITS = 8
 """Baits of a report."""
 MOST_RATINGS = 6
 """Ratings of a report that are followed, those with the most games."""
-
-
-@dataclass(frozen=True, slots=True)
-class DayOfGames:
-    """The games that began on one day, by UTC."""
-
-    day: date
-    games: int
-    """All except aborted ones."""
-    points: float
-    results: int
-    """Games with a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class RatedGames:
-    """Our rating at the start of each rated game of one kind."""
-
-    site: str
-    account: str
-    game: str
-    speed: str
-    points: tuple[tuple[datetime, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +63,11 @@ class MonthlyReport:
 
     since: datetime
     until: datetime
-    days: tuple[DayOfGames, ...]
+    days: tuple[Day, ...]
     """Every day, also those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
-    ratings: tuple[RatedGames, ...]
+    ratings: tuple[RatingCurve, ...]
     baits: tuple[CostliestBait, ...]
     """The most costly first."""
     events: tuple[tuple[str, int], ...]
@@ -112,66 +89,25 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
     since, until = filters.since, filters.until
     if since is None or until is None:
         raise ValueError("the filters name no stretch of time")
-    games = await _games(session, filters)
+    first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
+    games = (await read_games(session, *played(filters))).games
     grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
     return MonthlyReport(
         since,
         until,
-        _days(games, since, until),
+        tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        _ratings(games),
+        tuple((await rating_curves(session, filters))[:MOST_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
     )
 
 
-async def _games(session: AsyncSession, filters: Filters) -> Sequence[Any]:
-    """The games that count, in the order in which they began."""
-    statement = select(
-        GameRow.site,
-        GameRow.account,
-        GameRow.game,
-        GameRow.speed,
-        GameRow.rated,
-        GameRow.our_rating,
-        GameRow.result,
-        GameRow.started_at,
-    ).where(*played(filters))
-    return (await session.execute(statement.order_by(GameRow.started_at, GameRow.id))).all()
-
-
-def _days(games: Sequence[Any], since: datetime, until: datetime) -> tuple[DayOfGames, ...]:
-    found: dict[date, list[float | None]] = {}
-    day = since.astimezone(UTC).date()
-    while datetime(day.year, day.month, day.day, tzinfo=UTC) < until:
-        found[day] = []
-        day += timedelta(days=1)
-    for game in games:
-        score = None if game.result is None else SCORES[game.result.value]
-        found.setdefault(game.started_at.astimezone(UTC).date(), []).append(score)
-    return tuple(
-        DayOfGames(
-            each,
-            len(begun),
-            sum(score for score in begun if score is not None),
-            sum(score is not None for score in begun),
-        )
-        for each, begun in sorted(found.items())
-    )
-
-
-def _ratings(games: Sequence[Any]) -> tuple[RatedGames, ...]:
-    curves: dict[tuple[str, str, str, str], list[tuple[datetime, int]]] = {}
-    for game in games:
-        if game.rated and game.our_rating is not None:
-            key = (game.site, game.account, game.game, game.speed)
-            curves.setdefault(key, []).append((game.started_at, game.our_rating))
-    most = sorted(curves.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_RATINGS]
-    return tuple(RatedGames(*key, tuple(points)) for key, points in most)
-
-
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
+    baits = (await read_baits(session, filters)).replies
+    taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
+    order = np.lexsort((taken["decision"], -costs(taken)))[:MOST_BAITS]
     rows = await session.execute(
         select(
             GameRow.id,
@@ -191,26 +127,10 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .where(
-            *shown_games(filters),
-            GameRow.state != GameStatus.ABORTED,
-            *standing(),
-            OutcomeRow.rule == RULE,
-            ForecastRow.rule == FORECAST_RULE,
-            ForecastRow.is_taken.is_(True),
-            DecisionRow.is_decided.is_(False),
-            OutcomeRow.cost.is_not(None),
-        )
+        .where(DecisionRow.id.in_(taken["decision"][order].tolist()))
         .order_by(OutcomeRow.cost.desc(), DecisionRow.id)
-        .limit(2 * MOST_BAITS)  # in place of damaged ones
     )
-    found = []
-    for row in rows:
-        try:
-            found.append(_bait(row))
-        except VALUE_ERRORS:  # damaged, which `db recheck` says; the others are still worth a look
-            continue
-    return tuple(found[:MOST_BAITS])
+    return tuple(map(_bait, rows))
 
 
 def _bait(row: Any) -> CostliestBait:

@@ -9,19 +9,18 @@ rate is at least as wide as Wilson's, and the interval of the cost is widened in
 (docs/statistics.md says how often they cover the truth).
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
+from storage.evidence.inference.persons import Codes, Floats
+from storage.evidence.inference.timestamps import moment_of
 from storage.evidence.intervals import share
-from storage.evidence.reading import replies_of
-from storage.evidence.replies import ReplyFlag, costs, has
+from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
 """Games of a block."""
@@ -29,29 +28,6 @@ LEAST_REPLIES = 20
 """Fewer replies: neither number nor interval."""
 LEAST_GAMES = 10.0
 """Fewer effective games: the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class GameReplies:
-    """Totals of the judged replies of one game and one kind."""
-
-    replies: int = 0
-    errors: int = 0
-    """Replies that cost a tenth of the game or more."""
-    cost: float = 0.0
-    """Sum of their costs, in games."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedReplies:
-    """The replies of one game."""
-
-    game_id: int
-    at: datetime
-    """When the game began."""
-    tempting: GameReplies
-    """To moves that set a tempting trap."""
-    elsewhere: GameReplies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,77 +81,89 @@ class ProgressBlock:
         }
 
 
-async def replies_by_game(
-    session: AsyncSession, games: Sequence[int]
-) -> dict[int, tuple[GameReplies, GameReplies]]:
-    """The replies of some games, by the game's key: to moves with a bait, and all others."""
-    read = await replies_of(session, games)
-    counted = read.where(has(read.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
-    cost = costs(counted.replies)
-    # Two numbers for each game: 0 with a bait, 1 without.
-    kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
-    size = 2 * len(read.of)
-    sums = (
-        np.bincount(kinds, minlength=size).tolist(),
-        np.bincount(kinds, counted.replies["cost"] >= ERROR, size).astype(np.intp).tolist(),
-        np.bincount(kinds, cost, size).tolist(),
-    )
-    quality = [GameReplies(*each) for each in zip(*sums, strict=True)]
-    found = {game: (GameReplies(), GameReplies()) for game in games}
-    for number, key in enumerate(read.of.games["id"].tolist()):
-        found[key] = quality[2 * number], quality[2 * number + 1]
-    return found
+@dataclass(frozen=True, slots=True)
+class GameProgress:
+    """The trend of the replies in one game."""
+
+    game: str
+    everything: ProgressBlock
+    """Of all games."""
+    blocks: tuple[ProgressBlock, ...]
+    """Of equal numbers of games, the oldest first; the last one may have fewer."""
 
 
-def progress(games: Sequence[PlayedReplies], size: int = BLOCK_GAMES) -> list[ProgressBlock]:
-    """Blocks of equal numbers of games, the oldest first; the last one may have fewer.
+def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
+    """The trends of an opponent's replies, by game, those with the most games first.
+
+    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
 
     Args:
-        games: Of one kind of game, in the order in which they began.
+        table: The opponent's games, in any order.
         size: Games of a block, 1 or more.
     """
-    return [block_of(games[start : start + size], start + 1) for start in range(0, len(games), size)]
+    games, name = table.of.games, table.of.label("game")
+    order = np.lexsort((games["id"], games["began_us"]))
+    sums = _sums_by_game(table)
 
+    def block_of(members: Codes, first: int) -> ProgressBlock:
+        since, until = (moment_of(games["began_us"][members[at]].item()) for at in (0, -1))
+        tempting, elsewhere = (reply_quality(*sums[:, members, kind]) for kind in (0, 1))
+        return ProgressBlock(first, first + len(members) - 1, since, until, tempting, elsewhere)
 
-def block_of(games: Sequence[PlayedReplies], first: int = 1) -> ProgressBlock:
-    """The block of these games, of which there is at least one.
-
-    Args:
-        games: In the order in which they began.
-        first: Number of the first one.
-    """
-    return ProgressBlock(
-        first=first,
-        last=first + len(games) - 1,
-        since=games[0].at,
-        until=games[-1].at,
-        tempting=reply_quality([game.tempting for game in games]),
-        elsewhere=reply_quality([game.elsewhere for game in games]),
+    members = {
+        text: order[np.isin(name.codes[order], [at for at, each in enumerate(name.texts) if each == text])]
+        for text in dict.fromkeys(name.texts)
+    }
+    return tuple(
+        GameProgress(
+            text,
+            block_of(its, 1),
+            tuple(block_of(its[start : start + size], start + 1) for start in range(0, len(its), size)),
+        )
+        for text, its in sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))
+        if len(its)
     )
 
 
-def reply_quality(games: Sequence[GameReplies]) -> ReplyQuality:
-    """The quality of the replies of some games."""
-    counted = [game for game in games if game.replies]
-    counts = np.array([game.replies for game in counted], np.float64)
-    errors = np.array([game.errors for game in counted], np.float64)
-    costs = np.array([game.cost for game in counted], np.float64)
+def _sums_by_game(table: ReplyTable) -> Floats:
+    """Judged replies, errors and costs of each game, to moves with a bait and to others.
+
+    Returns:
+        Shape (3, games, 2).
+    """
+    counted = table.where(has(table.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED))
+    kinds = 2 * counted.game + ~has(counted.replies, ReplyFlag.BAIT)
+    values = (np.ones(len(kinds)), counted.replies["cost"] >= ERROR, costs(counted.replies))
+    size = len(table.of)
+    return np.stack([np.bincount(kinds, each, 2 * size).reshape(size, 2) for each in values])
+
+
+def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQuality:
+    """The quality of the replies of some games.
+
+    Args:
+        replies: How many each game has, shape (games,).
+        errors: Those that cost a tenth of the game or more, shape (games,).
+        costs: What they cost together, in games, shape (games,).
+    """
+    has_some = replies > 0
+    counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
     erred, cost = fixed_mean_of_persons(errors, counts), fixed_mean_of_persons(costs, counts)
-    replies, count = round(counts.sum()), round(errors.sum())
-    is_enough = replies >= LEAST_REPLIES and erred.effective_persons >= LEAST_GAMES
-    by_reply = share(count, replies)
+    total, count = round(counts.sum()), round(errors.sum())
+    is_enough = total >= LEAST_REPLIES and erred.effective_persons >= LEAST_GAMES
+    by_reply = share(count, total)
     error_ends: tuple[float | None, float | None] = (None, None)
     cost_ends = error_ends
     if is_enough:
         error_ends = _widest(erred.low, erred.high, by_reply.low, by_reply.high)
         if count and cost.value is not None:
             # Nearly all of the cost is that of errors: where they are few, their number is the larger doubt.
-            in_proportion = (cost.value * end * replies / count for end in error_ends if end is not None)
+            in_proportion = (cost.value * end * total / count for end in error_ends if end is not None)
             cost_ends = _widest(cost.low, cost.high, *in_proportion)
     return ReplyQuality(
-        replies=replies,
+        replies=total,
         errors=count,
-        games=len(counted),
+        games=len(counts),
         effective_games=erred.effective_persons,
         error_share=erred.value if is_enough else None,
         error_low=error_ends[0],

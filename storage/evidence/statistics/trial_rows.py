@@ -6,14 +6,12 @@ Where a stored record is damaged, the others still count: each damaged one is na
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from math import nan
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.types import NullType
 
 from engine.bait_rule import ReplyForecast, expected_by_looks
 from engine.decision import Candidate, Decision
@@ -22,7 +20,7 @@ from engine.expected import WHOLE
 from engine.games import get_rules
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_trial_draw
-from storage.damage import Unreadable, decoding, read_batch, require_number
+from storage.damage import Unreadable, decoding, require_number
 from storage.evidence.game_records import probability_of
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
@@ -31,12 +29,10 @@ from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.lots import is_by_lot
 from storage.evidence.statistics.suspect_rows import are_programs
-from storage.evidence.summaries import is_valid
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
 from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameSummaryRow
 from storage.tables.types import as_stored
 
 _BATCH = 100
@@ -51,7 +47,6 @@ async def trial_games(
     treated: str,
     control: str,
     filters: Filters | None = None,
-    passing: GameRows | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
     """The games of a trial between two of its players, and those whose draw cannot be read.
 
@@ -64,7 +59,6 @@ async def trial_games(
         treated: The player whose effect is estimated (A = 1).
         control: The player that it is compared with; games of other arms are left out.
         filters: Which of its games.
-        passing: All games that pass these filters; None: those of the trial are read.
 
     Returns:
         The games in the order in which they began.
@@ -72,10 +66,7 @@ async def trial_games(
     Raises:
         RecordError: Something else that is stored is damaged; the message names the game or decision.
     """
-    if passing is None:
-        rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
-    else:
-        rows = passing.where(passing.games["trial"] == trial.id)
+    rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
@@ -148,10 +139,9 @@ async def trial_decisions(
     found, unreadable = [], []
     lots: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
-        for row in await _rows(session, keys[start : start + _BATCH]):
-            if isinstance(row, Unreadable):
-                unreadable.append(row)
-                continue
+        some = keys[start : start + _BATCH]
+        rows = {row.id: row for row in await session.execute(_statement(some))}
+        for row in map(rows.__getitem__, some):
             try:
                 found.append(_read(row, games_before[row.game_id], lots))
             except (RecordError, IncompleteProfile) as error:
@@ -161,14 +151,12 @@ async def trial_decisions(
 
 async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
-    statement = select(GameRow.id).outerjoin(GameSummaryRow, is_valid())
-    may_have = or_(GameSummaryRow.game_id.is_(None), GameSummaryRow.trial_draws > 0)
-    games = list(await session.scalars(statement.where(may_have, *which)))
-    found: list[tuple[str, int]] = []
+    known = (await read_games(session, *which)).games
+    games = known["id"][known["draws"] > 0].tolist()
+    found: list[tuple[datetime, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(
-            # The moment as it is: a damaged one must not hide the others.
-            select(DecisionRow.id, type_coerce(DecisionRow.created_at, NullType()).label("at"))
+            select(DecisionRow.id, DecisionRow.created_at)
             .join(GameRow, GameRow.id == DecisionRow.game_id)
             # By the games' keys, so that no database reads all decisions.
             .where(
@@ -176,7 +164,7 @@ async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> l
                 is_by_lot(),
             )
         )
-        found += [(str(row.at), row.id) for row in rows]
+        found += [(row.created_at, row.id) for row in rows]
     return [key for _, key in sorted(found)]
 
 
@@ -194,16 +182,6 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
         found[game.id] = counts[game.opponent_id]
         counts[game.opponent_id] += 1
     return found
-
-
-async def _rows(session: AsyncSession, keys: Sequence[int]) -> list[Any]:
-    """The rows of `_statement` with these keys, in their order; `Unreadable` in place of a damaged one."""
-
-    async def read(some: Sequence[int]) -> list[Any]:
-        rows = {row.id: row for row in await session.execute(_statement(some))}
-        return [rows[key] for key in some]
-
-    return await read_batch(keys, read, partial(Unreadable.because, "decision"))
 
 
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:

@@ -187,6 +187,20 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
     assert err.startswith("1 decision is not judged by today's rules and not counted above: run")
 
 
+def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file: Path) -> None:
+    async def fill(database: Database) -> None:
+        async with database.write() as session:
+            for key in ("first", "second"):
+                game = await opened(session, key, at=NOON)
+                await settled(session, game.id, 0, decision(quality=225.0), FELL)
+            await session.execute(text("PRAGMA ignore_check_constraints = ON"))
+            await session.execute(text("UPDATE outcomes SET kind = 'odd' WHERE decision_id = 1"))
+
+    in_database(migrated_file, fill)
+    _, _, err = desdemona("stats")
+    assert "1 game is left out, since a record of it cannot be read: run `desdemona db recheck`" in err
+
+
 def test_a_plan_needs_no_database(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--plan")
     assert status == 0

@@ -26,7 +26,7 @@ from storage.tables.games import (
     OutcomeRow,
     ReplyTimeRow,
 )
-from storage.tables.summaries import GameBaitRow, GameSummaryRow
+from storage.tables.summaries import GameSummaryRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_game_runner import judged, playing
 from tests.bot.game.test_player_kill import late_othello
@@ -138,7 +138,7 @@ async def test_profiles_that_were_never_completed(
     late = [row[1:] for row in await books(database)], await profiles(database)
     async with database.write() as session:
         for table in (
-            *(GameBaitRow, ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow),
+            *(ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow),
             *(GameSummaryRow, GameRow),
         ):
             await session.execute(delete(table))

@@ -16,7 +16,7 @@ from storage.evidence.inference.any_time import Looks
 from storage.evidence.inference.decisions import DecisionsReport, decisions_report
 from storage.evidence.inference.games import games_report_and_looks
 from storage.evidence.inference.plan import any_time_needed
-from storage.evidence.inference.suspects import SuspectFlag, SuspectGames
+from storage.evidence.inference.suspects import Flags, SuspectFlag
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.queries.trial_report import TrialReport
 from storage.evidence.trials import StoredTrial
@@ -28,7 +28,6 @@ from tests.storage.evidence.inference.samples import (
     game,
     games_of,
     played_games,
-    suspect,
 )
 
 ARMS = ("trappy", "standard")
@@ -51,7 +50,7 @@ def trial(**changes: Any) -> StoredTrial:
 LATER = NOW + timedelta(days=100)
 
 
-def report_of(games: Sequence[Game], flags: SuspectGames | None = None, **changes: Any) -> TrialReport:
+def report_of(games: Sequence[Game], flags: Flags | None = None, **changes: Any) -> TrialReport:
     terms = TrialTerms(alpha=changes.get("alpha", 0.05))
     given = () if flags is None else (flags,)
     found, looks = games_report_and_looks(games_of(games), terms, LATER, *given)
@@ -160,7 +159,7 @@ def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: st
 
 
 def test_flagged_games_are_named_while_it_is_too_early() -> None:
-    report = report_of([game(number) for number in range(6)], suspect({2: [SuspectFlag.COPIED]}))
+    report = report_of([game(number) for number in range(6)], {2: (SuspectFlag.COPIED,)})
     found = lines_of(robustness(report))
     assert "score (planned) too early too early (copied 1)" in found
 

@@ -71,11 +71,11 @@ async def test_a_games_record(database: Database) -> None:
         records = await game_records(session, [1, 2, 3, 99])
         assert list(records) == [1, 2, 3]
         left, resigned, still = GameRows.of(
-            [records[key].packed.labels for key in (1, 2, 3)], [records[key].packed.game for key in (1, 2, 3)]
+            [records[key].labels for key in (1, 2, 3)], [records[key].game for key in (1, 2, 3)]
         ).games
         row = await session.get(GameRow, 1)
         assert row is not None
-        assert labels_of(records[1].packed.labels)[:5] == (row.player, row.game, row.site, row.speed, "")
+        assert labels_of(records[1].labels)[:5] == (row.player, row.game, row.site, row.speed, "")
         assert (left["trial"], left["is_own_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
         assert (moment_of(left["began_us"].item()), moment_of(left["ended_us"].item())) == (
             row.started_at,

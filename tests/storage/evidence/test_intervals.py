@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.evidence.intervals import OpponentGames, performance, share
+from storage.evidence.intervals import share
+from tests.storage.evidence.statistics.by_reply import OpponentGames, performance
 
 
 def test_wilson_interval_of_the_papers_figure_9() -> None:

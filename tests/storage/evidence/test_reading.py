@@ -1,23 +1,22 @@
 """Reading games and their replies: whichever have a summary, and whatever the filters."""
 
 import random
-from dataclasses import replace
 from datetime import timedelta
 from math import isnan
 
+import numpy as np
 import pytest
 from sqlalchemy import update
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
 from storage.evidence import reading
 from storage.evidence.inference.timestamps import moment_of
-from storage.evidence.reading import SHOWN, is_everything, passing_games, played, read_games, read_replies
-from storage.evidence.replies import OPEN, GameRows, labels_of
+from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
+from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
 from storage.evidence.summaries import games_over, summarise
-from storage.filters import Filters, GamePhase
-from storage.records import MATCH_SITE, GameStatus
-from storage.tables.games import GameRow
+from storage.filters import Filters
+from storage.records import MATCH_SITE, DecisionState, GameStatus
+from storage.tables.games import DecisionRow, GameRow
 from tests.storage.evidence.statistics.drawn_database import START, fill
 from tests.storage.evidence.statistics.facts import GameFact, game_facts
 
@@ -77,16 +76,6 @@ def wanted(facts: list[GameFact]) -> list[tuple[object, ...]]:
     )
 
 
-async def read(session: AsyncSession, filters: Filters | None) -> GameRows:
-    """The same in three ways."""
-    found = await read_games(session, *played(filters))
-    with_replies = GameRows.joined([part.of async for part in read_replies(session, *played(filters))])
-    assert told(with_replies) == told(found)
-    passing = await passing_games(session, await read_games(session, SHOWN), filters or Filters())
-    assert told(passing.without_aborted()) == told(found)
-    return found
-
-
 async def test_every_filter_selects_the_games_that_the_rows_themselves_do(database: Database) -> None:
     """With some summaries, and with all of them, where unfiltered games' own rows are not read at all."""
     async with database.write() as session:
@@ -97,11 +86,11 @@ async def test_every_filter_selects_the_games_that_the_rows_themselves_do(databa
         for some in (over[::2], over):
             await summarise(session, some)
             for filters, rows in zip(FILTERS, by_row, strict=True):
-                assert told(await read(session, filters)) == rows, filters
-        assert told(await read(session, None)) == by_row[0]
+                assert told(await read_games(session, *played(filters))) == rows, filters
+        assert told(await read_games(session, *played(None))) == by_row[0]
         # A game that is open again is not counted by its summary.
         await session.execute(update(GameRow).where(GameRow.id == over[0]).values(is_settled=False))
-        assert told(await read(session, None)) == by_row[0]
+        assert told(await read_games(session, *played(None))) == by_row[0]
 
 
 async def test_batches_say_the_same(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +100,7 @@ async def test_batches_say_the_same(database: Database, monkeypatch: pytest.Monk
         await summarise(session, await games_over(session, 0, 1000))
         some = GameRow.id.in_([1, 2, 3, 9, 17, 25, 40])
         whole = [[part async for part in read_replies(session, *which)] for which in ((), (some,))]
-        for name in ("_GAMES", "_WITH_REPLIES", "_OTHERS"):
+        for name in ("_PART", "_OTHERS"):
             monkeypatch.setattr(reading, name, 3)
         for which, found in zip(((), (some,)), whole, strict=True):
             parts = [part async for part in read_replies(session, *which)]
@@ -122,8 +111,72 @@ async def test_batches_say_the_same(database: Database, monkeypatch: pytest.Monk
             assert told(games) == told(await read_games(session, *which))
 
 
-def test_only_without_any_filter_is_it_everything() -> None:
-    assert is_everything(None)
-    assert is_everything(Filters())
-    assert not is_everything(Filters(phase=GamePhase(0)))
-    assert not is_everything(replace(Filters(), has_result=False))
+async def test_kept_parts_say_what_the_database_does(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever has changed since they were read; and what has not is not read again."""
+    monkeypatch.setattr(reading, "_PART", 8)
+    keep_replies(database)
+    cache = database.info["replies"]
+    read_again: list[int] = []
+    put = cache.put
+
+    def count(number: int, stamps: reading.Keys, part: ReplyTable, *, with_replies: bool) -> None:
+        read_again.append(number)
+        put(number, stamps, part, with_replies=with_replies)
+
+    monkeypatch.setattr(cache, "put", count)
+
+    async def check(*parts: int) -> None:
+        read_again.clear()
+        async with database.read() as session:
+            kept = [part async for part in read_replies(session)]
+            games = await read_games(session)
+        async with database.write() as session:  # which keeps nothing
+            fresh = [part async for part in read_replies(session)]
+        for of in (GameRows.joined([part.of for part in kept]), games):
+            assert told(of) == told(GameRows.joined([part.of for part in fresh]))
+        assert [each.replies.tobytes() for each in kept] == [each.replies.tobytes() for each in fresh]
+        assert read_again == [*parts]
+
+    async with database.write() as session:
+        await fill(session, random.Random(7), games=40)
+        over = await games_over(session, 0, 1000)
+        await summarise(session, over)
+    await check(*sorted({key // 8 for key in over}))
+    await check()
+    for change in (
+        update(DecisionRow).where(DecisionRow.game_id == over[0]).values(state=DecisionState.DROPPED),
+        update(GameRow).where(GameRow.id == over[0]).values(is_settled=False, state=GameStatus.OPEN),
+        update(GameRow).where(GameRow.id == over[0]).values(is_settled=True, state=GameStatus.FINISHED),
+    ):
+        async with database.write() as session:
+            await session.execute(change)
+            await summarise(session, [over[0]])
+        await check(over[0] // 8)
+    async with database.read() as session:
+        sparse = await read_games(session, GameRow.id == over[-1])
+    assert sparse.games["id"].tolist() == [over[-1]]
+    assert cache.size > 0
+
+
+async def test_the_parts_that_were_read_last_stay(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_PART", 8)
+    async with database.write() as session:
+        await fill(session, random.Random(7), games=40)
+        await summarise(session, await games_over(session, 0, 1000))
+        parts = [part async for part in read_replies(session)]
+    sizes = [part.replies.nbytes + part.of.games.nbytes for part in parts]
+    cache, stamps = PartCache(sum(sizes) - 1), np.zeros(1, np.int64)
+    for number, part in enumerate(parts):
+        cache.put(number, stamps, part, with_replies=True)
+    last = range(1, len(parts))
+    assert [cache.get(number, stamps, with_replies=True) for number in last] == [
+        parts[number] for number in last
+    ]
+    assert cache.get(0, stamps, with_replies=True) is None
+    assert cache.get(1, stamps, with_replies=False) is parts[1]
+    assert cache.get(1, stamps + 1, with_replies=True) is None
+    assert cache.size == sum(sizes[1:])

@@ -1,6 +1,5 @@
 """Trials: one open at a time, and the games that belong to it."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import StorageError, TrialError
 from storage.evidence.inference.trial import TrialTerms
@@ -113,24 +111,6 @@ async def test_which_games_belong_to_it(database: Database, selection: dict[str,
         assert await trial_for(session, new) == (trial.id if belongs else None)
         await end_trial(session)
         assert await trial_for(session, new) is None
-
-
-@pytest.mark.parametrize("arms", ["null", '["standard", 3]'])
-async def test_a_damaged_trial_has_no_new_games(
-    database: Database, arms: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    new = replace(NEW_GAME, selection=DRAWN)
-    async with database.write() as session:
-        trial = await start_trial(session, planned())
-        await session.execute(update(TrialRow).values(arms=json.loads(arms)))
-        assert await trial_for(session, new) is None
-        with pytest.raises(RecordError, match="trial t1: "):
-            await list_trials(session)
-        await session.execute(update(TrialRow).values(arms=["standard", "trappy"]))
-        assert await trial_for(session, new) == trial.id
-    assert (
-        caplog.text.count("the open trial's record is damaged, so this game belongs to none: TypeError") == 1
-    )
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ async def test_rows_that_the_source_has_no_more_go(
     with pytest.raises(_Interrupted):
         await copy_database(url, target_url, interrupting("reply_times", ROWS))
     async with database.write() as session:
-        for table in ("game_baits", "reply_times", "outcomes", "forecasts", "training_falls"):
+        for table in ("reply_times", "outcomes", "forecasts", "training_falls"):
             await session.execute(text(f"DELETE FROM {table} WHERE decision_id > 1"))
         await session.execute(text("DELETE FROM decisions WHERE id > 2"))
     await copy_database(url, target_url)

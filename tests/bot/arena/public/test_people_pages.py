@@ -7,11 +7,12 @@ from bot.arena.public.people import RANKED_DEVIATION, trap_trends
 from storage.arena import accounts as arena
 from storage.arena.accounts import ArenaGameRecord, RatingRecord
 from storage.database import Database
-from storage.evidence.queries.arena_people import TrapHistory, list_arena_games
-from storage.evidence.statistics.reply_progress import GameReplies, PlayedReplies, block_of, progress
+from storage.evidence.queries.arena_people import list_arena_games
+from storage.evidence.statistics.reply_progress import progress
 from storage.tables.types import now_utc
 from tests.bot.arena.conftest import House, Street
 from tests.bot.arena.test_play import WIPE_OUT, meet, take_turns
+from tests.storage.evidence.statistics.arrays import counted_replies
 
 NOW = now_utc()
 
@@ -157,23 +158,12 @@ async def test_the_best_are_ranked_and_the_unsettled_apart(street: Street) -> No
         assert (await house.request("GET", f"/leaders?variant={unknown}"))[0] == 400
 
 
-def history(games: int, tempting: int, errors: int) -> TrapHistory:
-    played = [
-        PlayedReplies(number, NOW, GameReplies(tempting, errors, errors / 4), GameReplies(5, 1, 0.2))
-        for number in range(games)
-    ]
-    return TrapHistory("othello", block_of(played), tuple(progress(played)))
-
-
 def test_traps_over_time() -> None:
-    few, many = trap_trends([history(3, 2, 1), history(60, 2, 1)])
+    few, many = (
+        trap_trends(progress(counted_replies([[(2, 1), (5, 1)]] * games, NOW)))[0] for games in (3, 60)
+    )
     assert (few.title, few.history.everything.tempting.errors, few.chart) == ("Othello", 3, None)
     assert many.chart is not None
     assert "after tempting traps" in many.chart
     assert "elsewhere" in many.chart
-    assert trap_trends([TrapHistory("chess", *_nothing())]) == ()
-
-
-def _nothing() -> tuple[Any, Any]:
-    played = [PlayedReplies(1, NOW, GameReplies(), GameReplies())]
-    return block_of(played), tuple(progress(played))
+    assert trap_trends(progress(counted_replies([[(0, 0), (0, 0)]], NOW))) == ()

@@ -282,7 +282,7 @@ class Story:
         if forecast is None or not self.row["is_complete"]:
             return []
         baits = "".join(
-            f"{moment.reply_name(bait['reply'])} {probability_text(bait['probability'])} likely, "
+            f"{moment.reply_name(bait['reply'])} {probability_text(bait['odds'])} likely, "
             f"costs {percent(bait['cost'] / 10_000)}; "
             f"two plies deeper {percent(bait['confirmed_cost'] / 10_000)}"
             for bait in moment.baits

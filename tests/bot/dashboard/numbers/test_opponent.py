@@ -334,7 +334,6 @@ class Met:
                 }
                 for game in self.suspects
             ],
-            "damage": "",
             "baits": [card_json(self.data, bait, 1, 1) for bait in self.cards],
         }
 

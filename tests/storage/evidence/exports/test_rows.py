@@ -1,6 +1,5 @@
 import json
 import re
-from collections import namedtuple
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -23,8 +22,6 @@ from storage.ledger.outcomes import record_reply_time
 from storage.records import GameResult, GameStatus, ReplyTime, TimeSource
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.storage.samples import ARENA, FELL, OPTIMAL, decision, opened, settled
-
-ExportSample = namedtuple("ExportSample", "id at site account kind game_id detail")
 
 SUNDAY = datetime(2026, 11, 29, 23, 30, 5, 999999, UTC)
 
@@ -358,10 +355,11 @@ async def test_what_is_written_meanwhile_is_not_in_it(
 
 def test_half_a_character_stays_an_escape() -> None:
     """A site may send it, in the reason of an event for instance; no format could write it."""
-    event = ExportSample(9, SUNDAY, "arena", "desdemona", "declined", None, {"reason": "\ud800 \u00e9"})
+    told = {"reason": "\ud800 \u00e9"}
+    event = (9, None, 9, SUNDAY, "arena", "desdemona", "declined", None, told)
     ((*_, detail),) = EXPORTS[What.EVENTS].rows(event)
     assert detail == '{"reason": "\\ud800 \u00e9"}'
-    assert json.loads(str(detail)) == event.detail
+    assert json.loads(str(detail)) == told
 
 
 async def test_what_selected_a_game_may_be_anything(database: Database) -> None:

@@ -1,18 +1,25 @@
 """Rows of simulated trials for the tests of `storage.evidence.inference`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import nan
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from storage.evidence.inference.decisions import TrialDecision
-from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
-from storage.evidence.inference.suspects import SuspectFlag, SuspectGames
+from storage.evidence.inference.games import (
+    TRIAL_GAME,
+    GameKind,
+    GamesReport,
+    TrialGames,
+    games_report_and_looks,
+)
+from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.timestamps import microseconds
-from storage.evidence.inference.trial import UNSETTLED, Exclusion
+from storage.evidence.inference.trial import UNSETTLED, Exclusion, TrialTerms
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = START + timedelta(days=100)
@@ -38,10 +45,11 @@ class Game:
     excluded: Exclusion = Exclusion.NONE
 
 
-def suspect(flags: Mapping[int, Sequence[SuspectFlag]]) -> SuspectGames:
-    """Games with these flags."""
-    bits = [sum(1 << [*SuspectFlag].index(flag) for flag in its) for its in flags.values()]
-    return SuspectGames(np.array([*flags], np.int64), np.array(bits, np.intp))
+def games_report(
+    games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
+) -> GamesReport:
+    """The report without the difference after each game."""
+    return games_report_and_looks(games, terms, at, flags)[0]
 
 
 def games_of(games: Sequence[Game]) -> TrialGames:

@@ -8,7 +8,7 @@ from storage.evidence.inference.decisions import centred_least_squares, decision
 from storage.evidence.inference.fixed import leave_one_out
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import Exclusion, TrialTerms
-from tests.storage.evidence.inference.samples import NOW, START, decision, suspect
+from tests.storage.evidence.inference.samples import NOW, START, decision
 
 OPEN = TrialTerms(least_values=2, least_persons=0)
 
@@ -128,7 +128,13 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
         rows,
         TrialTerms(),
         NOW,
-        flags=suspect({0: [SuspectFlag.COPIED], 1: [SuspectFlag.COPIED, SuspectFlag.FAST_REPLIES]}),
+        flags={
+            0: (SuspectFlag.COPIED,),
+            1: (
+                SuspectFlag.COPIED,
+                SuspectFlag.FAST_REPLIES,
+            ),
+        },
     )
     outcome = found.cost
     assert outcome.any_time.estimate.low is not None

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 from storage.evidence.inference.any_time import estimate
-from storage.evidence.inference.games import earlier_guess, expected_score, games_report
+from storage.evidence.inference.games import earlier_guess, expected_score
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.inference.trial import Exclusion, TrialTerms
-from tests.storage.evidence.inference.samples import NOW, START, game, games_of, played_games, suspect
+from tests.storage.evidence.inference.samples import (
+    NOW,
+    START,
+    game,
+    games_of,
+    games_report,
+    played_games,
+)
 
 TERMS = TrialTerms()
 OPEN = TrialTerms(least_values=2, least_persons=0)
@@ -114,7 +121,7 @@ def test_each_persons_first_game_apart() -> None:
     assert found.score.later_games.n == 2
 
 
-FLAGS = suspect({1: [SuspectFlag.COPIED], 2: [SuspectFlag.COPIED], 3: [SuspectFlag.LEFT_EARLY]})
+FLAGS = {1: (SuspectFlag.COPIED,), 2: (SuspectFlag.COPIED,), 3: (SuspectFlag.LEFT_EARLY,)}
 
 
 def test_flagged_games_count_and_a_line_leaves_them_out() -> None:

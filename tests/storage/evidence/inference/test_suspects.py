@@ -2,10 +2,9 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-from storage.evidence.inference.suspects import NO_OPENING, PLAYED, SuspectFlag, require_possible
+from storage.evidence.inference.suspects import NO_OPENING, PLAYED, SuspectFlag
 from storage.evidence.inference.suspects import suspects as flags_of
 
 HOUR_US = timedelta(hours=1) // timedelta(microseconds=1)
@@ -114,20 +113,3 @@ def test_the_first_20_plies_of_another_account_within_7_days() -> None:
 def test_flags_have_an_order() -> None:
     row = played(1, plies=2, has_left=True, timed=1, fast=1)
     assert suspects([row]) == {1: (SuspectFlag.LEFT_EARLY, SuspectFlag.FAST_REPLIES)}
-
-
-def possible(rows: list[NDArray[np.void]]) -> None:
-    require_possible(np.array(rows, PLAYED))
-
-
-def test_what_cannot_be() -> None:
-    with pytest.raises(ValueError, match="1 games occur twice"):
-        possible([played(1), played(1)])
-    with pytest.raises(ValueError, match="game 1: 3 optimal replies of 2"):
-        possible([played(0), played(1, judged=2, optimal=3)])
-    with pytest.raises(ValueError, match="game 1: 3 fast replies of 2"):
-        possible([played(1, fast=3)])
-    with pytest.raises(ValueError, match=r"game 1: -0.5 optimal replies expected"):
-        possible([played(1, judged=2, optimal_expected=-0.5)])
-    with pytest.raises(ValueError, match=r"game 1: nan optimal replies expected"):
-        possible([played(1, judged=2, optimal_expected=float("nan"))])

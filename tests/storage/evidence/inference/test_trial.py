@@ -20,7 +20,7 @@ from storage.evidence.inference.trial import (
     hide_early,
     randomisation_check,
 )
-from tests.storage.evidence.inference.samples import NOW, START, Game, game, games_of, suspect
+from tests.storage.evidence.inference.samples import NOW, START, Game, game, games_of
 
 TERMS = TrialTerms()
 NUMBERS = ("mean", "value", "sd", "low", "high", "e_value")
@@ -162,13 +162,14 @@ def test_the_lines_of_an_endpoint() -> None:
         psi,
         games_of(rows).rows,
         first,
-        suspect(
-            {
-                3: [SuspectFlag.COPIED],
-                4: [SuspectFlag.COPIED, SuspectFlag.LEFT_EARLY],
-                777: [SuspectFlag.COPIED],
-            }
-        ),
+        {
+            3: (SuspectFlag.COPIED,),
+            4: (
+                SuspectFlag.COPIED,
+                SuspectFlag.LEFT_EARLY,
+            ),
+            777: (SuspectFlag.COPIED,),
+        },
         design,
     )
     persons = [n % 50 for n in range(200)]

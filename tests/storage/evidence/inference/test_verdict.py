@@ -8,7 +8,6 @@ import pytest
 
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import decisions_report
-from storage.evidence.inference.games import games_report
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import (
     IntervalFinding,
@@ -20,7 +19,7 @@ from storage.evidence.inference.verdict import (
     more_to_decide,
     more_to_narrow,
 )
-from tests.storage.evidence.inference.samples import NOW, decision, game, games_of, played_games
+from tests.storage.evidence.inference.samples import NOW, decision, game, games_of, games_report, played_games
 
 ARMS = ("trappy", "standard")
 DESIGN = SequenceDesign(1000)

@@ -11,9 +11,9 @@ from storage.evidence.queries.arena_people import (
     arena_ratings,
     best_rated,
     list_arena_games,
-    trap_histories,
-    trap_replies,
+    replies_to_us,
 )
+from storage.evidence.statistics.reply_progress import progress
 from storage.ledger.games import finish_game, settle_game
 from storage.records import GameResult
 from tests.storage.arena.test_accounts import AT, add, game
@@ -84,9 +84,9 @@ async def test_only_settled_games_tell_of_traps(database: Database) -> None:
     who = (NEW_GAME.site, NEW_GAME.opponent_id)
     async with database.write() as session:
         key = (await opened(session)).id
-        assert await trap_replies(session, *who) == {}
+        assert len((await replies_to_us(session, *who)).of) == 0
         await finish_game(session, key, result=GameResult.WIN, end_reason="", moves=["f5"], settled=False)
-        assert await trap_replies(session, *who) == {}
+        assert len((await replies_to_us(session, *who)).of) == 0
         await settle_game(session, key)
-        (found,) = trap_histories(await trap_replies(session, *who))
+        (found,) = progress(await replies_to_us(session, *who))
     assert (found.game, found.everything.last) == ("othello", 1)

@@ -1,12 +1,13 @@
-"""Every number is computed again here, from the forecasts and outcomes as they are recorded."""
+"""Which baits count, in which order, and what is said of each.
 
-from collections import defaultdict
+`tests.bot.dashboard.numbers.test_traps` computes every number again from exports.
+"""
+
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from sqlalchemy import event, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,15 +16,21 @@ from engine.bait_rule import ReplyForecast
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.game_records import line_key
-from storage.evidence.inference.student import t_quantile
 from storage.evidence.queries import baits
-from storage.evidence.queries.baits import BaitFate, BaitOrder, bait_counts, list_baits, list_repeated
+from storage.evidence.queries.baits import (
+    BaitEncounter,
+    BaitFate,
+    BaitOrder,
+    RepeatedBait,
+    list_baits,
+    list_repeated,
+    read_baits,
+)
 from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines
-from storage.evidence.summaries import games_over, remake, summarise
+from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.summaries import GameBaitRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
 
@@ -71,6 +78,20 @@ async def recorded(session: AsyncSession) -> list[Recorded]:
     return found
 
 
+async def listed(
+    session: AsyncSession, filters: Filters, fate: BaitFate = BaitFate.ALL
+) -> list[BaitEncounter]:
+    """The baits of some games, the newest first."""
+    return await list_baits(session, await read_baits(session, filters), fate, BaitOrder.NEWEST, 9)
+
+
+async def repeated(
+    session: AsyncSession, fate: BaitFate = BaitFate.ALL, offset: int = 0
+) -> tuple[list[RepeatedBait], int]:
+    """Those that were met several times, in all games."""
+    return await list_repeated(session, await read_baits(session, Filters()), fate, 9, offset)
+
+
 async def many_games(session: AsyncSession, people: int = 40) -> None:
     """People of several ratings, who meet the bait once or twice and take it or do not."""
     for number in range(people):
@@ -92,38 +113,6 @@ async def many_games(session: AsyncSession, people: int = 40) -> None:
     await session.execute(update(DecisionRow).where(DecisionRow.id % 3 == 0).values(ply=39))
 
 
-async def test_counts_equal_the_records(database: Database) -> None:
-    async with database.write() as session:
-        await many_games(session)
-    async with database.read() as session:
-        expected = await recorded(session)
-        counts = await bait_counts(session, Filters())
-    assert len(expected) == 60
-    for found, members in [
-        (counts.everything, expected),
-        *(
-            (phase, [e for e in expected if (e.ply + 1) // 20 * 20 == phase.start])
-            for phase in counts.by_phase
-        ),
-        *(
-            (
-                band,
-                [e for e in expected if (None if e.rating is None else e.rating // 200 * 200) == band.start],
-            )
-            for band in counts.by_rating
-        ),
-    ]:
-        assert (found.met, found.taken, found.unanswered) == (
-            len(members), sum(e.taken for e in members), 0
-        )  # fmt: skip
-        assert found.expected == pytest.approx(sum(e.expected for e in members))
-        assert found.share == pytest.approx(np.mean([e.taken for e in members]))
-        assert found.persons == len({e.person for e in members})
-    assert [each.start for each in counts.by_phase] == [0, 40]
-    assert [each.start for each in counts.by_rating] == [1200, 1400, 1600, None]
-    assert sum(each.met for each in counts.by_rating) == counts.everything.met
-
-
 async def test_a_phase_selects_baits_by_their_replies(database: Database) -> None:
     async with database.write() as session:
         await many_games(session)
@@ -131,38 +120,16 @@ async def test_a_phase_selects_baits_by_their_replies(database: Database) -> Non
         expected = [each for each in await recorded(session) if each.ply == 39]
         filters = Filters(phase=LATE, min_opponent_rating=1400)
         expected = [each for each in expected if (each.rating or 0) >= 1400]
-        counts = await bait_counts(session, filters)
+        counts = await read_baits(session, filters)
         assert (counts.everything.met, counts.everything.taken) == (
             len(expected), sum(each.taken for each in expected)
         )  # fmt: skip
         assert [each.start for each in counts.by_phase] == [40]
-        assert set(counts.reached or ()) == {each.game_id for each in expected}
-        for known in (counts, None):
-            listed = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 99, 0, known)
-            assert [each.game_id for each in listed] == [each.game_id for each in reversed(expected)]
-        assert (await bait_counts(session, Filters(phase=GamePhase(1)))).everything.met == 0
-        assert await list_baits(session, Filters(phase=GamePhase(1)), BaitFate.ALL, BaitOrder.COST, 9) == []
-
-
-async def test_the_interval_leaves_out_one_person_at_a_time(database: Database) -> None:
-    async with database.write() as session:
-        await many_games(session)
-    async with database.read() as session:
-        values = defaultdict(list)
-        for each in await recorded(session):
-            values[each.person].append(float(each.taken))
-        found = (await bait_counts(session, Filters())).everything
-    whole = np.concatenate(list(values.values()))
-    without = [np.concatenate([v for p, v in values.items() if p != person]).mean() for person in values]
-    persons = len(values)
-    effective = len(whole) ** 2 / sum(len(v) ** 2 for v in values.values())
-    variance = (persons - 1) / persons * sum((each - whole.mean()) ** 2 for each in without)
-    half = t_quantile(0.975, effective - 1) * variance**0.5
-    assert found.interval is not None
-    assert found.effective_persons == pytest.approx(effective)
-    assert (found.interval.low, found.interval.high) == pytest.approx(
-        (whole.mean() - half, whole.mean() + half)
-    )
+        newest = await list_baits(session, counts, BaitFate.ALL, BaitOrder.NEWEST, 99)
+        assert [each.game_id for each in newest] == [each.game_id for each in reversed(expected)]
+        none = await read_baits(session, Filters(phase=GamePhase(1)))
+        assert none.everything.met == 0
+        assert await list_baits(session, none, BaitFate.ALL, BaitOrder.COST, 9) == []
 
 
 async def test_few_people_have_no_interval(database: Database) -> None:
@@ -170,9 +137,9 @@ async def test_few_people_have_no_interval(database: Database) -> None:
         for number in range(29):
             await met_bait(session, f"g{number}", REPLIES[number % 4])
         async with session.begin_nested():
-            few = (await bait_counts(session, Filters())).everything
+            few = (await read_baits(session, Filters())).everything
         await met_bait(session, "g29")
-        enough = (await bait_counts(session, Filters())).everything
+        enough = (await read_baits(session, Filters())).everything
     assert (few.effective_persons, few.interval) == (29, None)
     assert enough.effective_persons == 30
     assert enough.interval is not None
@@ -193,6 +160,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             )
         )
         rows = (await session.execute(select(ForecastRow))).scalars().all()
+        counts = await read_baits(session, Filters())
         for fate, order in product(BaitFate, BaitOrder):
             wanted = [
                 row
@@ -203,7 +171,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             found = [
                 bait
                 for offset in (0, 5, 10)
-                for bait in await list_baits(session, Filters(), fate, order, 5, offset)
+                for bait in await list_baits(session, counts, fate, order, 5, offset)
             ]
             assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
             for bait, row in zip(found, wanted, strict=True):
@@ -215,7 +183,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
 async def test_a_bait_says_who_met_it_and_what_they_played(database: Database) -> None:
     async with database.write() as session:
         game = await met_bait(session, "one", "a7a6", opponent="Anna", rating=1710)
-        (bait,) = await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.EXPECTED_LOSS, 9)
+        (bait,) = await listed(session, Filters())
         cost = await session.scalar(select(OutcomeRow.cost))
     assert (bait.game_id, bait.ply, bait.move, bait.bait) == (game.id, 0, "e2e4", "d7d5")
     assert (bait.opponent, bait.opponent_rating, bait.reply) == ("Anna", 1710, "a7a6")
@@ -239,9 +207,8 @@ async def test_what_does_not_count_is_not_there(database: Database) -> None:
         ids = select(DecisionRow.id).where(DecisionRow.game_id == old.id)
         await session.execute(update(ForecastRow).where(ForecastRow.decision_id.in_(ids)).values(rule=0))
         for filters, expected in ((Filters(), []), (Filters(site=MATCH_SITE), [match.id])):
-            found = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 9)
-            assert [bait.game_id for bait in found] == expected
-            counts = await bait_counts(session, filters)
+            assert [bait.game_id for bait in await listed(session, filters)] == expected
+            counts = await read_baits(session, filters)
             assert counts.everything.met == len(expected)
 
 
@@ -249,10 +216,8 @@ async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
     async with database.write() as session:
         await met_bait(session, "one")
         await session.execute(update(ForecastRow).values(is_taken=None))
-        counts = await bait_counts(session, Filters())
-        found = {
-            fate: len(await list_baits(session, Filters(), fate, BaitOrder.COST, 9)) for fate in BaitFate
-        }
+        counts = await read_baits(session, Filters())
+        found = {fate: len(await list_baits(session, counts, fate, BaitOrder.COST, 9)) for fate in BaitFate}
     group = counts.everything
     assert (group.met, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
     assert found == {BaitFate.ALL: 1, BaitFate.FELL: 0, BaitFate.HELD: 0}
@@ -268,29 +233,27 @@ async def test_filters_select_the_games(database: Database) -> None:
             (Filters(min_opponent_rating=1600), "Bert"),
             (Filters(until=at + timedelta(days=1)), "Anna"),
         ]:
-            found = await list_baits(session, filters, BaitFate.ALL, BaitOrder.NEWEST, 9)
-            assert [bait.opponent for bait in found] == [name]
-            assert (await bait_counts(session, filters)).everything.met == 1
+            assert [bait.opponent for bait in await listed(session, filters)] == [name]
+            assert (await read_baits(session, filters)).everything.met == 1
 
 
 async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database: Database) -> None:
     async with database.write() as session:
         for number, reply in enumerate(("d7d5", "e7e5", "d7d5", "a7a6")):
             last = await met_bait(session, f"same{number}", reply)
-        ((repeated,), many) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
-        assert (repeated.met, repeated.taken, repeated.share, many) == (4, 2, 0.5, 1)
-        assert repeated.latest.game_id == last.id
+        ((found,), many) = await repeated(session)
+        assert (found.met, found.taken, found.share, many) == (4, 2, 0.5, 1)
+        assert found.latest.game_id == last.id
         # Another start, or other moves before it: another bait.
         other = await met_bait(session, "start")
         await session.execute(update(GameRow).where(GameRow.id == other.id).values(initial_position="other"))
         later = await met_bait(session, "moves")
         await session.execute(update(GameRow).where(GameRow.id == later.id).values(moves="g1f3 g8f6 x y"))
         await session.execute(update(DecisionRow).where(DecisionRow.game_id == later.id).values(ply=2))
-        ((same,), _) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
-        assert same == repeated
-        assert await list_repeated(session, Filters(), BaitFate.FELL, 9) == ([repeated], 1)
-        assert await list_repeated(session, Filters(), BaitFate.HELD, 9) == ([], 0)
-        assert await list_repeated(session, Filters(), BaitFate.ALL, 9, 1) == ([], 1)
+        assert await repeated(session) == ([found], 1)
+        assert await repeated(session, BaitFate.FELL) == ([found], 1)
+        assert await repeated(session, BaitFate.HELD) == ([], 0)
+        assert await repeated(session, BaitFate.ALL, 1) == ([], 1)
 
 
 async def test_the_most_often_taken_come_first(database: Database) -> None:
@@ -299,8 +262,8 @@ async def test_the_most_often_taken_come_first(database: Database) -> None:
         for start, replies in starts.items():
             for number, reply in enumerate(replies):
                 await met_bait(session, f"{start}{number}", reply, initial_position=start)
-        found, many = await list_repeated(session, Filters(), BaitFate.ALL, 9)
-        held, _ = await list_repeated(session, Filters(), BaitFate.HELD, 9)
+        found, many = await repeated(session)
+        held, _ = await repeated(session, BaitFate.HELD)
     assert [(each.taken, each.met) for each in found] == [(2, 2), (2, 3), (0, 2)]
     assert [(each.taken, each.met) for each in held] == [(0, 2)]
     assert many == 3
@@ -311,7 +274,7 @@ async def test_only_the_latest_are_searched(database: Database, monkeypatch: pyt
     async with database.write() as session:
         for number in range(3):
             await met_bait(session, f"g{number}")
-        ((found,), _) = await list_repeated(session, Filters(), BaitFate.ALL, 9)
+        ((found,), _) = await repeated(session)
     assert found.met == 2
 
 
@@ -326,14 +289,9 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
     async with database.read() as session:
         connection = await session.connection()
         event.listen(connection.sync_connection, "before_cursor_execute", listen)
-        for order in BaitOrder:
-            await list_baits(session, Filters(game="chess"), BaitFate.ALL, order, 9)
-            counts = await bait_counts(session, Filters(phase=LATE))
-            for known in (counts, None):
-                await list_baits(session, Filters(phase=LATE), BaitFate.ALL, order, 9, 0, known)
-                await list_repeated(session, Filters(phase=LATE), BaitFate.ALL, 9, 0, known)
-        await list_repeated(session, Filters(), BaitFate.ALL, 9)
-        await bait_counts(session, Filters())
+        for filters in (Filters(), Filters(game="chess"), Filters(phase=LATE)):
+            await listed(session, filters)
+        await repeated(session)
         await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
         for statement, values in said:
             if not statement.startswith("SELECT"):
@@ -347,31 +305,25 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
     assert len(said) > 5
 
 
-@pytest.mark.parametrize("few", [0, 1000])
-async def test_rows_of_games_that_are_over_say_the_same(
-    database: Database, monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    """Whether all games, some or none are summarised; and whichever way the list is found."""
-    monkeypatch.setattr(baits, "FEW", few)
+async def test_games_with_and_without_summary_say_the_same(database: Database) -> None:
     filters = Filters(max_opponent_rating=1550)
 
     async def everything(session: AsyncSession) -> list[object]:
         found: list[object] = []
         for each in (Filters(), filters, replace(filters, phase=LATE)):
-            counts = await bait_counts(session, each)
-            found.append(replace(counts, others=()))
+            counts = await read_baits(session, each)
+            found.append(counts)
             for fate in BaitFate:
-                found.append(await list_repeated(session, each, fate, 9, 0, counts))
-                for order in BaitOrder:
-                    listed = await list_baits(session, each, fate, order, 7, 3, counts)
-                    assert listed == await list_baits(session, each, fate, order, 7, 3)
-                    found.append(listed)
+                found.append(await list_repeated(session, counts, fate, 9))
+                found += [await list_baits(session, counts, fate, order, 7, 3) for order in BaitOrder]
         lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 99)
         return [*found, [line.game_id for line in lines]]
 
     async with database.write() as session:
         await many_games(session)
-        await session.execute(update(ForecastRow).values(bait_odds=0.1 + ForecastRow.decision_id % 7 / 10))
+        # Half, so that sums do not depend on their order.
+        odds = 0.1 + ForecastRow.decision_id % 7 / 10
+        await session.execute(update(ForecastRow).values(bait_odds=odds, bait_expected=0.5))
         await session.execute(
             update(ForecastRow).where(ForecastRow.decision_id % 5 == 0).values(is_taken=None)
         )
@@ -380,22 +332,7 @@ async def test_rows_of_games_that_are_over_say_the_same(
         games = await games_over(session, 0, 99)
         for some in (games[::3], games):
             assert await summarise(session, some) == len(some)
-            assert tuple(sorted((await bait_counts(session, Filters())).others)) == tuple(
-                sorted(set(games) - set(some))
-            )
             assert await everything(session) == before
-
-
-async def test_rows_of_baits_are_mended(database: Database) -> None:
-    async with database.write() as session:
-        game = await met_bait(session, "one")
-        await session.execute(update(GameRow).values(state="finished", is_settled=True))
-        assert await summarise(session, [game.id]) == 1
-        assert await remake(session, [game.id]) == []
-        await session.execute(update(GameBaitRow).values(is_taken=None))
-        assert await remake(session, [game.id]) == [game.id]
-        assert await remake(session, [game.id]) == []
-        assert (await list_baits(session, Filters(), BaitFate.FELL, BaitOrder.COST, 9)) != []
 
 
 def test_a_line_is_its_game_start_moves_and_bait() -> None:
@@ -414,8 +351,8 @@ def test_a_line_is_its_game_start_moves_and_bait() -> None:
 
 async def test_an_empty_database_has_nothing(database: Database) -> None:
     async with database.read() as session:
-        counts = await bait_counts(session, Filters())
+        counts = await read_baits(session, Filters())
         assert (counts.everything.met, counts.by_phase, counts.by_rating) == (0, (), ())
         assert counts.everything.interval is None
-        assert await list_baits(session, Filters(), BaitFate.ALL, BaitOrder.EXPECTED_LOSS, 9) == []
-        assert await list_repeated(session, Filters(), BaitFate.ALL, 9) == ([], 0)
+        assert await listed(session, Filters()) == []
+        assert await repeated(session) == ([], 0)

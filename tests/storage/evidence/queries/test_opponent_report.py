@@ -1,18 +1,13 @@
-"""One opponent: names, results, ratings, visits; and every number recomputed from an export."""
+"""One opponent: names, ratings, visits, flags.
 
-import random
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
+`tests.bot.dashboard.numbers.test_opponent` computes every number again from exports.
+"""
+
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
-from typing import Any
 
-import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import update
 
 from storage.database import Database
-from storage.evidence.exports.rows import What
 from storage.evidence.inference.suspects import SuspectFlag
 from storage.evidence.queries.opponent_report import (
     LastTerms,
@@ -22,22 +17,12 @@ from storage.evidence.queries.opponent_report import (
     get_opponent,
     opponent_report,
 )
-from storage.evidence.statistics.reply_progress import (
-    BLOCK_GAMES,
-    GameReplies,
-    ProgressBlock,
-    ReplyQuality,
-    reply_quality,
-)
-from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
 from storage.ledger.blocks import add_block
 from storage.ledger.events import OPPONENT_RENAMED, list_events
 from storage.ledger.games import finish_game
-from storage.records import MATCH_SITE, GameResult, GameStatus
-from storage.tables.games import GameRow, OpponentRow
-from tests.storage.evidence.exports.test_rows import exported
-from tests.storage.evidence.statistics.drawn_database import fill
+from storage.records import GameResult, GameStatus
+from storage.tables.games import GameRow
 from tests.storage.samples import opened
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -153,160 +138,3 @@ async def test_flags_with_their_reasons(database: Database) -> None:
     assert first.to_json()["suspect_games"] == [
         {"game_id": 1, "at": "2026-11-25T12:00:00+00:00", "game": "othello", "flags": ["left early"]}
     ]
-
-
-# --- From an export ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-async def test_every_number_is_that_of_an_export(database: Database, seed: int) -> None:
-    async with database.write() as session:
-        await fill(session, random.Random(seed), 60)
-        keys = list(await session.execute(select(OpponentRow.id, OpponentRow.site, OpponentRow.site_id)))
-        for row in keys:  # as it is in life: games are where their opponents are
-            theirs = update(GameRow).where(GameRow.opponent_id == row.id)
-            await session.execute(theirs.values(site=row.site, our_side=row.id % 2))
-        # The rules of judging are no columns of an export.
-        for table in ("decisions", "outcomes", "forecasts"):
-            most = await session.scalar(text(f"SELECT max(rule) FROM {table}"))
-            await session.execute(
-                text(f"UPDATE {table} SET rule = :most WHERE rule IS NOT NULL"), {"most": most}
-            )
-        set_odds = "UPDATE forecasts SET bait_odds = 0.2, bait_cost = 2000 WHERE bait IS NOT NULL"
-        await session.execute(text(set_odds))
-    for chosen in (Filters(), Filters(player="trappy", rated=True), Filters(game="chess")):
-        assert sum([await _check(database, site, key, chosen) for _, site, key in keys]) > 5
-
-
-async def _check(database: Database, site: str, key: str, chosen: Filters) -> int:
-    """Check the report on one opponent, and return how many games it has."""
-    narrowed = replace(chosen, site=site, opponent_id=key)
-    games = await exported(database, What.GAMES, narrowed)
-    outcomes = await exported(database, What.OUTCOMES, narrowed)
-    baits = await exported(database, What.BAITS, narrowed)
-    async with database.read() as session:
-        found = await opponent_report(session, site, key, chosen)
-        flags = {} if site == MATCH_SITE else await suspect_games(session)
-    assert found is not None
-    told = sorted(
-        (each for each in games if each["state"] != "aborted"),
-        key=lambda each: (each["started_at"], each["game_id"]),
-    )
-    _check_results(found, told, outcomes, baits)
-    _check_course(found, told)
-    _check_progress(found, told, outcomes)
-    assert {each.game_id: each.flags for each in found.suspects} == {
-        each["game_id"]: flags[each["game_id"]] for each in told if each["game_id"] in flags
-    }
-    return len(told)
-
-
-def _check_results(
-    found: OpponentReport,
-    games: Sequence[dict[str, Any]],
-    outcomes: Sequence[dict[str, Any]],
-    baits: Sequence[dict[str, Any]],
-) -> None:
-    if not games:
-        assert found.line is None
-        return
-    keys = {each["game_id"] for each in games}
-    line = found.line
-    assert line is not None
-    points = [each["points"] for each in games if each["points"] is not None]
-    ratings = [each["opponent_rating"] for each in games if each["opponent_rating"] is not None]
-    met = [each for each in baits if each["game_id"] in keys]
-    slips = [
-        each
-        for each in outcomes
-        if each["game_id"] in keys
-        and each["is_error"]
-        and each["is_decided"] is not None
-        and not (each["is_bait_taken"] and each["is_decided"] == 0)
-    ]
-    assert (line.games, line.days, line.decided, line.points, line.best_rating) == (
-        len(games),
-        len({each["day"] for each in games}),
-        len(points),
-        len(points) - sum(points),
-        max(ratings, default=None),
-    )
-    assert (line.baits_set, line.baits_taken, line.slips) == (
-        len(met),
-        sum(each["is_taken"] or 0 for each in met),
-        len(slips),
-    )
-    expected = Counter((each["game"], each["player"], each["our_side"], each["result"]) for each in games)
-    assert {
-        (each.game, each.player, each.our_side, result): number
-        for each in found.tallies
-        for result, number in (
-            ("win", each.wins),
-            ("draw", each.draws),
-            ("loss", each.losses),
-            (None, each.without_result),
-        )
-        if number
-    } == expected
-
-
-def _check_course(found: OpponentReport, games: Sequence[dict[str, Any]]) -> None:
-    days = sorted({date.fromisoformat(each["day"]) for each in games})
-    gaps = [None, *((later - earlier).days for earlier, later in pairwise(days))]
-    counts = Counter(each["day"] for each in games)
-    assert [(each.day, each.games, each.days_since) for each in found.visits] == [
-        (day, counts[day.isoformat()], gap) for day, gap in zip(days, gaps, strict=False)
-    ]
-    ratings: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for each in games:
-        if each["opponent_rating"] is not None:
-            ratings[each["game"], each["speed"]].append((each["game_id"], each["opponent_rating"]))
-    assert {
-        (each.game, each.speed): [(point.game_id, point.rating) for point in each.points]
-        for each in found.ratings
-    } == ratings
-
-
-def _check_progress(
-    found: OpponentReport, games: Sequence[dict[str, Any]], outcomes: Sequence[dict[str, Any]]
-) -> None:
-    by_game: dict[tuple[int, int], list[dict[str, Any]]] = defaultdict(list)
-    for each in outcomes:
-        counts = each["reply"] is not None and each["reply_count"] is not None and each["reply_count"] > 1
-        if counts and each["is_decided"] == 0 and each["expected_error"] is not None:
-            by_game[each["game_id"], each["has_bait"]].append(each)
-
-    def check(block: ProgressBlock, some: Sequence[dict[str, Any]]) -> None:
-        assert f"{block.since:%Y-%m-%d %H:%M:%S}" == some[0]["started_at"]
-        assert f"{block.until:%Y-%m-%d %H:%M:%S}" == some[-1]["started_at"]
-        for has_bait, told in ((1, block.tempting), (0, block.elsewhere)):
-            check_quality(told, [by_game[each["game_id"], has_bait] for each in some])
-
-    def check_quality(told: ReplyQuality, replies: list[list[dict[str, Any]]]) -> None:
-        of_games = [
-            GameReplies(len(some), sum(each["is_error"] for each in some), sum(each["cost"] for each in some))
-            for some in replies
-        ]
-        assert told.replies == sum(each.replies for each in of_games)
-        assert told.errors == sum(each.errors for each in of_games)
-        assert told.games == sum(each.replies > 0 for each in of_games)
-        if told.is_shown:
-            assert told.error_share == pytest.approx(told.errors / told.replies)
-            assert told.cost == pytest.approx(sum(each.cost for each in of_games) / told.replies)
-        expected = reply_quality(of_games)
-        for name in ("error_low", "error_high", "cost_low", "cost_high", "effective_games"):
-            value = getattr(expected, name)
-            assert getattr(told, name) == (None if value is None else pytest.approx(value))
-
-    kinds = {each["game"] for each in games}
-    assert {each.game for each in found.progress} == kinds
-    for told in found.progress:
-        some = [each for each in games if each["game"] == told.game]
-        check(told.everything, some)
-        assert len(told.blocks) == -(-len(some) // BLOCK_GAMES)
-        for number, block in enumerate(told.blocks):
-            assert (block.first, block.last) == (
-                number * BLOCK_GAMES + 1,
-                min(len(some), (number + 1) * BLOCK_GAMES),
-            )
-            check(block, some[block.first - 1 : block.last])

@@ -1,6 +1,7 @@
 """Puts facts that a test writes down into the array of judged replies."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from math import nan
 
 import numpy as np
@@ -50,6 +51,31 @@ def group_statistics(
         ),
         outdated=0,
     ).statistics()
+
+
+def counted_replies(games: Sequence[Sequence[tuple[int, int]]], first: datetime) -> ReplyTable:
+    """Games of Othello, one a day.
+
+    Args:
+        games: Of each how many replies there were to moves with a bait, and errors among them; then the same
+            of other moves.  An error costs a quarter of the game, and nothing else costs anything.
+        first: When the first one began.
+    """
+    rows = np.zeros(len(games), GAME)
+    rows["id"] = np.arange(len(games))
+    rows["began_us"] = [microseconds(first + timedelta(days=number)) for number in range(len(games))]
+    replies = []
+    for kinds in games:
+        its = np.zeros(sum(count for count, _ in kinds), REPLY)
+        its["flags"] = ReplyFlag.JUDGED
+        its["flags"][: kinds[0][0]] = ReplyFlag.JUDGED | ReplyFlag.BAIT
+        at = 0
+        for count, errors in kinds:
+            its["cost"][at : at + errors] = WHOLE // 4
+            at += count
+        replies.append(its.tobytes())
+    labels = Labels("trappy", "othello", "arena", "blitz", "", ("people",)).text
+    return ReplyTable.unpacked(GameRows.of([labels] * len(games), [row.tobytes() for row in rows]), replies)
 
 
 def _packed(game: GameFact, replies: Sequence[ReplyFact]) -> tuple[tuple[str, ...], bytes, bytes]:

@@ -5,11 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.decision import OutcomeKind
 from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign, estimate
 from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.defaults import CAP_GAMES
-from storage.evidence.intervals import OpponentGames, performance
+from storage.evidence.intervals import Performance, performances
 from storage.evidence.statistics.calibrations import GroupCalibration
 from storage.evidence.statistics.groups import (
     By,
@@ -21,6 +23,24 @@ from storage.evidence.statistics.groups import (
 )
 from storage.records import GameResult, GameStatus
 from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentGames:
+    """Games against opponents of one rating."""
+
+    rating: int
+    games: int
+    points: float
+
+
+def performance(met: Sequence[OpponentGames]) -> Performance:
+    """The performance rating of one group."""
+    ratings, games, points = (
+        np.array([getattr(each, name) for each in met], np.float64) for name in ("rating", "games", "points")
+    )
+    return performances(np.zeros(len(met), np.intp), ratings, games, points, 1)[0]
+
 
 OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.PLAYER: lambda game: game.player,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, select, true
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import RULE as FORECAST_RULE
@@ -33,10 +33,8 @@ class GameFact:
 
     id: int
     site: str
-    account: str
     game: str
     speed: str
-    rated: bool
     player: str
     version: str
     """The engine's version."""
@@ -46,16 +44,9 @@ class GameFact:
     """Key of the opponent's account."""
     is_bot: bool
     opponent_rating: int | None
-    our_rating: int | None
     state: GameStatus
-    is_settled: bool
-    """As `storage.records.StoredGame.is_settled`."""
     result: GameResult | None
-    end_reason: str | None
-    our_side: int
     started_at: datetime
-    ended_at: datetime | None
-    plies: int
     games_before: int
     """Games that the same person began against any of our accounts before this one, at this game, without
     aborted ones."""
@@ -101,46 +92,25 @@ class ReplyFact:
     bait_expected: float
 
 
-async def game_facts(
-    session: AsyncSession,
-    filters: Filters | None = None,
-    *,
-    aborted: bool = False,
-    numbered: bool = True,
-) -> list[GameFact]:
-    """The games that pass the filters, in the order in which they began.
+async def game_facts(session: AsyncSession, filters: Filters | None = None) -> list[GameFact]:
+    """The games that pass the filters, without aborted ones, in the order in which they began.
 
     Matches between programs count only if the filters name their site or one of them.
-
-    Args:
-        filters: Which games; None: all.
-        aborted: Whether aborted games are there, too.  A trial needs them: a player was drawn for them.
-        numbered: Whether `games_before` is wanted, for which all games are numbered; else it is 0.
-
     """
-    before, numbers = _games_before() if numbered else (literal(0), None)
+    before, numbers = _games_before()
     statement = (
         select(
             GameRow.id,
             GameRow.site,
-            GameRow.account,
             GameRow.game,
             GameRow.speed,
-            GameRow.rated,
             GameRow.player,
             GameRow.opponent_id,
             OpponentRow.is_bot,
             GameRow.opponent_rating,
-            GameRow.our_rating,
             GameRow.state,
-            GameRow.is_settled,
             GameRow.result,
-            GameRow.end_reason,
-            GameRow.our_side,
             GameRow.started_at,
-            GameRow.ended_at,
-            func.length(GameRow.moves).label("length"),
-            func.length(func.replace(GameRow.moves, " ", "")).label("letters"),
             before.label("before"),
             EngineConfigRow.engine_version,
             EngineConfigRow.assessment,
@@ -153,11 +123,10 @@ async def game_facts(
         )
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
         .join(EngineConfigRow, EngineConfigRow.id == GameRow.engine_config_id)
-        .where(true() if aborted else GameRow.state != GameStatus.ABORTED, *shown_games(filters))
+        .join(numbers, numbers.c.id == GameRow.id)
+        .where(GameRow.state != GameStatus.ABORTED, *shown_games(filters))
         .order_by(GameRow.started_at, GameRow.id)
     )
-    if numbers is not None:
-        statement = statement.join(numbers, numbers.c.id == GameRow.id)
     return [_game_fact(row) for row in await session.execute(statement)]
 
 
@@ -184,10 +153,8 @@ def _game_fact(row: Any) -> GameFact:
     return GameFact(
         id=row.id,
         site=row.site,
-        account=row.account,
         game=row.game,
         speed=row.speed,
-        rated=row.rated,
         player=row.player,
         version=row.engine_version,
         settings=TrapSettings(
@@ -202,15 +169,9 @@ def _game_fact(row: Any) -> GameFact:
         person=row.opponent_id,
         is_bot=row.is_bot,
         opponent_rating=row.opponent_rating,
-        our_rating=row.our_rating,
         state=row.state,
-        is_settled=row.is_settled,
         result=row.result,
-        end_reason=row.end_reason,
-        our_side=row.our_side,
         started_at=row.started_at,
-        ended_at=row.ended_at,
-        plies=0 if not row.length else row.length - row.letters + 1,
         games_before=row.before,
     )
 

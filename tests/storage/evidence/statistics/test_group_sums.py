@@ -3,15 +3,11 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from engine.decision import OutcomeKind
-from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.statistics.groups import By, GroupStatistics
 from storage.records import GameResult, GameStatus
 from tests.storage.evidence.statistics.arrays import group_statistics
@@ -22,25 +18,17 @@ START = datetime(2026, 11, 25, 12, tzinfo=UTC)
 GAME = GameFact(
     id=1,
     site="arena",
-    account="desdemona",
     game="othello",
     speed="blitz",
-    rated=True,
     player="trappy",
     version="0.2.0+5",
     settings="median",
     person=1,
     is_bot=False,
     opponent_rating=1510,
-    our_rating=1600,
     state=GameStatus.FINISHED,
-    is_settled=True,
     result=GameResult.WIN,
-    end_reason="normal",
-    our_side=0,
     started_at=START,
-    ended_at=START,
-    plies=60,
     games_before=0,
 )
 REPLY = ReplyFact(
@@ -99,72 +87,6 @@ def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
     assert found.falls.n == 3
     assert found.falls.happened == pytest.approx(1 / 3)
     assert (found.falls.chance, found.falls.model) == (0.5, 0.25)
-
-
-def test_two_games_are_never_added_up() -> None:
-    chess = replace(GAME, id=2, game="chess")
-    found = group_statistics([GAME, chess], [], [By.PLAYER])
-    assert [each.group["game"] for each in found] == ["chess", "othello"]
-    assert [each.games for each in found] == [1, 1]
-
-
-def test_rating_bands_are_of_one_site() -> None:
-    (found,) = group_statistics([GAME], [], [By.RATING_BAND])
-    assert found.group == {"site": "arena", "rating-band": "1400 to 1599", "game": "othello"}
-
-
-def test_a_game_counts_in_each_phase_that_it_reached() -> None:
-    replies = [replace(REPLY, ply=ply) for ply in (0, 18, 19, 41)]  # of our moves: the replies are one later
-    found = group_statistics([GAME], replies, [By.PHASE])
-    assert [(each.group["phase"], each.games, each.replies) for each in found] == [
-        ("plies 1 to 20", 1, 2),
-        ("plies 21 to 40", 1, 1),
-        ("plies 41 to 60", 1, 1),
-    ]
-
-
-def test_models_are_named_and_told_apart() -> None:
-    replies = [
-        replace(REPLY, model="b"),
-        replace(REPLY, model="a"),
-        replace(REPLY, model="b"),
-        replace(REPLY, model="c", is_decided=True),
-    ]
-    (found,) = group_statistics([GAME], replies)
-    assert found.models == ("a", "b")
-    apart = group_statistics([GAME, replace(GAME, id=2)], replies[:3], [By.MODEL])
-    assert [(each.group["model"], each.games, each.replies) for each in apart] == [("a", 1, 1), ("b", 1, 2)]
-
-
-@pytest.mark.parametrize("by", list(By))
-def test_every_key_splits(by: By) -> None:
-    other = replace(
-        GAME,
-        id=2,
-        site="lichess",
-        game="chess",
-        speed="bullet",
-        player="standard",
-        version="0.1",
-        settings="best",
-        is_bot=True,
-        opponent_rating=None,
-        started_at=START + timedelta(days=40),
-    )
-    replies = [REPLY, replace(REPLY, game_id=2, ply=30, model="another")]
-    assert len(group_statistics([GAME, other], replies, [by])) == 2
-
-
-def test_replies_beyond_the_first_games_of_a_person_do_not_count() -> None:
-    late = replace(GAME, id=2, games_before=CAP_GAMES)
-    last = replace(GAME, id=3, games_before=CAP_GAMES - 1)
-    replies = [replace(REPLY, game_id=2), replace(REPLY, game_id=3)]
-    (found,) = group_statistics([late, last], replies)
-    assert (found.games, found.replies) == (2, 1)
-
-
-def test_replies_of_other_games_are_ignored() -> None:
-    assert group_statistics([], [REPLY]) == []
 
 
 def test_random_movers_err_no_more_after_traps_than_chance_has_it() -> None:
@@ -229,69 +151,6 @@ def assert_alike(found: object, wanted: object, where: str) -> None:
         assert found == pytest.approx(wanted, rel=tolerance, abs=near), where
     else:
         assert (found, type(found)) == (wanted, type(wanted)), where
-
-
-EXPECTATIONS = tuple(
-    f"{what}_{whose}" for what in ("error", "cost", "fall", "bait") for whose in ("uniform", "expected")
-)
-SHARES = (0.0, 0.1, 0.25, 0.333333, 0.5, 0.9, 1.0)
-
-
-def drawn_games(rng: random.Random) -> list[GameFact]:
-    programs = rng.randrange(5)
-    drawn = [
-        replace(
-            GAME,
-            id=number + 1,
-            person=rng.randrange(1, 5),
-            game=rng.choice(["othello", "chess"]),
-            site=rng.choice(["arena", "lichess"]),
-            player=rng.choice(["trappy", "standard"]),
-            opponent_rating=rng.choice([None, 1200, 1399, 1400, 2100]),
-            state=rng.choice([GameStatus.OPEN, GameStatus.FINISHED]),
-            result=rng.choice([None, *GameResult]),
-            started_at=START + timedelta(days=rng.randrange(70)),
-            games_before=rng.choice([0, CAP_GAMES - 1, CAP_GAMES]),
-        )
-        for number in range(rng.randrange(12))
-    ]
-    return [replace(game, is_bot=game.person <= programs) for game in drawn]
-
-
-def drawn_replies(rng: random.Random, games: Sequence[GameFact]) -> list[ReplyFact]:
-    def one(game: GameFact) -> ReplyFact:
-        cost = rng.choice((0.0, 0.0999, 0.1, 0.25, 0.5, 1.0))
-        count = rng.choice([2, 3, 20, 41])
-        expected: dict[str, Any] = {name: rng.choice(SHARES) for name in EXPECTATIONS}
-        for name in ("error", "fall", "bait"):
-            expected[f"{name}_uniform"] = rng.randrange(count + 1) / count
-        expected["cost_uniform"] = rng.randrange(10_000 * count + 1) / (10_000 * count)
-        return replace(
-            REPLY,
-            game_id=game.id,
-            ply=rng.randrange(60),
-            reply_count=count,
-            is_decided=rng.random() < 0.25,
-            is_trap=rng.random() < 0.5,
-            kind=rng.choice([OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE]),
-            fell_for_best=rng.random() < 0.5,
-            cost=cost,
-            erred=cost >= 0.1,
-            is_taken=rng.random() < 0.5,
-            has_bait=rng.random() < 0.5,
-            model=rng.choice(["b", "a", "people 1f2e"]),
-            **expected,
-        )
-
-    return [one(rng.choice(games)) for _ in range(rng.randrange(40))] if games else []
-
-
-@given(st.randoms(use_true_random=True), st.lists(st.sampled_from(By), min_size=1, max_size=3, unique=True))
-@settings(max_examples=200)
-def test_sums_say_what_single_replies_do(rng: random.Random, by: list[By]) -> None:
-    games = drawn_games(rng)
-    replies = drawn_replies(rng, games)
-    assert_same(group_statistics(games, replies, by), statistics_by_reply(games, replies, by))
 
 
 def test_many_replies_have_the_intervals_of_single_ones() -> None:

@@ -6,13 +6,15 @@ import pytest
 from sqlalchemy import func, select, update
 
 from storage.database import Database
-from storage.evidence.statistics.monthly import MOST_BAITS, DayOfGames, MonthlyReport, monthly_report
+from storage.evidence.queries.overview import Day
+from storage.evidence.queries.rating_curves import RatingPoint
+from storage.evidence.statistics.monthly import MOST_BAITS, MonthlyReport, monthly_report
 from storage.evidence.trials import NewTrial, end_trial, start_trial
 from storage.filters import Filters
 from storage.ledger.events import record_event
 from storage.ledger.forecasts import store_forecast
 from storage.records import GameResult, GameStatus
-from storage.tables.games import DecisionRow, EventRow, GameRow, OutcomeRow
+from storage.tables.games import EventRow, GameRow, OutcomeRow
 from tests.storage.ledger.test_forecasts import MADE, made_forecast
 from tests.storage.samples import ARENA, FELL, opened, settled
 
@@ -45,9 +47,9 @@ async def test_days(database: Database) -> None:
     await game(database, "after", UNTIL, GameResult.WIN)
     days = (await report_on(database)).days
     assert len(days) == 30
-    assert days[0] == DayOfGames(date(2026, 11, 1), 2, 1.5, 2)
-    assert days[1] == DayOfGames(date(2026, 11, 2), 0, 0, 0)
-    assert days[-1] == DayOfGames(date(2026, 11, 30), 1, 0, 0)
+    assert days[0] == Day(date(2026, 11, 1), games=2, decided=2, points=1.5, baits_set=2, baits_taken=2)
+    assert days[1] == Day(date(2026, 11, 2))
+    assert days[-1] == Day(date(2026, 11, 30), games=1, baits_set=1, baits_taken=1)
 
 
 async def test_groups_are_by_player_and_game(database: Database) -> None:
@@ -72,7 +74,10 @@ async def test_ratings_are_of_rated_games(database: Database) -> None:
         "othello",
         "blitz",
     )
-    assert curve.points == ((SINCE + timedelta(hours=2), 1490), (SINCE + timedelta(hours=5), 1500))
+    assert curve.points == (
+        RatingPoint(SINCE + timedelta(hours=2), 1490),
+        RatingPoint(SINCE + timedelta(hours=5), 1500),
+    )
 
 
 async def test_the_most_costly_baits(database: Database) -> None:
@@ -93,14 +98,6 @@ async def test_the_most_costly_baits(database: Database) -> None:
 
 async def settle_cost(session: Any, decision_id: int, cost: int) -> None:
     await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(cost=cost))
-
-
-async def test_a_damaged_bait_is_left_out(database: Database) -> None:
-    key = await game(database, "a", SINCE, None)
-    await game(database, "b", SINCE, None)
-    async with database.write() as session:
-        await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record={"x": 1}))
-    assert [each.site_game_id for each in (await report_on(database)).baits] == ["b"]
 
 
 async def test_events_are_counted_by_kind(database: Database) -> None:

@@ -1,26 +1,27 @@
 """How one opponent's replies change: counts and intervals by hand, and what is too few."""
 
 import random
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from math import sqrt
 
+import numpy as np
 import pytest
 
 from storage.database import Database
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
+from storage.evidence.reading import played, replies_of
 from storage.evidence.statistics.reply_progress import (
     LEAST_GAMES,
     LEAST_REPLIES,
-    GameReplies,
-    PlayedReplies,
-    block_of,
+    ReplyQuality,
     progress,
-    replies_by_game,
     reply_quality,
 )
+from tests.storage.evidence.statistics.arrays import counted_replies
 from tests.storage.evidence.statistics.drawn_database import fill
-from tests.storage.evidence.statistics.facts import reply_facts
+from tests.storage.evidence.statistics.facts import game_facts, reply_facts
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -37,9 +38,14 @@ def leave_one_out(sums: list[float], counts: list[float]) -> tuple[float, float]
     return mean - half, mean + half
 
 
+def quality(games: Sequence[tuple[int, int, float]]) -> ReplyQuality:
+    """Of games with so many replies, errors and costs."""
+    return reply_quality(*np.array(games, np.float64).reshape(-1, 3).T)
+
+
 def test_the_numbers_of_twelve_games() -> None:
     errors, counts, costs = [0, 4] * 6, [8] * 12, [0.05, 1.4] * 6
-    found = reply_quality([GameReplies(*each) for each in zip(counts, errors, costs, strict=True)])
+    found = quality([*zip(counts, errors, costs, strict=True)])
     assert (found.replies, found.errors, found.games, found.effective_games) == (96, 24, 12, 12.0)
     assert found.error_share == 0.25
     assert found.cost == pytest.approx(8.7 / 96)
@@ -55,7 +61,7 @@ def test_the_numbers_of_twelve_games() -> None:
 
 def test_equal_games_have_no_narrower_interval_than_their_replies() -> None:
     """Leaving out one of equal games changes nothing; Wilson's interval of 24 among 96 remains."""
-    found = reply_quality([GameReplies(8, 2, 0.5)] * 12)
+    found = quality([(8, 2, 0.5)] * 12)
     by_reply = share(24, 96)
     assert (found.error_low, found.error_high) == (by_reply.low, by_reply.high)
     assert by_reply.low is not None
@@ -63,7 +69,7 @@ def test_equal_games_have_no_narrower_interval_than_their_replies() -> None:
 
 
 def test_without_an_error_nothing_says_what_one_costs() -> None:
-    found = reply_quality([GameReplies(8, 0, 0.02)] * 12)
+    found = quality([(8, 0, 0.02)] * 12)
     assert (found.error_share, found.error_low) == (0.0, 0.0)
     assert found.error_high == share(0, 96).high
     assert found.cost == pytest.approx(0.0025)
@@ -71,7 +77,7 @@ def test_without_an_error_nothing_says_what_one_costs() -> None:
 
 
 def test_intervals_end_at_0_and_1() -> None:
-    found = reply_quality([GameReplies(2, 2, 1.0 + 0.9 * (number % 2)) for number in range(14)])
+    found = quality([(2, 2, 1.0 + 0.9 * (number % 2)) for number in range(14)])
     assert found.error_high == 1.0
     assert found.cost_high is not None
     assert found.cost_high <= 1.0
@@ -82,39 +88,37 @@ def test_intervals_end_at_0_and_1() -> None:
 @pytest.mark.parametrize(
     ("games", "is_shown"),
     [
-        ([GameReplies(2, 1, 0.2)] * 10, True),
-        ([GameReplies(2, 1, 0.2)] * 9 + [GameReplies(1, 1, 0.2)], False),  # 19 replies
-        ([GameReplies(5, 1, 0.2)] * 9, False),
-        ([GameReplies(5, 1, 0.2)] * 9 + [GameReplies()] * 5, False),  # games without a reply are none
-        ([GameReplies(50, 1, 0.2)] + [GameReplies(1, 0, 0.0)] * 20, False),  # nearly all of one game
+        ([(2, 1, 0.2)] * 10, True),
+        ([(2, 1, 0.2)] * 9 + [(1, 1, 0.2)], False),  # 19 replies
+        ([(5, 1, 0.2)] * 9, False),
+        ([(5, 1, 0.2)] * 9 + [(0, 0, 0.0)] * 5, False),  # games without a reply are none
+        ([(50, 1, 0.2)] + [(1, 0, 0.0)] * 20, False),  # nearly all of one game
     ],
 )
-def test_too_few_show_nothing(games: list[GameReplies], is_shown: bool) -> None:
+def test_too_few_show_nothing(games: list[tuple[int, int, float]], is_shown: bool) -> None:
     assert (LEAST_REPLIES, LEAST_GAMES) == (20, 10)
-    found = reply_quality(games)
+    found = quality(games)
     numbers = (found.error_share, found.error_low, found.error_high, found.cost, found.cost_low)
     assert found.is_shown is is_shown
     assert all((number is None) is not is_shown for number in numbers)
 
 
 def test_no_reply_at_all() -> None:
-    found = reply_quality([GameReplies()])
+    found = quality([(0, 0, 0.0)])
     assert (found.replies, found.games, found.effective_games, found.is_shown) == (0, 0, 0.0, False)
 
 
 def test_blocks() -> None:
-    games = [
-        PlayedReplies(n, START + timedelta(days=n), GameReplies(1, 1, 0.5), GameReplies(2, 0, 0.1))
-        for n in range(5)
-    ]
-    blocks = progress(games, 2)
-    assert [(each.first, each.last) for each in blocks] == [(1, 2), (3, 4), (5, 5)]
-    assert [(each.since.day, each.until.day) for each in blocks] == [(1, 2), (3, 4), (5, 5)]
-    assert [(each.tempting.replies, each.elsewhere.replies) for each in blocks] == [(2, 4), (2, 4), (1, 2)]
-    whole = block_of(games)
+    table = counted_replies([[(1, 1), (2, 0)]] * 5, START)
+    (found,) = progress(table, 2)
+    assert [(each.first, each.last) for each in found.blocks] == [(1, 2), (3, 4), (5, 5)]
+    assert [(each.since.day, each.until.day) for each in found.blocks] == [(1, 2), (3, 4), (5, 5)]
+    counts = [(each.tempting.replies, each.elsewhere.replies) for each in found.blocks]
+    assert counts == [(2, 4), (2, 4), (1, 2)]
+    whole = found.everything
     assert (whole.first, whole.last, whole.tempting.errors, whole.elsewhere.errors) == (1, 5, 5, 0)
     assert whole.to_json()["until"] == "2026-11-05T12:00:00+00:00"
-    assert progress([]) == []
+    assert progress(counted_replies([], START)) == ()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -122,12 +126,14 @@ async def test_replies_are_those_of_the_statistics(database: Database, seed: int
     async with database.write() as session:
         await fill(session, random.Random(seed), 20)
         facts = [each for each in await reply_facts(session) if not each.is_decided]
-        games = sorted({each.game_id for each in facts})
-        found = await replies_by_game(session, [*games, 999])
-    assert found[999] == (GameReplies(), GameReplies())
-    assert len(games) > 3
-    for game in games:
-        for has_bait, told in zip((True, False), found[game], strict=True):
-            some = [each for each in facts if each.game_id == game and each.has_bait is has_bait]
-            assert (told.replies, told.errors) == (len(some), sum(each.erred for each in some))
-            assert told.cost == pytest.approx(sum(each.cost for each in some))
+        games = {game.id: game.game for game in await game_facts(session)}
+        found = progress(await replies_of(session, *played(None)))
+    assert sorted(each.game for each in found) == sorted(set(games.values()))
+    for each in found:
+        assert each.everything.last == [*games.values()].count(each.game)
+        for has_bait, told in ((True, each.everything.tempting), (False, each.everything.elsewhere)):
+            some = [fact for fact in facts if games[fact.game_id] == each.game and fact.has_bait is has_bait]
+            assert (told.replies, told.errors) == (len(some), sum(fact.erred for fact in some))
+            assert told.games == len({fact.game_id for fact in some})
+            if told.is_shown:
+                assert told.cost == pytest.approx(sum(fact.cost for fact in some) / len(some))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ReplyForecast, forecast
@@ -14,13 +14,13 @@ from engine.judgement import expected_scale_centi
 from storage.database import Database
 from storage.evidence.inference.suspects import PLAYED, SuspectFlag
 from storage.evidence.reading import read_games
-from storage.evidence.statistics.suspect_rows import suspect_games, suspect_games_of
+from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.ledger.decisions import mark_dropped, void_after
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.games import finish_game, set_moves
 from storage.ledger.outcomes import record_reply_time
 from storage.records import MATCH_SITE, GameResult, ReplyTime, TimeSource
-from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
+from storage.tables.games import DecisionRow, ForecastRow, OutcomeRow
 from tests.storage.samples import ERRED, FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
@@ -163,42 +163,3 @@ async def test_games_of_two_accounts_that_are_alike(database: Database) -> None:
             await set_moves(session, game.id, moves)
             keys.append(game.id)
         assert await suspect_games(session) == {keys[1]: (SuspectFlag.COPIED,)}
-
-
-async def test_the_flags_of_one_opponent_are_those_among_all(database: Database) -> None:
-    """Copied games need those of others, from a week before on; all else is the person's own."""
-
-    def line(first: str) -> list[str]:
-        return [first, *(f"m{ply}" for ply in range(1, 20))]
-
-    async def played(key: str, who: str, days: float, moves: list[str], **changes: Any) -> None:
-        game = await opened(
-            session, key, opponent_id=who, opponent_name=who, at=NOON + timedelta(days=days), **changes
-        )
-        await answered(session, game.id, 0, OPTIMAL, 0.1 if who == "carl" else 3.0)
-        await finish_game(session, game.id, result=GameResult.WIN, end_reason="resignation", moves=moves)
-
-    async with database.write() as session:
-        await played("a1", "anna", 0.0, line("aa"))
-        await played("a2", "anna", 20.0, line("bb"))
-        await played("a3", "anna", 30.0, ["f5"])
-        await played("b1", "ben", 6.9, line("aa"))
-        await played("b2", "ben", 27.1, line("bb"))  # more than a week later
-        await played("b3", "ben", 40.0, line("aa"))
-        await played("b4", "ben", 41.0, line("cc"), game="chess", variant="standard")
-        await played("c1", "carl", 40.5, line("aa"))
-        await played("c2", "carl", 41.5, line("cc"))  # of another game
-        await played("p1", "bot", 41.6, line("cc"), opponent_is_bot=True)
-        people = set(await session.scalars(select(GameRow.opponent_id)))
-        every = await suspect_games(session)
-        found = [await suspect_games_of(session, person) for person in sorted(people)]
-    assert len(people) == 4
-    assert {key: flags for some in found for key, flags in some.items()} == every
-    copied = {key for key, flags in every.items() if SuspectFlag.COPIED in flags}
-    assert copied == {4, 8}
-    assert [len(some) for some in found] == [1, 1, 2, 0]
-
-
-async def test_nobody_has_no_suspect_games(database: Database) -> None:
-    async with database.read() as session:
-        assert await suspect_games_of(session, 77) == {}
