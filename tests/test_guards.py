@@ -18,4 +18,4 @@ def test_the_named_tests_use_the_modules() -> None:
 
 
 def test_a_test_of_something_else_guards_nothing() -> None:
-    assert not is_reached("bot.servers.ggs_archive", Path("tests/engine/test_expected.py"))
+    assert not is_reached("bot.servers.ggs.archive", Path("tests/engine/test_expected.py"))
