@@ -13,7 +13,7 @@ from bot.charts.markup import joined, tag
 from bot.parts.values import (
     Beside,
     Board,
-    Boards,
+    BoardsPart,
     Card,
     Chart,
     ChartPart,
@@ -57,7 +57,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
             cards = map(_trap_card, part.cards)
             section = tag("section", *cards, class_="gallery", aria_label=part.table.title)
             return joined(shapes, _MARK_KEYS, section)
-        case Boards():
+        case BoardsPart():
             return _boards(part)
         case Heading():
             words = (tag("em", part.emphasis), " ") if part.emphasis else ()
@@ -267,7 +267,7 @@ def _trap_card(card: Card) -> Markup:
     )
 
 
-def _boards(part: Boards) -> Markup:
+def _boards(part: BoardsPart) -> Markup:
     if not part.boards:
         return _card(part.title, "", "", _note(part.nothing))
     shapes = board_shapes({board.game for board, _, _ in part.boards})

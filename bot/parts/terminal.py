@@ -14,7 +14,7 @@ from bot.charts.intervals import IntervalChart, interval_table
 from bot.charts.lines import LineChart
 from bot.parts.values import (
     Beside,
-    Boards,
+    BoardsPart,
     Chart,
     ChartPart,
     Gallery,
@@ -41,7 +41,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from _figure(part)
             case Gallery():
                 yield from _table(part.table)
-            case Boards():
+            case BoardsPart():
                 yield from _lines(part.title, *(f"{told} ({where})" for _, told, where in part.boards))
             case Heading():
                 yield from _lines(f"{part.emphasis} {part.text}".strip(), part.lead)

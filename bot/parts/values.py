@@ -140,7 +140,7 @@ class Gallery:
 
 
 @dataclass(frozen=True, slots=True)
-class Boards:
+class BoardsPart:
     """Positions with a line or two below each."""
 
     title: str
@@ -235,7 +235,7 @@ class VerdictPart:
     """A sentence about the trial."""
 
 
-Part = TablePart | ChartPart | Gallery | Boards | Heading | Note | Choice | Pager | Beside | VerdictPart
+Part = TablePart | ChartPart | Gallery | BoardsPart | Heading | Note | Choice | Pager | Beside | VerdictPart
 
 
 @dataclass(frozen=True, slots=True)

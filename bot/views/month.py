@@ -9,7 +9,7 @@ from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart, Reference
 from bot.charts.numbers import DIFFERENCE, NumberStyle
-from bot.parts.values import Beside, Board, Boards, ChartPart, Column, Heading, Note, Part, TablePart
+from bot.parts.values import Beside, Board, BoardsPart, ChartPart, Column, Heading, Note, Part, TablePart
 from bot.text.values_text import moment, number, title_of
 from bot.text.verdict_text import sentences
 from bot.views.ratings import RATINGS, rating_chart
@@ -83,7 +83,7 @@ def month_parts(
         ),
         *([Beside(tuple(map(_rating, report.ratings)))] if report.ratings else []),
         *_trials(report, verdicts),
-        Boards("Most costly baits", tuple(map(_bait, report.baits)), "No bait was taken."),
+        BoardsPart("Most costly baits", tuple(map(_bait, report.baits)), "No bait was taken."),
         TablePart(
             "Events",
             (Column("what", is_text=True), Column("times")),
