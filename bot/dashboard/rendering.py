@@ -1,5 +1,10 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
+<<<<<<< HEAD
+=======
+from collections.abc import Mapping
+from functools import cache
+>>>>>>> main
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,8 +19,9 @@ from bot.views.addresses import opponent_path, query_text
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@cache
 def environment() -> Environment:
-    """The templates with their filters; an unknown name is an error."""
+    """The templates with their filters, compiled once; an unknown name is an error."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

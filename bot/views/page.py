@@ -106,8 +106,6 @@ class Page:
     """Seconds for which it is served again without querying the database."""
     refetch_s: float | None = None
     """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
-    is_live: bool = True
-    """An open page fetches itself again when the database has changed."""
     is_in_menu: bool = True
     live: Callable[[], Awaitable[Any]] | None = None
     """Returns the state of the running program for each display of the page, as a picklable value; None: not
