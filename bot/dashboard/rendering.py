@@ -1,10 +1,6 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
-<<<<<<< HEAD
-=======
-from collections.abc import Mapping
 from functools import cache
->>>>>>> main
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
