@@ -30,7 +30,7 @@ from bot.parts.values import (
     VerdictPart,
 )
 
-_MARKS = {"bait": "the bait", "sound": "the sound reply", "played": "played instead"}
+_MARKS = {"bait": "the bait", "good": "the good reply", "played": "played instead"}
 _MARK_KEYS = tag(
     "p",
     *(tag("span", tag("i", class_=f"key key-{kind}"), words) for kind, words in _MARKS.items()),

@@ -58,7 +58,7 @@ ORDERS = {
 }
 OLD_ORDERS = {"surprise": BaitOrder.EXPECTED_LOSS.value}
 """Names of 0.2, with today's."""
-FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "left alone"}
+FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "fell", BaitFate.HELD.value: "left alone"}
 
 
 _LOOKS_GOOD = (
@@ -262,7 +262,7 @@ def _no_card(order: str, fate: BaitFate) -> str:
             "No bait was met twice: the same moves have to lead to it. Searched: the latest "
             f"{number(MOST_SEARCHED)} that were answered."
         )
-    if fate is BaitFate.FELL:
+    if fate is BaitFate.TAKEN:
         return "Nobody took one of these baits."
     return "Every one of these baits was taken, or not answered."
 
@@ -376,7 +376,7 @@ async def load(database: Database, query: Query) -> PartsView:
 
 def _count(group: BaitGroup, fate: BaitFate) -> int:
     match fate:
-        case BaitFate.FELL:
+        case BaitFate.TAKEN:
             return group.taken
         case BaitFate.HELD:
             return group.met - group.taken

@@ -24,7 +24,7 @@ from bot.text.verdict_text import (
 )
 from bot.views.addresses import query_text
 from storage.damage import Unreadable
-from storage.evidence.inference.any_time import AnyTimeEstimate, Looks, SequenceDesign
+from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
@@ -88,17 +88,17 @@ def _verdict(report: TrialReport) -> VerdictPart:
         headline(verdict),
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
-        None if report.games is None else _funnel(looks_of(report), report.arms),
+        None if report.games is None else _funnel(interim_analyses(report), report.arms),
         f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
         "running.",
     )
 
 
-def looks_of(report: TrialReport) -> Looks | None:
+def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
     """The difference in score after each game; None: nothing is compared."""
     games = report.games
-    return None if games is None or games.guard.lacks_an_arm(games) is not None else report.looks
+    return None if games is None or games.guard.lacks_an_arm(games) is not None else report.interim_analyses
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
@@ -167,18 +167,18 @@ def _draw_text(guard: RandomisationCheck) -> str:
     return "" if guard.broken else "The draws fit the recorded probabilities."
 
 
-def _funnel(looks: Looks | None, names: Sequence[str]) -> LineChart | None:
-    if looks is None:
+def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
+    if analyses is None:
         return None
-    readable, half = looks.readable, looks.half_width
-    first = int(readable.argmax()) if readable.any() else len(looks.mean)
-    x = looks.n[first:]
+    readable, half = analyses.readable, analyses.half_width
+    first = int(readable.argmax()) if readable.any() else len(analyses.mean)
+    x = analyses.n[first:]
     # It may become too early again: somebody with many games makes the others count for less.
     mean, low, high = (
         np.where(readable, 100 * each, np.nan)[first:]
-        for each in (looks.mean, looks.mean - half, looks.mean + half)
+        for each in (analyses.mean, analyses.mean - half, analyses.mean + half)
     )
-    is_clear = readable & (np.abs(looks.mean) > half)
+    is_clear = readable & (np.abs(analyses.mean) > half)
     unclear = np.flatnonzero(~is_clear[first:])
     clear = int(unclear[-1]) + 1 if len(unclear) else 0
     mark = None

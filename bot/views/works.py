@@ -10,9 +10,9 @@ from bot.base.rounding import NO_VALUE, counted, percent
 from bot.parts.values import Column, Heading, PartsView, Rows, TableCell, TablePart
 from bot.text.values_text import difference_interval, number, title_of
 from bot.views.page import Page, Query
-from bot.views.trial import looks_of, trial_parts
+from bot.views.trial import interim_analyses, trial_parts
 from storage.database import Database
-from storage.evidence.inference.any_time import Looks
+from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
 from storage.evidence.queries.trial_report import TrialReport, read_trial
@@ -128,7 +128,7 @@ def works_view(
         filters: As in the address.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
-    looks = None if report is None else looks_of(report)
+    analyses = None if report is None else interim_analyses(report)
     trial = None
     if report is not None:
         unreadable = (*report.damaged_games, *report.damaged_decisions)
@@ -147,7 +147,7 @@ def works_view(
         {
             "groups": [flat_row(each.to_json()) for each in groups],
             "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
-            "funnel": [] if looks is None else _look_rows(looks),
+            "funnel": [] if analyses is None else _interim_rows(analyses),
         },
     )
 
@@ -167,13 +167,13 @@ def _stratum_rows(report: GamesReport) -> Rows:
     return rows
 
 
-def _look_rows(looks: Looks) -> Rows:
+def _interim_rows(analyses: InterimAnalyses) -> Rows:
     """One row a game from the first that may be read."""
-    half = looks.half_width
+    half = analyses.half_width
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}
-        for at, mean in enumerate(looks.mean)
-        if looks.readable[at]
+        for at, mean in enumerate(analyses.mean)
+        if analyses.readable[at]
     ]
 
 

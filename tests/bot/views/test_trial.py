@@ -10,9 +10,9 @@ from rich.console import Console
 
 from bot.parts.terminal import terminal
 from bot.parts.values import Part, TablePart, VerdictPart
-from bot.views.trial import looks_of, robustness, trial_parts
+from bot.views.trial import interim_analyses, robustness, trial_parts
 from storage.damage import Unreadable
-from storage.evidence.inference.any_time import Looks
+from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.decisions import DecisionsReport, decisions_report
 from storage.evidence.inference.games import games_report_and_looks
 from storage.evidence.inference.plan import any_time_needed
@@ -138,7 +138,7 @@ def test_a_player_without_games_has_no_estimate() -> None:
     ]
     assert "drawn trappy, standard 5, 0" in found
     assert "It is too early to test the draw." in found
-    assert looks_of(report) is None
+    assert interim_analyses(report) is None
     assert not any("Elo" in line for line in found if "50 Elo" not in line)
 
 
@@ -282,5 +282,5 @@ def test_verdicts_name_the_player() -> None:
 
 
 def test_the_course_of_the_difference(even: list[Game]) -> None:
-    assert isinstance(report_of(even).looks, Looks)
+    assert isinstance(report_of(even).interim_analyses, InterimAnalyses)
     assert verdict_of(report_of(even)).chart is not None
