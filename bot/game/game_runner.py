@@ -150,11 +150,6 @@ class GameRunner:
         return self._is_adjourned
 
     @property
-    def opponent_id(self) -> str:
-        """Empty before the first message."""
-        return self._ledger.game.opponent_id if self._ledger.is_known else ""
-
-    @property
     def stored(self) -> StoredGame | None:
         """The game as the ledger opened it; None before the first message."""
         return self._ledger.game if self._ledger.is_known else None

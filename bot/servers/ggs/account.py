@@ -12,16 +12,12 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from bot.servers.ggs import wire
-from bot.servers.ggs.actions import Outbox
-from bot.servers.ggs.archive import Archive
 from bot.servers.ggs.boards import Boards
 from bot.servers.ggs.challenges import GgsChallenges
 from bot.servers.ggs.game import match_of
 from bot.servers.ggs.game_actions import GgsGameActions
-from bot.servers.ggs.games import GgsGames
 from bot.servers.ggs.lifecycle import GgsStatus, LinkState
-from bot.servers.ggs.matches import Matches
-from bot.servers.ggs.requests import Requests
+from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import SERVICE
 
 logger = logging.getLogger(__name__)
@@ -32,7 +28,7 @@ ALERTED_S = 30.0
 """Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
 
 
-class GgsAccount:
+class GgsAccount(GgsState):
     """The state of the account: its connection to the service here, the rest in parts of its own.
 
     Args:
@@ -41,18 +37,10 @@ class GgsAccount:
     """
 
     def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
-        self.name = name
-        self.out = Outbox()
-        """What the calls below cause."""
-        known = frozenset(program.casefold() for program in programs)
-        self.games = GgsGames(name, self.out)
-        self.requests = Requests(name, self.out)
-        self.matches = Matches(name, self.out)
-        self.actions = GgsGameActions(name, self.games, self.out)
-        self._archive = Archive(name, self.games, self.out)
-        parts = self.games, self.matches, self.requests, self._archive
-        self._boards = Boards(name, known, *parts, self.out)
-        self._challenges = GgsChallenges(name, *parts, self._boards, self.out)
+        super().__init__(name)
+        self.actions = GgsGameActions(self)
+        self._boards = Boards(self, frozenset(program.casefold() for program in programs))
+        self._challenges = GgsChallenges(self, self._boards)
         self._link = LinkState.AWAY
         self.lists = 0
         """Lists of running matches received so far."""
@@ -108,7 +96,7 @@ class GgsAccount:
     def lost(self, reason: str) -> None:
         """The connection or the service is gone, and with it every game and request on it."""
         self.requests.lost(reason)  # some may have been reported while the service was believed to be away
-        self._archive.give_up(is_lost=True)
+        self.archive.give_up(is_lost=True)
         for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
             self.games.put_away(game, reason)
         self.matches.lost()
@@ -123,7 +111,7 @@ class GgsAccount:
         if self._is_away:
             self.out.ask("match")  # refused until the service is back
             return
-        self._archive.end_overdue(now_s, WAITED_S)
+        self.archive.end_overdue(now_s, WAITED_S)
         if not self.is_settled:
             self.out.ask("stored")
             return
@@ -139,7 +127,7 @@ class GgsAccount:
         }
         for match in sorted(matches):
             self.out.ask("moves", match)
-        if self._archive.is_searching:
+        if self.archive.is_searching:
             self.out.ask("history")
         if self.games.with_status(GgsStatus.AWAY):
             self.out.ask("stored")
@@ -210,9 +198,9 @@ class GgsAccount:
             case wire.MatchList():
                 self._listed(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
-                self._archive.looked(lines)
+                self.archive.looked(lines)
             case wire.OtherMessage(wire.SERVICE, "history", lines):
-                self._archive.history(lines)
+                self.archive.history(lines)
             case wire.OtherMessage(wire.SERVICE, "finger", lines):
                 self._fingered(lines)
             case wire.Said():
@@ -295,4 +283,4 @@ class GgsAccount:
         if attempt is not None:
             self._challenges.refused(attempt.stored_id, message.text)
         elif message.text.startswith("no archived match"):
-            self._archive.give_up(is_lost=False)
+            self.archive.give_up(is_lost=False)

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from bot.base.errors import ProtocolError
 from bot.base.events import GameFinished, GameSnapshot, GameStarted, GameState, Opponent, speed_of
-from bot.servers.ggs.actions import Outbox
-from bot.servers.ggs.archive import TELLING_PLIES, Archive
+from bot.servers.ggs.archive import TELLING_PLIES
 from bot.servers.ggs.game import (
     RULES,
     USUAL,
@@ -23,10 +22,10 @@ from bot.servers.ggs.game import (
     start_of,
     type_of,
 )
-from bot.servers.ggs.games import GgsGames
 from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
-from bot.servers.ggs.matches import GgsMatch, Matches
-from bot.servers.ggs.requests import Asked, Requests
+from bot.servers.ggs.matches import GgsMatch
+from bot.servers.ggs.requests import Asked
+from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import (
     BoardEnded,
     Flag,
@@ -53,32 +52,15 @@ class Boards:
     """Brings our games up to date with the server's messages about their boards.
 
     Args:
-        name: Of our account.
+        state: Of the account.
         programs: Names of opponents that are programs, in lower case; the site does not mark them.
-        games: The games.
-        matches: Those that run.
-        requests: Those that the matches come from.
-        archive: Where the ends of games are looked up.
-        out: Takes commands and events.
     """
 
-    def __init__(
-        self,
-        name: str,
-        programs: frozenset[str],
-        games: GgsGames,
-        matches: Matches,
-        requests: Requests,
-        archive: Archive,
-        out: Outbox,
-    ) -> None:
-        self._name = name
+    def __init__(self, state: GgsState, programs: frozenset[str]) -> None:
+        self._name, self._out = state.name, state.out
+        self._games, self._matches, self._requests = state.games, state.matches, state.requests
+        self._archive = state.archive
         self._programs = programs
-        self._games = games
-        self._matches = matches
-        self._requests = requests
-        self._archive = archive
-        self._out = out
 
     def opponent(self, name: str, rating: float | None) -> Opponent:
         """The opponent of that name."""

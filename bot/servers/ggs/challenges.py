@@ -4,14 +4,11 @@ import logging
 from collections.abc import Callable
 
 from bot.base.events import OTHELLO_RANDOM, Challenge, ChallengeReceived, speed_of
-from bot.servers.ggs.actions import Outbox
-from bot.servers.ggs.archive import Archive
 from bot.servers.ggs.boards import GAME, Boards
 from bot.servers.ggs.game import type_of
-from bot.servers.ggs.games import GgsGames
 from bot.servers.ggs.lifecycle import GgsStatus, RequestEvent, RequestState
-from bot.servers.ggs.matches import Matches
-from bot.servers.ggs.requests import Asked, Requests
+from bot.servers.ggs.requests import Asked
+from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 
 logger = logging.getLogger(__name__)
@@ -26,32 +23,15 @@ class GgsChallenges:
     """Turns requests into challenges, and resumes adjourned games.
 
     Args:
-        name: Of our account.
-        games: The games.
-        matches: Those that run.
-        requests: Those on the server's list.
-        archive: Where the ends of games are looked up.
+        state: Of the account.
         boards: Knows which matches lack games.
-        out: Takes commands and events.
     """
 
-    def __init__(
-        self,
-        name: str,
-        games: GgsGames,
-        matches: Matches,
-        requests: Requests,
-        archive: Archive,
-        boards: Boards,
-        out: Outbox,
-    ) -> None:
-        self._name = name
-        self._games = games
-        self._matches = matches
-        self._requests = requests
-        self._archive = archive
+    def __init__(self, state: GgsState, boards: Boards) -> None:
+        self._name, self._out = state.name, state.out
+        self._games, self._matches, self._requests = state.games, state.matches, state.requests
+        self._archive = state.archive
         self._boards = boards
-        self._out = out
         self.most_games = 1
         """Most matches that the server lets us have at once."""
         self.may_begin: Callable[[int], bool] = lambda _: True

@@ -4,10 +4,9 @@ import logging
 
 from bot.base.errors import RefusedError
 from bot.base.events import ChatLine, MoveInfo, Room
-from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.game import GgsGame, discs
-from bot.servers.ggs.games import GgsGames
 from bot.servers.ggs.lifecycle import GgsStatus
+from bot.servers.ggs.state import GgsState
 from bot.servers.ggs.wire import Said, spoken, write_move
 
 logger = logging.getLogger(__name__)
@@ -17,15 +16,11 @@ class GgsGameActions:
     """Moves, resigns, aborts and talks.
 
     Args:
-        name: Of our account.
-        games: The games.
-        out: Takes commands and events.
+        state: Of the account.
     """
 
-    def __init__(self, name: str, games: GgsGames, out: Outbox) -> None:
-        self._name = name
-        self._games = games
-        self._out = out
+    def __init__(self, state: GgsState) -> None:
+        self._name, self._games, self._out = state.name, state.games, state.out
         self._said_last = ("", "", "")
         """Our last chat line in a game: board, match and text."""
 
