@@ -25,11 +25,11 @@ from storage.records import StoredDecision, StoredGame
 _MARKS = {
     "trap": MarkKind.BAIT,
     "fell": MarkKind.BAIT,
-    "best": MarkKind.SOUND,
-    "good": MarkKind.SOUND,
+    "best": MarkKind.GOOD,
+    "good": MarkKind.GOOD,
     "played": MarkKind.PLAYED,
 }
-_ORDER = (MarkKind.PLAYED, MarkKind.SOUND, MarkKind.BAIT)
+_ORDER = (MarkKind.PLAYED, MarkKind.GOOD, MarkKind.BAIT)
 
 
 @dataclass(frozen=True, slots=True)

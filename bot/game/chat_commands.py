@@ -122,7 +122,7 @@ def _eval(decision: Decision) -> str:
         decision.trial_draw.control if decision.move == decision.trial_draw.trap else decision.trial_draw.trap
     )
     name = game.move_name(position, game.parse_move(position, other))
-    return f"{found} A lot decided between it and {name}."
+    return f"{found} A random draw decided between it and {name}."
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:

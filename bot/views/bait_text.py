@@ -94,17 +94,17 @@ def price(share: float | None, text: str | None, unit: str) -> Place:
     return Sentence("{share} ({size})", {"share": game_share(share), "size": cost_place(text, unit)})
 
 
-def looks_place(reply: ReplyReport) -> Place:
+def scores_place(reply: ReplyReport) -> Place:
     """The shallow and the true value of a reply; only the latter if no shallower search is known."""
     fact = score_place(reply.their_text)
-    if len(reply.looks) < 2:
+    if len(reply.score_texts) < 2:
         return fact
     return Sentence(
-        "{first} at a glance, {last} in fact", {"first": score_place(reply.looks[0]), "last": fact}
+        "{first} at a glance, {last} in fact", {"first": score_place(reply.score_texts[0]), "last": fact}
     )
 
 
-def how_it_looks(
+def bait_comparison(
     bait: ReplyReport, best: ReplyReport, bests: Sequence[ReplyReport], steps: Sequence[int] = ()
 ) -> Sentence | None:
     """Compares a bait with the best replies at a depth where it looks no worse than any of them.

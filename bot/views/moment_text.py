@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bot.views.bait_text import bait_costs, how_it_looks, looks_place, people_play, price, score_place
+from bot.views.bait_text import bait_comparison, bait_costs, people_play, price, score_place, scores_place
 from bot.views.sentence import (
     BracketText,
     JoinedText,
@@ -30,7 +30,7 @@ from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 class MomentKind(StrEnum):
     """Kinds of outcomes of our moves."""
 
-    FELL = "fell"
+    TOOK_BAIT = "fell"
     """The reply took the bait."""
     SAW = "saw"
     """The best reply, where there was a bait."""
@@ -67,7 +67,7 @@ class MomentKind(StrEnum):
 
 
 _MOODS = {
-    MomentKind.FELL: "trap",
+    MomentKind.TOOK_BAIT: "trap",
     MomentKind.SAW: "good",
     MomentKind.CALM: "good",
     MomentKind.AVOIDED: "slip",
@@ -76,7 +76,7 @@ _MOODS = {
     MomentKind.LOOSE: "slip",
 }
 _LABELS: Mapping[MomentKind, Sentence] = {
-    MomentKind.FELL: Sentence("fallen into", you="you fell into the trap"),
+    MomentKind.TOOK_BAIT: Sentence("fallen into", you="you fell into the trap"),
     MomentKind.SAW: Sentence("seen through", you="you saw through the trap"),
     MomentKind.AVOIDED: Sentence("avoided the trap, but not quite the best reply"),
     MomentKind.SLIPPED: Sentence("avoided the trap, but a slip"),
@@ -285,7 +285,7 @@ def _kind(moment: _Moment) -> MomentKind:
     if len(decision.replies) == 1:
         return MomentKind.FORCED
     if has_bait and decision.forecast is not None and decision.forecast.is_taken:
-        return MomentKind.FELL
+        return MomentKind.TOOK_BAIT
     if decision.outcome is OutcomeKind.OPTIMAL:
         return MomentKind.SAW if has_bait else MomentKind.CALM
     if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided):
@@ -300,7 +300,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
     places, missed = moment.places, moment.missed
     are_many = len(moment.baits) > 1
     match kind:
-        case MomentKind.FELL:
+        case MomentKind.TOOK_BAIT:
             return _fell(moment)
         case MomentKind.SAW if are_many:
             return Sentence(
@@ -421,8 +421,12 @@ def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> lis
             first = Sentence("Another: {people} {move}.", places)
         elif is_blind or moment.decision.sets_traps:
             first = Sentence("A trap: {people} {move} here.", places)
-        looks = None if moment.best is None else how_it_looks(reply, moment.best, moment.bests, steps)
-        said.append(JoinedText([each for each in (first, looks, bait_costs(bait.cost)) if each is not None]))
+        score_texts = (
+            None if moment.best is None else bait_comparison(reply, moment.best, moment.bests, steps)
+        )
+        said.append(
+            JoinedText([each for each in (first, score_texts, bait_costs(bait.cost)) if each is not None])
+        )
     return said
 
 
@@ -494,7 +498,8 @@ def _how_picked(moment: _Moment) -> Sentence | None:
         case SearchMode.TRIAL:
             other = "" if decision.draw is None else decision.draw.other_name
             return Sentence(
-                "A lot decided between this move and {other}: one of them sets a trap, the other does not.",
+                "A random draw decided between this move and {other}: one of them sets a trap, "
+                "the other does not.",
                 {"other": MoveText(other)},
             )
         case SearchMode.ENGINE if source:
@@ -546,32 +551,32 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
     decision, played, best = moment.decision, moment.played, moment.best
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
     found = [
-        MomentFact("trap", term, MoveText(reply.name), looks_place(reply))
+        MomentFact("trap", term, MoveText(reply.name), scores_place(reply))
         for _, reply in moment.baits
         if reply != played
     ]
     if kind is MomentKind.FORCED:  # the title says all
         return found
     if played is not None:
-        is_fall = kind is MomentKind.FELL
-        parts: list[Place] = [looks_place(played)] if is_fall else []
+        took_bait = kind is MomentKind.TOOK_BAIT
+        parts: list[Place] = [scores_place(played)] if took_bait else []
         if decision.cost_centi:
             paid = price(moment.cost / WHOLE, decision.cost_text, moment.unit)
             parts.append(Sentence("cost {price}", {"price": paid}))
-        elif not is_fall:
-            parts.append(looks_place(played))
+        elif not took_bait:
+            parts.append(scores_place(played))
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
             parts.append(
                 Sentence("expected in {probability}", {"probability": ShareText(played.probability)})
             )
         said = Sentence("{name} played", moment.places, you="You played")
-        if is_fall:
+        if took_bait:
             said = Sentence("{name} took the bait", moment.places, you="You took the bait")
-        mood = "fell" if is_fall else "slip" if decision.cost_centi else "good"
+        mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
         found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:
-        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), looks_place(best)))
+        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_place(best)))
     return found
 
 

@@ -58,10 +58,12 @@ def summarise_report(
     """
     kinds = [each.kind for each in verdicts]
     traps = sum(each.is_trap for each in verdicts)
-    fell = kinds.count(MomentKind.FELL)
+    fell = kinds.count(MomentKind.TOOK_BAIT)
     us = WhoText("bot", bot)
     lost = sum(
-        made.cost or 0 for made, each in zip(decisions, verdicts, strict=True) if each.kind is MomentKind.FELL
+        made.cost or 0
+        for made, each in zip(decisions, verdicts, strict=True)
+        if each.kind is MomentKind.TOOK_BAIT
     )
     story: list[Place] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
     if not traps and (is_blind or sets_traps):

@@ -49,7 +49,7 @@ def rejudged(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decision(plain: dict[str, Any]) -> DecisionReport:
-    replies = [{"scores_centi": each.get("looks_centi"), **each} for each in plain["replies"]]
+    replies = [{"scores_centi": each.get("shown_centi"), **each} for each in plain["replies"]]
     found: DecisionReport = _made(DecisionReport, {**plain, "replies": replies})
     return found
 

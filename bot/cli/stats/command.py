@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from storage.database import Database
+    from storage.evidence.statistics.draws import DrawRate
     from storage.evidence.statistics.group_rows import GroupRows
     from storage.evidence.statistics.groups import By
-    from storage.evidence.statistics.lots import LotTraffic
     from storage.evidence.statistics.pace import Pace
     from storage.filters import Filters
 
@@ -51,7 +51,7 @@ def stats(
         bool,
         typer.Option(
             "--plan",
-            help="How many games or decisions an effect needs, instead; by the lots in the selected games.",
+            help="How many games or decisions an effect needs, instead; by the draws in the selected games.",
         ),
     ] = False,
     calibration: Annotated[
@@ -167,7 +167,7 @@ def _note_outdated(outdated: int) -> None:
         )
 
 
-_BY_THE_DRAW = "selects by what the lot decided, so what is left could not be compared"
+_BY_THE_DRAW = "selects by what was drawn, so what is left could not be compared"
 _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
@@ -230,24 +230,25 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     from bot.cli.stats.plan import plan_view
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
-    from storage.evidence.statistics.lots import lot_traffic
+    from storage.evidence.statistics.draws import read_draw_rate
     from storage.evidence.statistics.pace import recent_pace
 
-    async def read(database: "Database") -> "tuple[LotTraffic, Pace]":
+    async def read(database: "Database") -> "tuple[DrawRate, Pace]":
         async with database.read() as session:
-            return await lot_traffic(session, filters), await recent_pace(session, datetime.now(UTC), filters)
+            return await read_draw_rate(session, filters), await recent_pace(
+                session, datetime.now(UTC), filters
+            )
 
-    traffic, pace, decisions = None, None, plan_decisions()
+    rate, pace, decisions = None, None, plan_decisions()
     try:
-        traffic, pace = ask_database(context, read)
-        if traffic.games >= LEAST_GAMES:
-            rate = traffic.lots / traffic.games
-            decisions = plan_decisions(decisions_per_game=rate, measured_in=traffic.games)
+        rate, pace = ask_database(context, read)
+        if rate.games >= LEAST_GAMES:
+            decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
-        note(f"{error}; so the plan assumes how often a lot decides")
+        note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, plan_view(rows, traffic, pace), flat, nested=flat)
+    write(output, plan_view(rows, rate, pace), flat, nested=flat)
 
 
 def _trial(

@@ -244,8 +244,8 @@ def _endpoint(name: str, found: EndpointReport, verdict: TrialVerdict, also: str
 
 def _guard(guard: RandomisationCheck) -> str:
     if guard.draw.too_early is not None:
-        return f"Lot: too early to test. {_missing(guard)}"
-    return _missing(guard) if guard.broken else f"Lot ok. {_missing(guard)}"
+        return f"Randomisation: too early to test. {_missing(guard)}"
+    return _missing(guard) if guard.broken else f"Randomisation ok. {_missing(guard)}"
 
 
 def _warning(guard: RandomisationCheck, lacks: str, command: str = "DO NOT USE") -> list[str]:

@@ -33,7 +33,7 @@ ORDERS = {
     GameOrder.OLDEST.value: "oldest",
     GameOrder.STRONGEST.value: "strongest opponent",
     GameOrder.LONGEST.value: "longest",
-    GameOrder.FALLEN.value: "most baits taken",
+    GameOrder.MOST_BAITS_TAKEN.value: "most baits taken",
 }
 _WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
 

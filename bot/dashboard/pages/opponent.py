@@ -372,7 +372,7 @@ async def load(database: Database, query: Query) -> OpponentView:
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
-        baits = await list_baits(session, counts, BaitFate.FELL, BaitOrder.EXPECTED_LOSS, CARDS)
+        baits = await list_baits(session, counts, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = [await read_card(session, bait) for bait in baits]
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(

@@ -45,7 +45,7 @@ ORDERS = {
 }
 OLD_ORDERS = {"surprise": BaitOrder.EXPECTED_LOSS.value}
 """Names of 0.2, with today's."""
-FATES = {BaitFate.ALL.value: "all", BaitFate.FELL.value: "fell", BaitFate.HELD.value: "left alone"}
+FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "fell", BaitFate.HELD.value: "left alone"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ async def load(database: Database, query: Query) -> TrapsView:
 
 def _count(group: BaitGroup, fate: BaitFate) -> int:
     match fate:
-        case BaitFate.FELL:
+        case BaitFate.TAKEN:
             return group.taken
         case BaitFate.HELD:
             return group.met - group.taken

@@ -20,7 +20,7 @@ from bot.dashboard.rendering import query_text
 from bot.views.values_text import signed, title_of
 from bot.views.verdict_text import evidence, headline, label, lower_first, outcome_name, outlook, warning
 from storage.database import Database
-from storage.evidence.inference.any_time import AnyTimeEstimate, Looks
+from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.persons import Floats
@@ -44,7 +44,7 @@ class WorksView:
 
     report: TrialReport | None
     """None: there has been no trial."""
-    looks: Looks | None
+    interim_analyses: InterimAnalyses | None
     """The difference in score after each game; None: nothing is compared."""
     groups: tuple[GroupStatistics, ...]
     """All games that pass the filters, by game and player."""
@@ -118,7 +118,11 @@ class WorksView:
 
     def funnel(self) -> Markup:
         """The difference after each game."""
-        return Markup() if self.looks is None else line_chart(_funnel(self.looks, self.names))
+        return (
+            Markup()
+            if self.interim_analyses is None
+            else line_chart(_funnel(self.interim_analyses, self.names))
+        )
 
     def strata(self) -> Markup:
         """The difference by game, site, speed and rating band."""
@@ -152,21 +156,25 @@ class WorksView:
             "strata": []
             if self.report is None or self.report.games is None
             else _stratum_rows(self.report.games),
-            "funnel": [] if self.looks is None else _look_rows(self.looks),
+            "funnel": [] if self.interim_analyses is None else _interim_rows(self.interim_analyses),
         }
 
 
-def _funnel(looks: Looks, names: tuple[str, str]) -> LineChart:
-    readable, half = looks.readable, looks.half_width
-    first = int(readable.argmax()) if readable.any() else len(looks.mean)
-    x = looks.n[first:]
+def _funnel(interim_analyses: InterimAnalyses, names: tuple[str, str]) -> LineChart:
+    readable, half = interim_analyses.readable, interim_analyses.half_width
+    first = int(readable.argmax()) if readable.any() else len(interim_analyses.mean)
+    x = interim_analyses.n[first:]
 
     def shown(values: Floats) -> Floats:
         # It may become too early again: somebody with many games makes the others count for less.
         return np.where(readable, 100 * values, np.nan)[first:]
 
-    mean, low, high = shown(looks.mean), shown(looks.mean - half), shown(looks.mean + half)
-    is_clear = readable & (np.abs(looks.mean) > half)
+    mean, low, high = (
+        shown(interim_analyses.mean),
+        shown(interim_analyses.mean - half),
+        shown(interim_analyses.mean + half),
+    )
+    is_clear = readable & (np.abs(interim_analyses.mean) > half)
     unclear = np.flatnonzero(~is_clear[first:])
     clear = int(unclear[-1]) + 1 if len(unclear) else 0
     mark = None
@@ -253,13 +261,13 @@ def _stratum_rows(report: GamesReport) -> Rows:
     return rows
 
 
-def _look_rows(looks: Looks) -> Rows:
+def _interim_rows(interim_analyses: InterimAnalyses) -> Rows:
     """One row a game from the first that may be read."""
-    half = looks.half_width
+    half = interim_analyses.half_width
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}
-        for at, mean in enumerate(looks.mean)
-        if looks.readable[at]
+        for at, mean in enumerate(interim_analyses.mean)
+        if interim_analyses.readable[at]
     ]
 
 
@@ -273,11 +281,11 @@ async def _load(database: Database, query: Query) -> WorksView:
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)
     report = None if trial is None else await asyncio.to_thread(trial.report, at)
-    looks = None
+    interim_analyses = None
     if report is not None and report.games is not None:
         is_comparison = report.games.guard.lacks_an_arm(report.games) is None
-        looks = report.looks if is_comparison else None
-    return WorksView(report, looks, tuple(groups), filter_texts(filters))
+        interim_analyses = report.interim_analyses if is_comparison else None
+    return WorksView(report, interim_analyses, tuple(groups), filter_texts(filters))
 
 
 def works_page() -> Page:

@@ -150,7 +150,7 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     assert "The paper's trap by accident: d5" in shown
 
 
-async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
+async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
     made = drawn_decision(trap=False)
 
     async def write(session: AsyncSession) -> StoredGame:

@@ -155,11 +155,11 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
             "--without-suspects: a plan does not tell",
         ),
         (("--trial", "t9", "--by", "player"), "--by: a trial's report has groups of its own, the strata"),
-        (("--trial", "t9", "--engine", "trappy"), "--player: selects by what the lot decided"),
-        (("--trial", "t9", "--version", "1"), "--version: selects by what the lot decided"),
+        (("--trial", "t9", "--engine", "trappy"), "--player: selects by what was drawn"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by what was drawn"),
         (
             ("--trial", "t9", "--settings", SETTINGS),
-            "--settings: selects by what the lot decided, so what is left could not be compared",
+            "--settings: selects by what was drawn, so what is left could not be compared",
         ),
         (("--arms", "trappy,standard"), "--arms: names two players of a trial; give --trial, too"),
     ],
@@ -215,10 +215,10 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; so the plan assumes how often a lot decides" in err
+    assert "; so the plan assumes how often a draw decides" in err
 
 
-def lots(path: Path, games: int, decisions: int) -> None:
+def draws(path: Path, games: int, decisions: int) -> None:
     """Finished games of the player that draws decisions, and the given number of randomised decisions in the
     first one."""
 
@@ -242,7 +242,7 @@ def decision_rows(desdemona: Command, *options: str) -> list[dict[str, object]]:
 
 
 def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 30, 10)
+    draws(migrated_file, 30, 10)
     for row in decision_rows(desdemona):
         assert (row["per_game"], row["measured_in"]) == (pytest.approx(1 / 3), 30)
         assert row["fixed_games"] == pytest.approx(3 * float(str(row["fixed"])))
@@ -255,14 +255,14 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
 
 
 def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 29, 10)
+    draws(migrated_file, 29, 10)
     assert {row["measured_in"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
     assert "until there are 30 finished games of randomised with people; there are 29." in told
 
 
-def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 30, 0)
+def test_a_plan_without_any_draw_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    draws(migrated_file, 30, 0)
     assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
     assert "0 randomised ones got a reply in 30 finished games with people, so no number of such" in told
@@ -319,7 +319,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     told = " ".join(out.split())
     assert (
         "41 games drawn: trappy 21, standard 20; 40 counted, 4 persons (P 4). "
-        "Lot: too early to test. Missing 1 / 0." in told
+        "Randomisation: too early to test. Missing 1 / 0." in told
     )
     assert (
         "score (planned endpoint): too early to say. 40 games with 4 people so far. "
@@ -339,7 +339,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
 _by_lot: dict[tuple[str, ...], bytes] = {}
 
 
-def by_lot(path: Path, arms: tuple[str, ...]) -> None:
+def store_drawn(path: Path, arms: tuple[str, ...]) -> None:
     """Into an empty database a trial with eight randomised decisions of four persons, made only once."""
     if arms in _by_lot:
         path.write_bytes(_by_lot[arms])
@@ -372,14 +372,14 @@ def by_lot(path: Path, arms: tuple[str, ...]) -> None:
 
 
 def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised",))
+    store_drawn(migrated_file, ("randomised",))
     status, out, err = desdemona("stats", "--trial", "m1")
     assert (status, err) == (0, "")
     told = " ".join(out.split())
     assert "Trial m1: single randomised decisions, a trap less none, since 2026-11-25." in told
     assert (
         "8 decisions drawn: trap 4, no trap 4; 8 counted, 4 persons (P 4). "
-        "Lot: too early to test. Missing 0 / 0." in told
+        "Randomisation: too early to test. Missing 0 / 0." in told
     )
     said = (
         "too early to say. 8 decisions with 4 people so far. "
@@ -400,7 +400,7 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
 
 
 def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
     _, out, _ = desdemona("stats", "--trial", "m1")
     assert "Trial m1: randomised less standard" in out
     assert "8 decisions drawn: trap 4, no trap 4; 8 counted" in " ".join(out.split())
@@ -419,7 +419,7 @@ def changed(path: Path, statement: str) -> None:
 
 
 def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
 
     def damage(statement: str) -> None:
         changed(migrated_file, statement)
@@ -458,7 +458,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
 @pytest.mark.parametrize(
     ("where", "command"),
     [
-        ("storage.evidence.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
+        ("storage.evidence.queries.trial_report.games_report_and_interim", ("--trial", "m1")),
         ("storage.evidence.queries.trial_report.decisions_report", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
@@ -475,7 +475,7 @@ def test_a_bug_of_ours_is_no_damaged_record(
     where: str,
     command: tuple[str, ...],
 ) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
 
     def broken(*_: object, **__: object) -> None:
         raise bug
@@ -486,7 +486,7 @@ def test_a_bug_of_ours_is_no_damaged_record(
 
 
 def test_json_of_a_trial_hides_what_is_too_early(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
     told = json.loads(desdemona("stats", "--trial", "m1", "--format", "json")[1])
     for estimate in (told["score"]["estimate"], told["decisions"]["cost"]["any_time"]["estimate"]):
         assert (estimate["mean"], estimate["too_early"], estimate["n"]) == (None, True, 8)

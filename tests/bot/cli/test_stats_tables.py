@@ -126,12 +126,12 @@ def test_both_endpoints_have_a_colon_and_four_decimals(even: list[Game]) -> None
 
 
 def test_a_player_without_games_has_no_estimate() -> None:
-    """Five games of one of the two: their number and no result, and the lot cannot be tested."""
+    """Five games of one of the two: their number and no result, and the draw cannot be tested."""
     report = report_of([game(number, treated=True) for number in range(5)])
     found = lines(report)
     assert found[1] == (
         "5 games drawn: trappy 5, standard 0; 5 counted, 5 persons (P 5). "
-        "Lot: too early to test. Missing 0 / 0."
+        "Randomisation: too early to test. Missing 0 / 0."
     )
     assert one(found, "score (") == (
         "score (planned endpoint): too early to say. 5 games with 5 people so far. "
@@ -149,14 +149,14 @@ def test_a_player_without_games_has_no_estimate() -> None:
 
 @pytest.mark.parametrize(("only", "empty"), [(True, "standard"), (False, "trappy")])
 def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: str) -> None:
-    """Drawn with a chance near to certain; the lot is in order, the other's only game has no result."""
+    """Drawn with a chance near to certain; the draw is in order, the other's only game has no result."""
     rows = [
         game(number, treated=only, chance=0.999 if only else 0.001, person=number % 60)
         for number in range(200)
     ]
     rows.append(game(200, treated=not only, chance=0.999 if only else 0.001, score=None, person=3))
     found = lines(report_of(rows))
-    assert "Lot ok. " in found[1]
+    assert "Randomisation ok. " in found[1]
     assert one(found, "score (") == (
         "score (planned endpoint): too early to say. 200 games with 60 people so far, and none of them "
         f"with {empty}: there is nothing to compare."
@@ -178,7 +178,7 @@ def test_a_small_stratum_has_no_point_estimate(even: list[Game]) -> None:
     assert "+" not in row
 
 
-def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
+def test_an_empty_move_of_the_draw_has_no_estimate() -> None:
     rows = [decision(n, person=n % 60, treated=True, chance=0.999) for n in range(600)]
     alone = trial(arms=("randomised",), endpoint=Endpoint.COST)
     found = lines_of(decisions_view(alone, decisions_report(rows, TrialTerms(planned_decisions=500), NOW)))
@@ -192,10 +192,10 @@ def test_an_empty_move_of_the_lot_has_no_estimate() -> None:
     assert not any(line.startswith("at one look") for line in found)
 
 
-def test_no_warning_while_the_lot_is_in_order(even: list[Game]) -> None:
+def test_no_warning_while_the_draw_is_in_order(even: list[Game]) -> None:
     found = lines(report_of(even))
     assert found[0].startswith("Trial t1: trappy less standard")
-    assert "Lot ok. Missing 0 / 0." in found[1]
+    assert "Randomisation ok. Missing 0 / 0." in found[1]
     assert "DO NOT USE" not in " ".join(found)
 
 
@@ -212,16 +212,16 @@ def test_costs_that_one_player_lacks_are_not_to_be_used(even: list[Game]) -> Non
     assert found[0] == warning
     assert found.count(warning) == 2
     assert found[found.index(one(found, "cost (second")) - 1] == warning
-    assert "Lot ok. Missing 0 / 0." in found[2]
+    assert "Randomisation ok. Missing 0 / 0." in found[2]
 
 
-def test_a_trial_whose_lot_is_broken_says_so_first(even: list[Game]) -> None:
+def test_a_trial_whose_draw_is_broken_says_so_first(even: list[Game]) -> None:
     biased = report_of([row for row in even if row.treated])
     assert biased.guard.broken == ("draw",)
     found = lines(biased)
     assert found[0] == "DO NOT USE: the draws do not follow the recorded chances. Missing 0 / 0."
     assert found[2].startswith("Trial t1")
-    assert "Lot ok" not in " ".join(found)
+    assert "Randomisation ok" not in " ".join(found)
 
 
 def test_a_trial_in_which_one_player_lacks_results_says_so_first(even: list[Game]) -> None:
@@ -253,9 +253,9 @@ def drawn(*, cost: float, value: float, planned_n: int = 500, persons: int = 60)
             expected_trap=0.05 + number % 3 / 100,
             cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
             value_trap=value,
-            value_sound=0.5,
+            value_control=0.5,
             mean_trap=0.1,
-            mean_sound=0.1,
+            mean_control=0.1,
         )
         for number in range(600)
     ]
@@ -327,7 +327,7 @@ def test_decisions_beside_games_are_exploratory() -> None:
     assert one(found, "cost (exploratory): ")
 
 
-def test_decisions_whose_lot_is_broken_say_so_first() -> None:
+def test_decisions_whose_draw_is_broken_say_so_first() -> None:
     rows = [decision(n, person=n // 10, cost=None if n % 4 == 1 else 0.1) for n in range(600)]
     found = lines_of(decisions_view(trial(arms=("randomised",), endpoint=Endpoint.COST),
                                     decisions_report(rows, TrialTerms(), NOW)))  # fmt: skip

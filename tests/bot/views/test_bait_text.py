@@ -4,9 +4,9 @@ import pytest
 
 from bot.base.rounding import NO_VALUE
 from bot.views.bait_text import (
+    bait_comparison,
     cost_text,
     game_share,
-    how_it_looks,
     people_play,
     price,
     probability_text,
@@ -83,13 +83,13 @@ def _reply(name: str, *scores: int) -> ReplyReport:
 )
 def test_looks(bait: tuple[int, ...], best: tuple[int, ...], words: str) -> None:
     sound = _reply("best", *best)
-    found = how_it_looks(_reply("bait", *bait), sound, [sound])
+    found = bait_comparison(_reply("bait", *bait), sound, [sound])
     assert ("" if found is None else str(found)) == words
 
 
 def test_it_has_to_look_good_beside_every_best_reply() -> None:
     one, other = _reply("one", 10, 10, 0), _reply("other", -5, 10, 0)
-    said = how_it_looks(_reply("bait", 0, 0, 90), one, [one, other])
+    said = bait_comparison(_reply("bait", 0, 0, 90), one, [one, other])
     assert str(said) == "Looking 3 plies ahead it looks better than one."
 
 

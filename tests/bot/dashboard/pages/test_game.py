@@ -98,12 +98,12 @@ async def test_it_opens_at_the_bait_that_was_taken(database: Database, visitor: 
     assert (await visitor.json(f"/dash/api/game/{game.id}"))["ply"] == 1
 
 
-async def test_a_lot_is_told(database: Database, visitor: Visitor) -> None:
+async def test_a_draw_is_told(database: Database, visitor: Visitor) -> None:
     async with database.write() as session:
         game = await opened(session)
         await settled(session, game.id, 0, drawn_decision(trap=True), None)
     page = await visitor.text(f"/dash/games/{game.id}?ply=0")
-    assert "A lot decided between <strong>f7</strong>" in page
+    assert "A random draw decided between <strong>f7</strong>" in page
     assert "drawn: <strong>f7</strong>" in page
 
 

@@ -26,7 +26,7 @@ async def test_a_card_tells_the_whole_story(database: Database, visitor: Visitor
         "Looking 2 and 3 plies ahead it looks better than e5.",
         f"/dash/games/{game.id}?ply=0#moment",
         'class="arrow-bait"',
-        'class="arrow-sound"',
+        'class="arrow-good"',
         "Anna",
         "1600",
     ):

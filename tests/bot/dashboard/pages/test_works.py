@@ -71,8 +71,8 @@ async def test_the_numbers_are_those_of_the_trial(database: Database, visitor: V
     page = await visitor.text("/dash/works")
     assert score.mean is not None
     assert f"Trappy scores {100 * score.mean:.1f} points more in a hundred games." in page
-    assert report.looks is not None
-    assert report.looks.mean[-1] == pytest.approx(score.mean)
+    assert report.interim_analyses is not None
+    assert report.interim_analyses.mean[-1] == pytest.approx(score.mean)
     last = (await visitor.text("/dash/api/works.csv?table=funnel")).splitlines()[-1].split(",")
     assert [float(each) for each in last] == pytest.approx([GAMES, score.mean, score.low, score.high])
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import bot.arena
-from bot.charts.looks import look_of
 from bot.charts.pieces import river
+from bot.charts.themes import theme_of
 from tests.bot.charts.parsing import parsed, with_class
 
 BOARD = Path(bot.arena.__file__).parent / "static" / "board"
@@ -20,7 +20,7 @@ def test_pieces_have_the_same_names(game: str, sides: tuple[str, str]) -> None:
     (block,) = re.findall(rf"\n  {game}: {{.*?twoSides\({{\n(.*?)\n    }}\)", GAMES, re.DOTALL)
     names = dict(re.findall(rf'(\w): \[say\("{sides[0]} (\w+)"\), say\("{sides[1]} \2"\)\]', block))
     assert len(names) == block.count("\n") + 1
-    pieces = look_of(game).pieces
+    pieces = theme_of(game).pieces
     assert {letter: (each.side, each.name) for letter, each in pieces.items()} == {
         case: (side, name)
         for letter, name in names.items()
@@ -31,13 +31,13 @@ def test_pieces_have_the_same_names(game: str, sides: tuple[str, str]) -> None:
 def test_boards_have_the_same_edges_and_turns() -> None:
     for game in ("othello", "chess", "xiangqi", "connect4"):
         (block,) = re.findall(rf"\n  {game}: {{\n(.*?)\n  }},", GAMES, re.DOTALL)
-        look = look_of(game)
+        theme = theme_of(game)
         edges = re.findall(r"edges: {(.*?)}", block)
-        assert look.edges == (tuple(re.findall(r"(\w+):", edges[0])) if edges else ("top", "left"))
-        assert look.turns == ("turns: true" in block)
-        assert look.starts_at_top == ('topRow: "last"' not in block)
-        assert look.surface == (re.findall(r'board: "(\w+)"', block) or ["felt"])[0]
-        assert look.numbers_files == ("FILES" in "".join(edges))
+        assert theme.edges == (tuple(re.findall(r"(\w+):", edges[0])) if edges else ("top", "left"))
+        assert theme.turns == ("turns: true" in block)
+        assert theme.starts_at_top == ('topRow: "last"' not in block)
+        assert theme.surface == (re.findall(r'board: "(\w+)"', block) or ["felt"])[0]
+        assert theme.numbers_files == ("FILES" in "".join(edges))
 
 
 def test_the_river_board_has_its_lines() -> None:
@@ -58,5 +58,5 @@ def test_the_river_board_has_its_lines() -> None:
 
 
 def test_variants_of_chess_look_like_chess() -> None:
-    assert look_of("crazyhouse") is look_of("chess")
-    assert look_of("tictactoe").pieces == {}
+    assert theme_of("crazyhouse") is theme_of("chess")
+    assert theme_of("tictactoe").pieces == {}

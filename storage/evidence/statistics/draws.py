@@ -14,16 +14,16 @@ from storage.tables.games import DecisionRow, GameRow, OpponentRow
 
 
 @dataclass(frozen=True, slots=True)
-class LotTraffic:
+class DrawRate:
     """The rate of randomised decisions in games with people."""
 
     games: int
     """Finished and settled games of players that draw single decisions."""
-    lots: int
+    draws: int
     """Their drawn decisions that got a reply, the only ones that count in a trial."""
 
 
-def is_by_lot() -> ColumnElement[bool]:
+def is_trial_draw() -> ColumnElement[bool]:
     """Whether a decision was drawn, as a condition on `DecisionRow` and `GameRow`.
 
     If unknown, since the record was damaged when migration 0012 read it: whether the player draws.
@@ -32,7 +32,7 @@ def is_by_lot() -> ColumnElement[bool]:
     return or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING)))
 
 
-async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> LotTraffic:
+async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
     """The rate of randomised decisions in the finished games with people that pass the filters."""
     which = (
         GameRow.player.in_(DRAWING),
@@ -43,4 +43,4 @@ async def lot_traffic(session: AsyncSession, filters: Filters | None = None) -> 
     )
     program = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
     games = (await read_games(session, *which, GameRow.opponent_id.not_in(program))).games
-    return LotTraffic(len(games), int(games["draws_answered"].sum()))
+    return DrawRate(len(games), int(games["draws_answered"].sum()))

@@ -24,7 +24,7 @@ class Surface(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PieceLook:
+class PieceTheme:
     """One kind of piece of one side."""
 
     side: str
@@ -36,13 +36,13 @@ class PieceLook:
 
 
 @dataclass(frozen=True, slots=True)
-class GameLook:
+class GameTheme:
     """The appearance of a game for drawings."""
 
     key: str
-    """Begins the ids of its shapes; games that look the same share them."""
+    """Begins the ids of its shapes; games that theme the same share them."""
     surface: Surface
-    pieces: Mapping[str, PieceLook] = field(default_factory=dict)
+    pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
     """By letter in `Game.board_rows`; pieces of other letters are drawn as letters."""
     edges: tuple[str, ...] = ()
     """Which edges have labels: ``top``, ``bottom``, ``left``."""
@@ -54,16 +54,16 @@ class GameLook:
     """Files have numbers, counted by each side from its own right hand, instead of letters."""
 
 
-def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceLook]:
+def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
     """Pieces whose letters differ in case: each kind with its name, Latin letter, and two Chinese ones."""
     pieces = {}
     for letter, (name, latin, han) in kinds.items():
-        pieces[letter] = PieceLook(first, name, latin, han[:1])
-        pieces[letter.lower()] = PieceLook(second, name, latin, han[1:])
+        pieces[letter] = PieceTheme(first, name, latin, han[:1])
+        pieces[letter.lower()] = PieceTheme(second, name, latin, han[1:])
     return pieces
 
 
-_CHESS = GameLook(
+_CHESS = GameTheme(
     key="chess",
     surface=Surface.CHECKS,
     pieces=_two_sides(
@@ -79,15 +79,15 @@ _CHESS = GameLook(
     edges=("bottom", "left"),
     turns=True,
 )
-_LOOKS = {
-    "othello": GameLook(
+_THEMES = {
+    "othello": GameTheme(
         key="othello",
         surface=Surface.FELT,
-        pieces={"b": PieceLook("black", ""), "w": PieceLook("white", "")},
+        pieces={"b": PieceTheme("black", ""), "w": PieceTheme("white", "")},
         edges=("top", "left"),
         starts_at_top=True,
     ),
-    "xiangqi": GameLook(
+    "xiangqi": GameTheme(
         key="xiangqi",
         surface=Surface.POINTS,
         pieces=_two_sides(
@@ -107,32 +107,32 @@ _LOOKS = {
         turns=True,
         numbers_files=True,
     ),
-    "connect4": GameLook(
+    "connect4": GameTheme(
         key="connect4",
         surface=Surface.FELT,
-        pieces={"r": PieceLook("red", ""), "y": PieceLook("yellow", "")},
+        pieces={"r": PieceTheme("red", ""), "y": PieceTheme("yellow", "")},
         edges=("top", "left"),
     ),
     **dict.fromkeys(["chess", *(game.name for game in CHESS_VARIANTS)], _CHESS),
 }
-_UNKNOWN = GameLook(key="letters", surface=Surface.FELT, edges=("top", "left"), starts_at_top=True)
+_UNKNOWN = GameTheme(key="letters", surface=Surface.FELT, edges=("top", "left"), starts_at_top=True)
 
 
-def look_of(game: str) -> GameLook:
-    """How a game looks, by its name; other games have letters for pieces on a plain board."""
-    return _LOOKS.get(game, _UNKNOWN)
+def theme_of(game: str) -> GameTheme:
+    """How a game themes, by its name; other games have letters for pieces on a plain board."""
+    return _THEMES.get(game, _UNKNOWN)
 
 
-def shapes(look: GameLook) -> Markup:
+def shapes(theme: GameTheme) -> Markup:
     """The pieces of a game, each with the id ``KEY-LETTER``, but not its board."""
-    return joined(*_shapes(look))
+    return joined(*_shapes(theme))
 
 
-def _shapes(look: GameLook) -> Iterator[Markup]:
-    if look.surface == Surface.POINTS:
+def _shapes(theme: GameTheme) -> Iterator[Markup]:
+    if theme.surface == Surface.POINTS:
         yield ball("wood")
-    for letter, piece in look.pieces.items():
-        id_ = f"{look.key}-{letter}"
+    for letter, piece in theme.pieces.items():
+        id_ = f"{theme.key}-{letter}"
         if piece.han:
             yield stone(id_, piece.han, piece.letter, piece.side)
         elif piece.name:
@@ -141,9 +141,9 @@ def _shapes(look: GameLook) -> Iterator[Markup]:
             yield disc(id_, piece.side)
 
 
-def surface(look: GameLook, id_: str, columns: int, rows: int) -> Markup:
+def surface(theme: GameTheme, id_: str, columns: int, rows: int) -> Markup:
     """The empty board of a game."""
-    match look.surface:
+    match theme.surface:
         case Surface.POINTS:
             return river(id_)
         case Surface.CHECKS:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.judgement import classify_reply
 from storage.database import Database
-from storage.evidence.statistics.lots import DRAWING, LotTraffic, lot_traffic
+from storage.evidence.statistics.draws import DRAWING, DrawRate, read_draw_rate
 from storage.filters import Filters
 from storage.ledger.games import finish_game
 from storage.records import MATCH_SITE, GameResult
@@ -18,10 +18,10 @@ from tests.storage.samples import OPTIMAL, UNANSWERED, decision, drawn_decision,
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 
-async def played(session: AsyncSession, key: str, lots: int, *, is_over: bool = True, **changes: Any) -> int:
-    """A game with so many answered decisions by lot, one without an answer, and one without a lot."""
+async def played(session: AsyncSession, key: str, draws: int, *, is_over: bool = True, **changes: Any) -> int:
+    """A game with so many answered randomised decisions, one without an answer, and one without a draw."""
     game_id = (await opened(session, key, **({"player": "randomised"} | changes))).id
-    for number in range(lots):
+    for number in range(draws):
         made = drawn_decision(trap=number % 2 == 0)
         reply = made.chosen.replies[0].reply
         await settled(session, game_id, 2 * number, made, classify_reply(made, reply))
@@ -36,9 +36,9 @@ def test_who_draws() -> None:
     assert DRAWING == ("randomised",)
 
 
-async def test_answered_lots_in_finished_games_with_people(database: Database) -> None:
+async def test_answered_draws_in_finished_games_with_people(database: Database) -> None:
     async with database.write() as session:
-        assert await lot_traffic(session) == LotTraffic(0, 0)
+        assert await read_draw_rate(session) == DrawRate(0, 0)
         await played(session, "two", 2)
         await played(session, "none", 0, opponent_id="bert")
         await played(session, "open", 3, is_over=False)
@@ -53,14 +53,14 @@ async def test_answered_lots_in_finished_games_with_people(database: Database) -
         await finish_game(
             session, aborted, result=None, end_reason="aborted", moves=["f5"], at=NOON, aborted=True
         )
-        assert await lot_traffic(session) == LotTraffic(games=2, lots=2)
-        assert await lot_traffic(session, Filters(opponent_id="bert")) == LotTraffic(games=1, lots=0)
-        assert await lot_traffic(session, Filters(game="chess")) == LotTraffic(0, 0)
+        assert await read_draw_rate(session) == DrawRate(games=2, draws=2)
+        assert await read_draw_rate(session, Filters(opponent_id="bert")) == DrawRate(games=1, draws=0)
+        assert await read_draw_rate(session, Filters(game="chess")) == DrawRate(0, 0)
 
 
-async def test_what_nobody_knows_is_no_lot(database: Database) -> None:
+async def test_what_nobody_knows_is_no_draw(database: Database) -> None:
     """The records were damaged before they said what chose the move in a column of its own."""
     async with database.write() as session:
         await played(session, "three", 3)
         await session.execute(text("UPDATE decisions SET search_mode = NULL WHERE ply <= 2"))
-        assert await lot_traffic(session) == LotTraffic(games=1, lots=1)
+        assert await read_draw_rate(session) == DrawRate(games=1, draws=1)
