@@ -1,6 +1,7 @@
 """`desdemona page opponent`: who is meant, and the same numbers as the dashboard's page."""
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from tests.storage.samples import opened
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def met(migrated_file: Path) -> None:
+@pytest.fixture(scope="module")
+def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     async def fill(database: Database) -> None:
         await regular(database, 22)
         async with database.write() as session:
@@ -32,7 +33,14 @@ def met(migrated_file: Path) -> None:
                 await finish_game(session, game.id, result=GameResult.WIN, end_reason="left", moves=["f5"])
             await add_block(session, "arena", "ben")
 
-    in_database(migrated_file, fill)
+    path = Path(shutil.copy(template, tmp_path_factory.mktemp("filled") / "desdemona.db"))
+    in_database(path, fill)
+    return path
+
+
+@pytest.fixture
+def met(migrated_file: Path, filled: Path) -> None:
+    shutil.copy(filled, migrated_file)
 
 
 @pytest.mark.usefixtures("met")
