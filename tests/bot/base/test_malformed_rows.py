@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from bot.base.config import DashboardConfig
 from bot.base.malformed_rows import CHECK_S, MalformedRows, check_at_start
-from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
+from bot.views.menu import pages
 from storage.database import Database
 from storage.evidence.exports.rows import EXPORTS, What, export_rows
 from storage.evidence.statistics.group_rows import count_outdated
