@@ -1,16 +1,11 @@
 """Statistics from the summaries of drawn databases, against the same from single replies."""
 
-import asyncio
 import random
-import shutil
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -87,26 +82,12 @@ async def compare(session: AsyncSession, rng: random.Random) -> None:
     assert await session.scalar(select(func.count()).select_from(GameSummaryRow)) == len(games)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 async def test_summaries_count_what_the_replies_say(database: Database, seed: int) -> None:
     rng = random.Random(seed)
     async with database.write() as session:
         await fill(session, rng, games=25)
         await compare(session, rng)
-
-
-@given(rng=st.randoms(use_true_random=True), games=st.integers(0, 12))
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_drawn_databases(sqlite_template: Path, tmp_path: Path, rng: random.Random, games: int) -> None:
-    async def check() -> None:
-        shutil.copy(sqlite_template, tmp_path / "drawn.db")
-        database = await Database.open(f"sqlite:///{tmp_path / 'drawn.db'}")
-        async with database.write() as session:
-            await fill(session, rng, games)
-            await compare(session, rng)
-        await database.close()
-
-    asyncio.run(check())
 
 
 async def test_only_the_first_games_of_a_person_count(
