@@ -8,13 +8,6 @@ from pathlib import Path
 from tests.code_map import PAGE, module_graph, module_name, module_path, sources, tree_of
 
 GUARDED = ("bot", "engine", "lab", "storage")
-UNGUARDED = {
-    "lab.mutants.mutant_runner": "`make mutants` runs it",
-    "lab.mutants.native_build": "likewise",
-    "lab.training.network_descent": "needs torch and hours",
-    "lab.training.networks": "likewise",
-}
-"""Modules without a test, and why."""
 BEGIN, END = "<!-- tests of other names -->", "<!-- end of tests -->"
 _MOST_STEPS = 3
 """Imports from a test to the module that it guards."""

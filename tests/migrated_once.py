@@ -1,51 +1,55 @@
 """New SQLite databases with the tables that the migrations made once, for tests.
 
 To migrate an empty database takes a quarter of a second of processor time, and hundreds of tests open one.
-Here the statements that made the tables of the first run again; the rest of `Database.open` is as ever.
+Here the first one is copied; the rest of `Database.open` is as ever.
 """
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 from sqlalchemy import create_engine
-from sqlalchemy.engine import Connection
+from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import NullPool
 
 from storage import migrate
 
-_upgrade = migrate._upgrade
+_upgrade = migrate.upgrade
 
 
 @cache
-def _statements(head: str) -> tuple[str, ...]:
-    """What makes the tables, indices and views of a database that was migrated to this revision."""
+def _migrated() -> bytes:
+    """A migrated database."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "migrated.db"
         with create_engine(f"sqlite:///{path}", poolclass=NullPool).begin() as connection:
-            _upgrade(connection)
-        migrated = sqlite3.connect(path)
-        made = migrated.execute(
-            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
-        ).fetchall()
-        migrated.close()
-    return (*(sql for (sql,) in made), f"INSERT INTO alembic_version VALUES ('{head}')")
+            migrate._upgrade(connection)
+        return path.read_bytes()
 
 
-def _upgrade_once(connection: Connection) -> None:
-    if connection.dialect.name != "sqlite" or migrate._current(connection) is not None:
-        _upgrade(connection)
-        return
-    for statement in _statements(migrate.head()):
-        connection.exec_driver_sql(statement)
+def _copy(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as new, closing(sqlite3.connect(":memory:")) as migrated:
+        migrated.deserialize(_migrated())
+        migrated.backup(new)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size == 0
+
+
+async def _copied(engine: AsyncEngine, patience_s: float = 0.0) -> None:
+    path = Path(engine.url.database or "")
+    if engine.dialect.name == "sqlite" and _is_empty(path):
+        _copy(path)
+    await _upgrade(engine, patience_s)
 
 
 @contextmanager
 def migrations(wanted: bool) -> Iterator[None]:
     """New databases that are opened in the block are migrated, as outside the tests, or copied."""
-    with patch.object(migrate, "_upgrade", _upgrade if wanted else _upgrade_once):
+    with patch.object(migrate, "upgrade", _upgrade if wanted else _copied):
         yield

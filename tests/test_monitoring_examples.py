@@ -10,7 +10,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.base.metrics import ChallengeAnswer, Metrics, TrapOutcome
+from bot.base.metrics import ChallengeAnswer, Metrics
 from bot.control.exporter import exposition
 from bot.control.health_monitor import RecentResults
 from storage.evidence.queries.rating_curves import RatingCurve, RatingPoint
@@ -27,7 +27,7 @@ def exported() -> dict[str, set[str]]:
     metrics = Metrics()
     metrics.decided("chess", "trappy", 1.0, 2.0)
     metrics.finished("arena", "chess", "trappy", "loss", is_lost_on_time=True)
-    metrics.trap("chess", "trappy", TrapOutcome.TAKEN)
+    metrics.traps("chess", "trappy", 2, 1)
     metrics.challenge("arena", ChallengeAnswer.DECLINED, "later")
     metrics.requested("arena", 0.1)
     metrics.committed(0.1)

@@ -1,4 +1,4 @@
-"""The lists of accounts we refuse to play: a file, reloaded whenever it changes, and addresses."""
+"""The lists of accounts we refuse to play: a file, addresses, and those blocked by command."""
 
 import asyncio
 import json
@@ -9,6 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import aiohttp
+
+from bot.base.config import ChallengesConfig
+from storage.database import Database
+from storage.errors import StorageError
+from storage.ledger.blocks import list_blocks
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +110,65 @@ class BlockUrls:
             logger.info("challenges.block_urls: %s names: %d", url, len(names))
         self._lists[url] = names
         return True
+
+
+class BlockLists:
+    """All lists of one account.
+
+    Args:
+        config: Has the file and the addresses.
+        database: Has the accounts that the operator has blocked at the site by command.
+        site: The site.
+        sleep: Waits that many seconds.
+    """
+
+    def __init__(
+        self,
+        config: ChallengesConfig,
+        database: Database,
+        site: str,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._file, self._urls = BlockFile(config.block_file), BlockUrls(config.block_urls, sleep)
+        self._database = database
+        self._site = site
+        self._sleep = sleep
+        self._stored: frozenset[str] = frozenset()
+        self._has_failed = False
+        self._tasks: asyncio.TaskGroup | None = None
+        self._fetching: asyncio.Task[None] | None = None
+
+    def names(self) -> frozenset[str]:
+        """The current names and ids; those of a list that cannot be read are as they were."""
+        return self._file.names() | self._urls.names() | self._stored
+
+    def start(self, tasks: asyncio.TaskGroup) -> None:
+        """Fetch the lists by address in a task."""
+        self._file.names()  # logs at once if it cannot be read
+        self._tasks, self._fetching = tasks, tasks.create_task(self._urls.run())
+
+    def follow(self, config: ChallengesConfig) -> None:
+        """Go on with other settings."""
+        if self._file.path != config.block_file:
+            self._file = BlockFile(config.block_file)
+            self._file.names()
+        if self._urls.urls != config.block_urls:
+            self._urls = BlockUrls(config.block_urls, self._sleep)
+            if self._tasks is not None and self._fetching is not None:
+                self._fetching.cancel()
+                self._fetching = self._tasks.create_task(self._urls.run())
+
+    async def refresh(self) -> None:
+        """Read now who is blocked by command."""
+        try:
+            async with self._database.read() as session:
+                self._stored = frozenset(await list_blocks(session, self._site))
+        except StorageError as error:
+            if not self._has_failed:
+                logger.error("cannot read the blocked accounts: %s", error)
+            self._has_failed = True
+        else:
+            self._has_failed = False
 
 
 def _names(text: str) -> frozenset[str]:

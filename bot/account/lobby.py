@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.account.account_games import AccountGames, slot_of_stored
 from bot.account.background_tasks import BackgroundTasks
-from bot.account.block_list import BlockFile, BlockUrls
+from bot.account.block_list import BlockLists
 from bot.account.challenge_answers import ChallengeResponder, about, detail_of
 from bot.account.challenge_policy import Accept, Decline, WaitForSlot, is_named, lasting_refusal
 from bot.account.game_slots import GameSlots
@@ -24,7 +24,6 @@ from bot.account.matchmaking import Matchmaker
 from bot.account.own_challenges import OwnChallenges
 from bot.account.pause import Pause
 from bot.account.rematches import Rematches
-from bot.account.stored_blocks import StoredBlocks
 from bot.account.tournaments import Tournaments, needs_engine
 from bot.base.config import Config
 from bot.base.dialects import DIALECTS
@@ -68,13 +67,11 @@ class Lobby:
         self._slots = GameSlots(
             services.config.challenges, lambda: limit.free(services.owner), self._is_paused
         )
-        self._block_file = BlockFile(services.config.challenges.block_file)
-        self._block_urls = BlockUrls(services.config.challenges.block_urls, services.sleep)
-        self._stored_blocks = StoredBlocks(services.database, services.server.site)
+        self._blocks = BlockLists(
+            services.config.challenges, services.database, services.server.site, services.sleep
+        )
         self.link = LinkWatch()
         """The state of the account's stream."""
-        self._fetching: asyncio.Task[None] | None = None
-        """The task that fetches lists of blocked accounts."""
         self._matching: asyncio.Task[None] | None = None
         """The task that challenges other programs."""
         self._background = BackgroundTasks(services, self._change)
@@ -88,7 +85,9 @@ class Lobby:
             changed=self._change,
         )
         self._own = OwnChallenges(services, self._slots, changed=self._change)
-        self._matchmaker = Matchmaker(services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocked)
+        self._matchmaker = Matchmaker(
+            services, quiet_s=self._quiet_s, ask=self._ask, blocked=self._blocks.names
+        )
         self._tournaments = Tournaments(services.server, self._games.lacks_engine)
         self._follow_rules()
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
@@ -110,7 +109,6 @@ class Lobby:
         Raises:
             AuthError: The server does not accept us any more.
         """
-        self._block_file.names()  # logs at once if it cannot be read
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
             self._pause.follow(self, self._pause_changed)
@@ -121,12 +119,12 @@ class Lobby:
                 await self._end_commands()
 
     async def _listen(self, tasks: asyncio.TaskGroup) -> None:
-        await self._stored_blocks.refresh()
+        self._blocks.start(tasks)
+        await self._blocks.refresh()
         await self._games.resume_games(is_start=True)
         tasks.create_task(self._fill_slots())
         tasks.create_task(self._follow_link())
         self._matching = tasks.create_task(self._matchmaker.run())
-        self._fetching = tasks.create_task(self._block_urls.run())
         await stay_connected(
             lambda: self.link.watched(self._server.account_events()),
             self._handle,
@@ -142,14 +140,7 @@ class Lobby:
         old, self._services.config = self._services.config, config
         self._slots.config = config.challenges
         self._follow_rules()
-        if self._block_file.path != config.challenges.block_file:
-            self._block_file = BlockFile(config.challenges.block_file)
-            self._block_file.names()  # logs at once if it cannot be read
-        if self._block_urls.urls != config.challenges.block_urls:
-            self._block_urls = BlockUrls(config.challenges.block_urls, self._services.sleep)
-            if self._fetching is not None:
-                self._fetching.cancel()
-                self._fetching = self._background.tasks.create_task(self._block_urls.run())
+        self._blocks.follow(config.challenges)
         if self._matching is not None and config.matchmaking != old.matchmaking:
             self._matching.cancel()
             self._matching = self._background.tasks.create_task(self._matchmaker.run())
@@ -255,23 +246,17 @@ class Lobby:
                     self._background.start(what, partial(self._games.store_rating, game_id, rating_diff))
 
     def _receive(self, challenge: Challenge) -> None:
-        decision = lasting_refusal(challenge, self._services.config.challenges, self._blocked())
+        decision = lasting_refusal(challenge, self._services.config.challenges, self._blocks.names())
         if decision is not None:
             self._answers.decline(challenge, decision)
             return
         self._slots.arrive(challenge, self._services.clock())
         self._change()
 
-    def _blocked(self) -> frozenset[str]:
-        return self._block_file.names() | self._block_urls.names() | self._stored_blocks.names()
-
     async def refresh_blocks(self) -> None:
         """Read the accounts that the operator has blocked again, and decline their challenges that wait."""
-        await self._stored_blocks.refresh()
-        self._decline_blocked()
-
-    def _decline_blocked(self) -> None:
-        rules, blocked = self._services.config.challenges, self._blocked()
+        await self._blocks.refresh()
+        rules, blocked = self._services.config.challenges, self._blocks.names()
         for challenge, _ in self.queue:
             decision = lasting_refusal(challenge, rules, blocked)
             if decision is not None:
@@ -500,7 +485,7 @@ class Lobby:
     async def _challenge_again(self, opponent: str, proposal: Proposal) -> Reply | None:
         if self._slots.waiting or self._is_wanted_elsewhere:
             raise RefusedError("another player waits for the slot", HTTPStatus.CONFLICT)
-        if is_named(opponent, opponent, self._blocked()):
+        if is_named(opponent, opponent, self._blocks.names()):
             raise RefusedError(f"{opponent} is on the block list", HTTPStatus.CONFLICT)
         reply = await self._own.send(opponent, proposal)
         self._expect(reply)

@@ -27,11 +27,6 @@ class Pause:
         """Whether its time is over, and `end` has not been called since."""
         return self._is_on and not self.is_on
 
-    @property
-    def left_s(self) -> float | None:
-        """Seconds until it ends by itself; None: it does not, or it is off."""
-        return self._until_s - self._clock() if self._until_s is not None and self.is_on else None
-
     def begin(self, duration_s: float | None = None) -> None:
         """Hold back new games from now on; a pause that runs already gets the new end.
 

@@ -69,7 +69,7 @@ def stuck(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 def lost_on_time(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """A game was lost on time in the last hour."""
     games = history.increase("lost_on_time", _HOUR_S)
-    return f"{_counted(games, 'game')} lost on time in the last hour" if games else ""
+    return f"{counted(games, 'game')} lost on time in the last hour" if games else ""
 
 
 def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -89,7 +89,7 @@ def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
         return history.latest.database_trouble
     failed = history.increase("failed_commits", _COMMITS_S)
     if failed:
-        return f"{_counted(failed, 'transaction')} failed in the last 5 minutes"
+        return f"{counted(failed, 'transaction')} failed in the last 5 minutes"
     return _late_commits(history, "late_commits", LATE_COMMIT_S)
 
 
@@ -263,7 +263,3 @@ RULES = (
     ),
 )
 """All alarms."""
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

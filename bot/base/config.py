@@ -95,29 +95,24 @@ def _known_player(name: str) -> str:
 PlayerName = Annotated[str, AfterValidator(_known_player)]
 
 
-def _require_host(url: str) -> None:
+def _web_address(url: str) -> str:
     """
     Raises:
-        ValueError: It names no host, or an impossible port; the message does not show it.
+        ValueError: It is none, or has an impossible port; the message does not show it.
     """
+    if url and not re.fullmatch(r"https?://[!-~]+", url):
+        raise ValueError("must begin with http:// or https://, or be empty")
     try:
         parts = urlsplit(url)
-        is_one = bool(parts.hostname) and parts.port != 0
+        is_one = not url or (bool(parts.hostname) and parts.port != 0)
     except ValueError:
         is_one = False
     if not is_one:
         raise ValueError("has no host, or no port from 1 to 65535")
+    return url
 
 
-def _web_address(url: str) -> str:
-    if url and not re.match(r"https?://.", url):
-        raise ValueError("must begin with http:// or https://, or be empty")
-    if url:
-        _require_host(url)
-    return url.rstrip("/")
-
-
-WebAddress = Annotated[str, AfterValidator(_web_address)]
+WebAddress = Annotated[str, AfterValidator(_web_address), AfterValidator(lambda url: url.rstrip("/"))]
 
 
 def _server_address(url: str) -> str:
@@ -140,12 +135,6 @@ AllowedNetwork = Annotated[str, AfterValidator(_network)]
 def _known_game(name: str) -> str:
     if name not in GAMES:
         raise ValueError(f"no game named {name!r}; known: {', '.join(GAMES)}")
-    return name
-
-
-def _known_site(name: str) -> str:
-    if name not in DIALECTS:
-        raise ValueError(f"no site named {name!r}; known: {', '.join(DIALECTS)}")
     return name
 
 
@@ -510,15 +499,7 @@ class TrapConfig(Section):
 
     def params(self) -> TrapParams:
         """The section as the engine's own type."""
-        return TrapParams(
-            self.assessment,
-            self.margin_centi,
-            self.decided,
-            self.threshold_percent,
-            self.scale,
-            self.risk_percent,
-            self.risk_share_percent,
-        )
+        return TrapParams(**dict(self))
 
 
 class HumanConfig(Section):
@@ -625,24 +606,12 @@ class UciEngine(Section):
 
     def settings(self, start_s: float, silence_s: float) -> EngineSettings:
         """The section as the engine's own type."""
-        words = {True: "true", False: "false"}
-        return EngineSettings(
-            game=self.game,
-            command=self.command,
-            protocol=self.protocol,
-            options=tuple(
-                (name, words[value] if isinstance(value, bool) else str(value))
-                for name, value in self.options.items()
-            ),
-            depth=self.depth,
-            window_centi=self.window_centi,
-            candidates=self.candidates,
-            max_lines=self.max_lines,
-            limit=self.limit,
-            nodes=self.nodes,
-            start_s=start_s,
-            silence_s=silence_s,
+        options = tuple(
+            (name, str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in self.options.items()
         )
+        values: dict[str, Any] = {**dict(self), "options": options}
+        return EngineSettings(**values, start_s=start_s, silence_s=silence_s)
 
 
 class UciConfig(Section):
@@ -706,7 +675,7 @@ class AssignmentRule(Section):
 
     player: PlayerName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
-    site: Annotated[str, AfterValidator(_known_site)] | None = None
+    site: DialectName | None = None
     speed: Speed | None = None
     min_rating: int | None = None
     max_rating: int | None = None
@@ -1087,7 +1056,7 @@ class DashboardConfig(Section):
 class AlarmsConfig(Section):
     """Alarms and how to notify the operator."""
 
-    webhook: str = ""
+    webhook: Annotated[str, AfterValidator(_web_address)] = ""
     """URL that receives each alarm as JSON when it starts to fire, every four hours, and when it clears;
     empty: none. Put a URL with a secret in the environment: DESDEMONA_ALARMS__WEBHOOK."""
     command: tuple[str, ...] = ()
@@ -1102,15 +1071,6 @@ class AlarmsConfig(Section):
     """Number of consecutive losses of an account that fires an alarm; 0: never."""
     rating_drop: int = Field(default=0, ge=0, le=3000)
     """Drop below a rating's 30-day maximum, in points, that fires an alarm; 0: never."""
-
-    @field_validator("webhook")
-    @classmethod
-    def _webhook_is_an_address(cls, url: str) -> str:
-        if url and not re.fullmatch(r"https?://[!-~]+", url):
-            raise ValueError("must begin with http:// or https://, or be empty")
-        if url:
-            _require_host(url)
-        return url
 
     @field_validator("command")
     @classmethod

@@ -5,7 +5,7 @@ A new site is a new row.  A new kind of difference becomes a field when the firs
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.base.errors import ConfigError
@@ -91,12 +91,9 @@ class Dialect:
     """Whether games may begin from a position in variants other than `FROM_POSITION`, too."""
     protocol: str = "lichess"
     """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
-    tells_end: bool = True
-    """Whether ``status`` shows that a game is over.  If not, only a ``gameEnd`` does, and only once."""
-    end_words: Mapping[int, str] = field(default_factory=dict)
-    """The ``status`` that Lichess would send, by the number in the site's record of a game.  For sites that
-    do not report the end: the page of the game, at ``/{id}``, holds the record.  A negative number:
-    the game goes on."""
+    ends_on_page: bool = False
+    """Whether the stream of a game may omit its end, which its page at ``/{id}`` shows then
+    (`bot.servers.pychess`)."""
     speaker: str = "lichess"
     """Account under which the site itself writes in a game's chat, in lower case."""
     shows_challenges: bool = True
@@ -147,22 +144,6 @@ _PYCHESS_VARIANTS = {
     # The site uses one name in challenges, the other in games.
     "standard": SiteVariant("chess", (WHITE, BLACK)),
     "chess": SiteVariant("chess", (WHITE, BLACK)),
-}
-
-_PYCHESS_END_WORDS = {  # GameStatus of its source
-    0: "aborted",
-    1: "mate",
-    2: "resign",
-    3: "stalemate",
-    4: "timeout",
-    5: "draw",
-    6: "outoftime",
-    7: "timeout",  # the player left
-    8: "cheat",
-    10: "invalidMove",
-    11: "unknownFinish",
-    12: "variantEnd",
-    13: "variantEnd",  # claimed
 }
 
 DIALECTS: Mapping[str, Dialect] = {
@@ -217,8 +198,7 @@ DIALECTS: Mapping[str, Dialect] = {
             shuffled_key="chess960",
             rated=False,
             increment_unit_s=1.0,
-            tells_end=False,
-            end_words=_PYCHESS_END_WORDS,
+            ends_on_page=True,
         ),
         Dialect(
             name="ggs",

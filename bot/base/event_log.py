@@ -1,6 +1,6 @@
 """Stores events in the database, cleaned so that every database accepts the text.
 
-The wire modules clean names, keys and chat on arrival (`bot.servers.lichess_wire`, `bot.servers.ggs_wire`).
+The wire modules clean names, keys and chat on arrival (`bot.servers.lichess_wire`, `bot.servers.ggs.wire`).
 Other texts of an event, such as a server's message in an error, can hold anything, and PostgreSQL always
 refuses a zero byte or a lone surrogate: so they are cleaned here, before they are stored.
 """

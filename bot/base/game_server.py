@@ -1,5 +1,7 @@
 """The interface of all adapters to game servers (`bot.servers`), and the account behind one."""
 
+# ruff: noqa: ARG002 - bodies that use no argument are for sites that cannot do it
+
 import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from typing import Any, Protocol
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability
-from bot.base.errors import AuthError, ServerError
+from bot.base.errors import AuthError, RefusedError, ServerError
 from bot.base.events import (
     AccountEvent,
     Bot,
@@ -43,6 +45,8 @@ class Server(Protocol):
     Calls raise the `ServerError`s of `bot.base.errors`.  The two event streams are single connections: the
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
     one.  A None among the events only means that the link is open and alive.
+
+    A call with a body here is for sites that lack the ability; an adapter that can do it has its own.
     """
 
     @property
@@ -103,9 +107,11 @@ class Server(Protocol):
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
         """Send a chat message, cut to the site's limit."""
 
-    async def answer_draw(self, game_id: str, accept: bool) -> None: ...
+    async def answer_draw(self, game_id: str, accept: bool) -> None:
+        raise _lacking(self, "draws by agreement")
 
-    async def answer_takeback(self, game_id: str, accept: bool) -> None: ...
+    async def answer_takeback(self, game_id: str, accept: bool) -> None:
+        raise _lacking(self, "takebacks")
 
     async def abort(self, game_id: str) -> None:
         """End a game that has not begun: `RefusedError` once both have moved."""
@@ -114,9 +120,11 @@ class Server(Protocol):
 
     async def claim_victory(self, game_id: str) -> None:
         """Claim a win because the opponent left (see `OpponentGone.claim_win_in_s`)."""
+        raise _lacking(self, "claims")
 
     async def claim_draw(self, game_id: str) -> None:
         """Claim a draw because the opponent left."""
+        raise _lacking(self, "claims")
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
@@ -134,6 +142,7 @@ class Server(Protocol):
 
     async def tournament(self, tournament_id: str) -> Tournament:
         """Request the description of a tournament; `RefusedError` with status 404: there is none."""
+        raise _lacking(self, "tournaments to join")
 
     async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
         """Join a tournament, or return to it after a pause; its games begin without challenges.
@@ -146,24 +155,33 @@ class Server(Protocol):
         Raises:
             RefusedError: We may not join; where a permission may be missing, the message names it.
         """
+        raise _lacking(self, "tournaments to join")
 
     async def leave_tournament(self, tournament_id: str) -> None:
         """Leave a tournament, or pause until we join it again; a game that has begun goes on.
 
         Raises as `join_tournament`.
         """
+        raise _lacking(self, "tournaments to join")
 
     async def upgrade(self) -> None:
         """Turn the account into a bot account for good; `RefusedError`: it has played games."""
+        raise _lacking(self, "bot accounts")
 
     async def export(self, game_id: str) -> dict[str, Any]:
         """The site's record of a game in its own format, for the operator and for checks."""
+        raise _lacking(self, "game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         """Change of an account's rating by a finished game; None: unrated, or not reported."""
+        return None
 
     async def close(self) -> None:
         """Close the connections; the adapter cannot be used afterwards."""
+
+
+def _lacking(server: Server, what: str) -> RefusedError:
+    return RefusedError(f"{server.site} has no {what}", 404)
 
 
 async def goes_on(server: Server, game_id: str) -> bool | None:

@@ -31,16 +31,6 @@ _REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
 
 
-class TrapOutcome(StrEnum):
-    """Outcomes of a confirmed bait."""
-
-    SET = "set"
-    """Our move offers it; each is counted here once, and again when its reply comes."""
-    TAKEN = "taken"
-    HELD = "held"
-    """The opponent made another reply."""
-
-
 class ChallengeAnswer(StrEnum):
     """Answers to a challenge."""
 
@@ -148,9 +138,10 @@ class Metrics:
             self._lost_on_time.labels(site, game).inc()
         self._add(games=1, lost_on_time=int(is_lost_on_time))
 
-    def trap(self, game: str, player: str, outcome: TrapOutcome) -> None:
-        """A confirmed bait was set, or its reply came."""
-        self._traps.labels(game, player, outcome).inc()
+    def traps(self, game: str, player: str, baits_set: int, taken: int) -> None:
+        """A game's record was closed: its confirmed baits, and those that the opponent took."""
+        for outcome, number in (("set", baits_set), ("taken", taken), ("held", baits_set - taken)):
+            self._traps.labels(game, player, outcome).inc(number)
 
     def challenge(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
         """A challenge was answered."""

@@ -6,7 +6,7 @@ Each action that changes something leaves an event in the database (`bot.control
 import asyncio
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -55,6 +55,13 @@ class _FoundGame:
     lobby: Lobby
     key: str
     player: GameRunner
+
+    async def attempt(self, call: Awaitable[None], trouble: str) -> None:
+        """Make a request to the site, which may refuse it."""
+        try:
+            await call
+        except RefusedError as error:
+            raise ControlError(f"game {self.key}: {trouble}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -241,10 +248,7 @@ class OperatorActions:
         """
         async with self._audit.recording("abort", by, game=game) as note:
             found = self._found(game, account, note)
-            try:
-                await found.player.abort()
-            except RefusedError as error:
-                raise ControlError(f"game {found.key}: the site does not abort it: {error}") from error
+            await found.attempt(found.player.abort(), "the site does not abort it")
             note.result = f"game {found.key}: aborted"
         return note.result
 
@@ -252,10 +256,7 @@ class OperatorActions:
         """Resign a game; arguments as `abort`."""
         async with self._audit.recording("resign", by, game=game) as note:
             found = self._found(game, account, note)
-            try:
-                await found.player.resign()
-            except RefusedError as error:
-                raise ControlError(f"game {found.key}: cannot be resigned: {error}") from error
+            await found.attempt(found.player.resign(), "cannot be resigned")
             note.result = f"game {found.key}: resigned"
         return note.result
 
@@ -272,10 +273,7 @@ class OperatorActions:
             if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
                 raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
             found = self._found(game, account, note)
-            try:
-                await found.player.say(text)
-            except RefusedError as error:
-                raise ControlError(f"game {found.key}: the message was refused: {error}") from error
+            await found.attempt(found.player.say(text), "the message was refused")
             note.result = f"game {found.key}: said"
         return note.result
 

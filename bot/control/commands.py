@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from bot.base.events import Clock, Proposal
@@ -13,6 +13,8 @@ from bot.control.status_text import status_lines
 
 Tell = Callable[[str], None]
 Request = Mapping[str, Any]
+Read = Callable[[Request, str], Any]
+"""Reads an argument of a command by its name."""
 
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
@@ -34,20 +36,22 @@ class OperatorCommands:
 
     def table(self) -> dict[str, Command]:
         """Each command by its name."""
+        actions = self._actions
+        of_game: dict[str, Read] = {"game": text, "account": account}
         return {
             "status": self._status,
-            "pause": self._pause,
-            "resume": self._resume,
-            "drain": self._drain,
-            "reload": self._reload,
-            "log": self._log,
-            "ack": self._ack,
-            "snooze": self._snooze,
-            "abort": self._abort,
-            "resign": self._resign,
-            "say": self._say,
-            "block": self._block,
-            "unblock": self._unblock,
+            "pause": answering(actions.pause, minutes=number),
+            "resume": answering(actions.resume),
+            "drain": answering(actions.drain),
+            "reload": answering(actions.reload),
+            "log": answering(actions.set_log_level, level=text),
+            "ack": answering(actions.acknowledge, alarm=text),
+            "snooze": answering(actions.snooze, alarm=text, minutes=needed_number),
+            "abort": answering(actions.abort, **of_game),
+            "resign": answering(actions.resign, **of_game),
+            "say": answering(actions.say, **of_game, text=text),
+            "block": answering(actions.block, name=text, account=account),
+            "unblock": answering(actions.unblock, name=text, account=account),
             "challenge": self._challenge,
             "tournament": self._tournament,
             **arena_commands(self._arena),
@@ -62,46 +66,6 @@ class OperatorCommands:
         for line in status_lines(status):
             tell(line)
 
-    async def _pause(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.pause(number(request, "minutes"), by=SOCKET))
-
-    async def _resume(self, _request: Request, tell: Tell) -> None:
-        tell(await self._actions.resume(by=SOCKET))
-
-    async def _drain(self, _request: Request, tell: Tell) -> None:
-        tell(await self._actions.drain(by=SOCKET))
-
-    async def _reload(self, _request: Request, tell: Tell) -> None:
-        tell(await self._actions.reload(by=SOCKET))
-
-    async def _log(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.set_log_level(text(request, "level"), by=SOCKET))
-
-    async def _ack(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.acknowledge(text(request, "alarm"), by=SOCKET))
-
-    async def _snooze(self, request: Request, tell: Tell) -> None:
-        minutes = number(request, "minutes")
-        if minutes is None:
-            raise ControlError("minutes is missing")
-        tell(await self._actions.snooze(text(request, "alarm"), minutes, by=SOCKET))
-
-    async def _abort(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.abort(text(request, "game"), account=_account(request), by=SOCKET))
-
-    async def _resign(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.resign(text(request, "game"), account=_account(request), by=SOCKET))
-
-    async def _say(self, request: Request, tell: Tell) -> None:
-        game, line = text(request, "game"), text(request, "text")
-        tell(await self._actions.say(game, line, account=_account(request), by=SOCKET))
-
-    async def _block(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.block(text(request, "name"), account=_account(request), by=SOCKET))
-
-    async def _unblock(self, request: Request, tell: Tell) -> None:
-        tell(await self._actions.unblock(text(request, "name"), account=_account(request), by=SOCKET))
-
     async def _challenge(self, request: Request, tell: Tell) -> None:
         name, variant, clock = (text(request, key) for key in ("name", "variant", "clock"))
         games = number(request, "games")
@@ -112,26 +76,37 @@ class OperatorCommands:
         for turn in range(count):
             ours = None if side is None else (side + turn) % 2
             proposal = Proposal(variant, flag(request, "rated"), parse_minutes(clock), ours)
-            tell(
-                await self._actions.challenge(name, proposal, account=_account(request), by=SOCKET, tell=tell)
-            )
+            ours_at = account(request)
+            tell(await self._actions.challenge(name, proposal, account=ours_at, by=SOCKET, tell=tell))
 
     async def _tournament(self, request: Request, tell: Tell) -> None:
-        key, account = text(request, "id"), _account(request)
+        actions, key, ours = self._actions, text(request, "id"), account(request)
         if flag(request, "withdraw"):
-            tell(await self._actions.leave_tournament(key, account=account, by=SOCKET))
+            tell(await actions.leave_tournament(key, account=ours, by=SOCKET))
             return
         password, team = text(request, "password", ""), text(request, "team", "")
-        tell(
-            await self._actions.join_tournament(key, password=password, team=team, account=account, by=SOCKET)
-        )
+        tell(await actions.join_tournament(key, password=password, team=team, account=ours, by=SOCKET))
+
+
+def answering(act: Callable[..., Awaitable[str]], **arguments: Read) -> Command:
+    """The command that carries out an action and tells its answer.
+
+    Args:
+        act: The action.
+        arguments: How each of its arguments is read from a request.
+    """
+
+    async def command(request: Request, tell: Tell) -> None:
+        tell(await act(**{name: read(request, name) for name, read in arguments.items()}, by=SOCKET))
+
+    return command
 
 
 def arena_commands(actions: ArenaActions) -> dict[str, Command]:
     """The commands of the arena's owner by name; an arena without a bot has these only."""
 
     async def list_accounts(_request: Request, tell: Tell) -> None:
-        tell(json.dumps([account.to_json() for account in await actions.list()]))
+        tell(json.dumps([each.to_json() for each in await actions.list()]))
 
     async def change(request: Request, tell: Tell) -> None:
         action, name = text(request, "action"), text(request, "name")
@@ -169,6 +144,14 @@ def number(request: Request, key: str) -> float | None:
     return float(value)
 
 
+def needed_number(request: Request, key: str) -> float:
+    """A number that may not be missing; raises as `number`."""
+    value = number(request, key)
+    if value is None:
+        raise ControlError(f"{key} is missing")
+    return value
+
+
 def flag(request: Request, key: str) -> bool:
     """A truth value among a command's arguments; missing: false.
 
@@ -181,8 +164,9 @@ def flag(request: Request, key: str) -> bool:
     return value
 
 
-def _account(request: Request) -> str | None:
-    return text(request, "account", "") or None
+def account(request: Request, key: str = "account") -> str | None:
+    """The name of one of our accounts; None: any."""
+    return text(request, key, "") or None
 
 
 def parse_minutes(text: str) -> Clock:

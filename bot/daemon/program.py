@@ -34,6 +34,7 @@ from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
 from bot.daemon.start_check import check_at_start
+from bot.daemon.unfinished_games import unfinished_games
 from bot.dashboard.menu import pages
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
@@ -41,7 +42,6 @@ from bot.game.game_runner import first_error
 from bot.game.offer_policy import may_grant_takebacks
 from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
-from bot.game.unfinished_games import unfinished_games
 from bot.servers.adapters import make_server
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool

@@ -1,6 +1,7 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -17,8 +18,9 @@ from bot.views.values_text import ago, moment, number, signed, span, title_of
 TEMPLATES = Path(__file__).parent / "templates"
 
 
+@cache
 def environment() -> Environment:
-    """The templates with their filters; an unknown name is an error."""
+    """The templates with their filters, compiled once; an unknown name is an error."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -52,7 +52,7 @@ from bot.game.session import (
     step,
 )
 from bot.game.side_tasks import SideTasks
-from bot.game.thinking import GameThinker
+from bot.game.thinking import GameThinker, PositionToMove
 from engine.completion import LONGEST_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
@@ -148,11 +148,6 @@ class GameRunner:
     def is_adjourned(self) -> bool:
         """Whether another `GameRunner` is to resume the game."""
         return self._is_adjourned
-
-    @property
-    def opponent_id(self) -> str:
-        """Empty before the first message."""
-        return self._ledger.game.opponent_id if self._ledger.is_known else ""
 
     @property
     def stored(self) -> StoredGame | None:
@@ -453,21 +448,14 @@ class GameRunner:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self._session, think.moves)
         position = if_it_goes_on(game, position)
-        longest_s = self._search.longest_s(self._ledger.game, game, position, think.remaining_s)
+        at = PositionToMove(self._ledger.game, game, position, think.moves)
+        longest_s = self._search.longest_s(at, think.remaining_s)
         self._due = received_at, longest_s
-        stored = await self._ledger.find(think.ply, game.position_text(position))
+        stored = await self._ledger.find(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
         found = self._tasks.create_task(
-            self._search.decide(
-                self._ledger.game,
-                game,
-                position,
-                think.remaining_s,
-                received_at,
-                think.moves,
-                think.their_remaining_s,
-            )
+            self._search.decide(at, think.remaining_s, received_at, think.their_remaining_s)
         )
         self._move_search = found
         await asyncio.wait([found])
@@ -532,7 +520,8 @@ class GameRunner:
         if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
             game, position = position_of(self._session, moves)
             if game.legal_moves(position):
-                self._search.expect(self._ledger.game, game, position, stored.decision, moves)
+                after = PositionToMove(self._ledger.game, game, position, moves)
+                self._search.expect(after, stored.decision)
 
     async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.

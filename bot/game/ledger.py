@@ -14,18 +14,16 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
-from bot.base.metrics import Metrics, TrapOutcome
+from bot.base.metrics import Metrics
 from bot.game.assignment import Assignment, AssignmentContext
-from bot.game.cache.bait_counter import BaitCounter
-from bot.game.cache.current_decisions import CurrentDecisions
 from bot.game.chat_texts import ResultForUs
+from bot.game.current_decisions import CurrentDecisions
 from bot.game.offer_policy import score_centi
 from bot.game.session import common_plies
 from engine import ENGINE_VERSION
@@ -129,9 +127,6 @@ class GameLedger:
         self._is_closed = False
         # By a decision's key: the first reply to it, which is the one judged even if it is taken back.
         self._replies: dict[int, str] = {}
-        self._baits = BaitCounter(self._count_bait)
-        self._to_count: list[Callable[[], None]] = []
-        """Counter updates for after the commit."""
 
     @property
     def game(self) -> StoredGame:
@@ -333,8 +328,6 @@ class GameLedger:
         async with self._transaction() as session:
             if await store_forecast(session, stored.id, decision, made):
                 self._draft.add_forecast(stored, made)
-            if sets_bait(decision, made):
-                self._to_count.append(partial(self._baits.add_forecast, stored.id, made))
 
     async def forecast_of(self, stored: StoredDecision) -> ReplyForecast | None:
         """The forecast of people's replies to a decision's move; None: not made yet."""
@@ -369,7 +362,13 @@ class GameLedger:
                 moves=self._moves,
                 at=ended_at,
             )
-            self._to_count.append(partial(self._count_end, end, result))
+        self._metrics.finished(
+            self._owner.site,
+            self.game.game,
+            self.game.player,
+            "aborted" if is_aborted else result.value if result else "unknown",
+            is_lost_on_time=end.reason is EndReason.TIME and result is GameResult.LOSS,
+        )
         return result
 
     async def close(self, end: GameEnd) -> ClosedGame:
@@ -378,6 +377,7 @@ class GameLedger:
             await settle_game(session, self.game.id)
             self._is_closed = True
             counts = await bait_counts(session, self.game.id)
+        self._metrics.traps(self.game.game, self.game.player, counts.baits_set, counts.baits_taken)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
         return ClosedGame(verdict, counts)
@@ -435,7 +435,6 @@ class GameLedger:
         outcome."""
         async with self._turn:
             self._draft = self._current_decisions.copy()
-            self._to_count.clear()
             began = time.perf_counter()
             try:
                 async with self._database.write() as session:
@@ -451,8 +450,6 @@ class GameLedger:
                 raise
             self._current_decisions = self._draft
             self._metrics.committed(time.perf_counter() - began)
-            for count in self._to_count:
-                count()
 
     async def _current_at(self, session: AsyncSession, ply: int) -> StoredDecision | None:
         if self._draft.knows(ply):
@@ -462,19 +459,6 @@ class GameLedger:
     async def _log_event(self, session: AsyncSession, kind: str, detail: Mapping[str, Any]) -> None:
         game_id = None if self._game is None else self._game.id
         await log_event(session, self._owner, kind, detail, game_id, metrics=self._metrics)
-
-    def _count_bait(self, outcome: TrapOutcome) -> None:
-        self._metrics.trap(self.game.game, self.game.player, outcome)
-
-    def _count_end(self, end: GameEnd, result: GameResult | None) -> None:
-        is_aborted = end.reason is EndReason.ABORTED
-        self._metrics.finished(
-            self._owner.site,
-            self.game.game,
-            self.game.player,
-            "aborted" if is_aborted else result.value if result else "unknown",
-            is_lost_on_time=end.reason is EndReason.TIME and result is GameResult.LOSS,
-        )
 
     def _keep_score(self, stored: StoredDecision) -> None:
         if stored.state is not DecisionState.DROPPED:
@@ -499,8 +483,6 @@ class GameLedger:
             return
         if await record_outcome(session, stored.id, outcome, self._draft.forecasts.get(stored.id)):
             self._draft.update(replace(self._draft.current(stored), outcome=outcome))
-            if reply is not None:
-                self._to_count.append(partial(self._baits.add_reply, stored.id, reply))
         else:  # there is another one
             self._draft = CurrentDecisions()
 

@@ -64,6 +64,33 @@ class Turn:
     stopped."""
 
 
+@dataclass(frozen=True, slots=True)
+class PositionToMove:
+    """A position of a game in which we are to move."""
+
+    stored: StoredGame
+    """The game in the ledger."""
+    game: Game[Any]
+    position: Any
+    moves: Sequence[str] = ()
+    """The game's moves before it."""
+
+    @property
+    def text(self) -> str:
+        """The position's text."""
+        return self.game.position_text(self.position)
+
+    @property
+    def level(self) -> Level | None:
+        """The level that the game began with; None: its player has none."""
+        number = self.stored.selection.get("level")
+        return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
+
+    def is_slow(self, services: GameServices) -> bool:
+        """Whether its move is not urgent, so that its search yields to others."""
+        return self.stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
+
+
 class MoveSearch:
     """The search for one move: a job of the pool that may be paused and restarted.
 
@@ -74,11 +101,8 @@ class MoveSearch:
     def __init__(
         self,
         services: GameServices,
-        stored: StoredGame,
-        game: Game[Any],
-        position: Any,
+        at: PositionToMove,
         avoidance: RepetitionAvoidance | None = None,
-        moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
         found: LookupMove | None = None,
         *,
@@ -87,17 +111,14 @@ class MoveSearch:
         self._services = services
         self._strong = services.strong
         if found is not None:
-            local = services.strong.sources.get(game.name, ())
-            sources = {**services.strong.sources, game.name: (*local, FoundMove(found))}
+            local = services.strong.sources.get(at.game.name, ())
+            sources = {**services.strong.sources, at.game.name: (*local, FoundMove(found))}
             self._strong = replace(services.strong, sources=sources)
-        self._stored = stored
-        self._game = game
-        self._position = position
-        self._moves = moves
-        self._person = Person(stored.opponent_rating, their_remaining_s)
-        self._text = game.position_text(position)
+        self._at = at
+        self._person = Person(at.stored.opponent_rating, their_remaining_s)
+        self._text = at.text
         self._avoidance = avoidance
-        if level := _level(stored):
+        if level := at.level:
             self._avoidance = (
                 level.avoidance if avoidance is None else replace(avoidance, within_centi=level.within_centi)
             )
@@ -108,9 +129,9 @@ class MoveSearch:
         # While it runs: when it began, and its stop flag.
         self._running: tuple[float, JobStop] | None = None
 
-    def is_for(self, game: Game[Any], position: Any) -> bool:
+    def is_for(self, at: PositionToMove) -> bool:
         """Whether it searches exactly this position of this game."""
-        return game.name == self._game.name and game.position_text(position) == self._text
+        return at.game.name == self._at.game.name and at.text == self._text
 
     def begin(self, turn: Turn) -> None:
         """Set the clock; call again when an expected turn has come."""
@@ -149,7 +170,7 @@ class MoveSearch:
         return self._best
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
-        services, stored, game = self._services, self._stored, self._game
+        services, stored, game = self._services, self._at.stored, self._at.game
         kind = strategy_named(stored.player)
         with ExitStack() as lent:
             source = models = background = None
@@ -162,7 +183,7 @@ class MoveSearch:
             if kind.searches_selectively and services.config.engine.threads == 0:
                 strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
             player = MoveChooser(
-                strategy_named(stored.player),
+                kind,
                 game,
                 stored.params,
                 searcher,
@@ -173,12 +194,12 @@ class MoveSearch:
             )
             if not kind.asks_engine:  # another engine's processor time is not this thread's
                 stop.follow_thread(limits.stretch)
-            return player.choose(self._position, limits, stop, self._avoidance, background, self._seed)
+            return player.choose(self._at.position, limits, stop, self._avoidance, background, self._seed)
 
     def _background(self) -> Background:
-        text = self._stored.initial_position
-        start = None if text is None else self._game.parse_position(text)
-        *before, _ = positions(self._game, self._moves, start)
+        game, text = self._at.game, self._at.stored.initial_position
+        start = None if text is None else game.parse_position(text)
+        *before, _ = positions(game, self._at.moves, start)
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
@@ -189,9 +210,9 @@ class MoveSearch:
         if left_s is not None and turn.received_at is not None:
             # The clock ran on while the job was waiting; time searched since then is counted as spent.
             left_s = max(0.0, left_s - (services.clock() - turn.received_at))
-        limits = _clock_limits(services, self._stored, self._game, self._position, left_s, queue_per_thread)
-        if left_s is not None and self._engine_manages_clock():
-            increment_s = self._stored.clock_increment_s or 0
+        limits = _clock_limits(services, self._at, left_s, queue_per_thread)
+        if left_s is not None and _engine_manages_clock(services, self._at):
+            increment_s = self._at.stored.clock_increment_s or 0
             clock = engine_clock(
                 left_s, self._person.clock_s, increment_s, engine.overhead_s, services.server.lag_s
             )
@@ -200,11 +221,6 @@ class MoveSearch:
             return limits
         rest_s = limits.time_s - self._spent_s
         return replace(limits, time_s=rest_s) if rest_s > 0 else None
-
-    def _engine_manages_clock(self) -> bool:
-        settings = self._services.engines.settings(self._game.name)
-        is_asked = strategy_named(self._stored.player).plays_engine_moves
-        return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,106 +252,81 @@ class GameThinker:
 
     async def decide(
         self,
-        stored: StoredGame,
-        game: Game[Any],
-        position: Any,
+        at: PositionToMove,
         remaining_s: float | None,
         received_at: float,
-        moves: Sequence[str] = (),
         their_remaining_s: float | None = None,
     ) -> Decision:
         """Find a move; cancelling stops the search.
 
         Args:
-            stored: The game in the ledger.
+            at: The position.
             remaining_s: Time on our clock when the turn began; None without one.
             received_at: When the turn was reported, by the services' clock.
-            moves: The game's moves so far.
             their_remaining_s: Time on the opponent's clock; None without one.
         """
-        pool, clock = self._services.pool, self._services.clock
+        pool, clock, stored = self._services.pool, self._services.clock, at.stored
         if self._paths is None:
             varies = self._services.config.engine.variety_centi > 0
-            self._paths = await latest_paths(self._services.database, game, stored) if varies else {}
+            self._paths = await latest_paths(self._services.database, at.game, stored) if varies else {}
             if varies:
-                await self._services.non_wins.load(self._services.database, stored.owner, game.name)
+                await self._services.non_wins.load(self._services.database, stored.owner, at.game.name)
         if self._seeds is None:
             self._seeds = await self._known_seeds(stored)
-        avoidance = self._avoidance(stored, game, position, moves)
-        online = await self._look_up(stored, game, position, remaining_s, avoidance)
+        avoidance = self._avoidance(at)
+        online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
         found = None
         ahead, self._ahead = self._ahead, None
-        if ahead is not None and online is None and ahead.search.is_for(game, position):
+        if ahead is not None and online is None and ahead.search.is_for(at):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, patience_s)
             found = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
         if found is None:
-            seed = self._seed(stored, game.position_text(position), len(moves))
-            search = MoveSearch(
-                self._services,
-                stored,
-                game,
-                position,
-                avoidance,
-                moves,
-                their_remaining_s,
-                online,
-                seed=seed,
-            )
+            search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
-            rank = Rank.SLOW if is_slow(self._services, stored) else Rank.LIVE
-            found = await pool.run(search, game.name, deadline, rank=rank, patience_s=patience_s)
-        await self._hold(stored, game, position, turn)
+            rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
+            found = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
+        await self._hold(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return found
 
-    def longest_s(
-        self, stored: StoredGame, game: Game[Any], position: Any, remaining_s: float | None
-    ) -> float:
+    def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The longest time that a move may take, in seconds, for the operator: later than this it is late.
 
         The time planned, as far as a busy machine may stretch it, and at least `GRACE_S` more than planned.
         """
-        services = self._services
-        limits = _clock_limits(services, stored, game, position, remaining_s)
+        limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
-        settings = services.engines.settings(game.name)
-        is_asked = strategy_named(stored.player).plays_engine_moves and settings is not None
-        if is_asked and settings is not None and settings.limit is MoveLimit.CLOCK:
+        if _engine_manages_clock(self._services, at):
             planned_s = max(planned_s, remaining_s or 0.0)  # the engine may take what it likes of its clock
         return max(planned_s * limits.stretch, planned_s + GRACE_S)
 
-    async def _hold(self, stored: StoredGame, game: Game[Any], position: Any, turn: Turn) -> None:
+    async def _hold(self, at: PositionToMove, turn: Turn) -> None:
         """In a trial, wait out the time planned for the move, so that it does not reveal the player.
 
         The plan follows from the clock and the position, so the time used does not reveal the player.
         """
-        services = self._services
-        is_timed = turn.remaining_s is not None or not is_slow(services, stored)
+        services, stored = self._services, at.stored
+        is_timed = turn.remaining_s is not None or not at.is_slow(services)
         if stored.trial_id is None or not is_timed or turn.received_at is None:
             return
-        planned_s = _clock_limits(services, stored, game, position, turn.remaining_s).time_s or 0.0
+        planned_s = _clock_limits(services, at, turn.remaining_s).time_s or 0.0
         hold_s = min(planned_s, services.config.trial.hold_s) if services.is_blind(stored) else 0.0
         rest_s = hold_s - (services.clock() - turn.received_at)
         if rest_s > 0:
             await services.sleep(rest_s)
 
     async def _look_up(
-        self,
-        stored: StoredGame,
-        game: Game[Any],
-        position: Any,
-        remaining_s: float | None,
-        avoidance: RepetitionAvoidance | None,
+        self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
-        online = self._services.online
-        if online is None or not strategy_named(stored.player).looks_up:
+        online, game, position = self._services.online, at.game, at.position
+        if online is None or not strategy_named(at.stored.player).looks_up:
             return None
         root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
         for source in self._services.strong.sources.get(game.name, ()):
@@ -345,31 +336,20 @@ class GameThinker:
             game.name, position, remaining_s, () if avoidance is None else avoidance.avoid
         )
 
-    def _avoidance(
-        self, stored: StoredGame, game: Game[Any], position: Any, moves: Sequence[str]
-    ) -> RepetitionAvoidance | None:
+    def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
         """How to leave the lines played before; None: it is not in any, or they may be repeated."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
-        avoid = (self._paths or {}).get(game.position_text(position), ())
-        return self._services.non_wins.avoidance(stored, moves, avoid, within_centi)
+        avoid = (self._paths or {}).get(at.text, ())
+        return self._services.non_wins.avoidance(at.stored, at.moves, avoid, within_centi)
 
-    def expect(
-        self,
-        stored: StoredGame,
-        game: Game[Any],
-        position: Any,
-        decision: Decision,
-        moves: Sequence[str] = (),
-    ) -> None:
+    def expect(self, after: PositionToMove, decision: Decision) -> None:
         """Start searching our next move on the opponent's time, if enabled (`engine.ponder`).
 
         Args:
-            stored: The game in the ledger.
-            position: After our move; the opponent has not replied yet.
+            after: The position after our move; the opponent has not replied yet.
             decision: The decision behind our move; the more complete its profile, the better.
-            moves: The game's moves so far, ours included.
         """
         self.forget()
         if not self._services.config.engine.ponder or self._left_s is None:
@@ -377,14 +357,13 @@ class GameThinker:
         reply = expected_reply(decision)
         if reply is None:
             return
-        position = game.play(position, game.parse_move(position, reply))
+        game = after.game
+        position = game.play(after.position, game.parse_move(after.position, reply))
         if not game.legal_moves(position):
             return
-        moves = (*moves, reply)
-        seed = self._seed(stored, game.position_text(position), len(moves))
-        avoidance = self._avoidance(stored, game, position, moves)
-        search = MoveSearch(self._services, stored, game, position, avoidance, moves, seed=seed)
-        left_s = self._left_s + (stored.clock_increment_s or 0)
+        at = PositionToMove(after.stored, game, position, (*after.moves, reply))
+        search = MoveSearch(self._services, at, self._avoidance(at), seed=self._seed(at))
+        left_s = self._left_s + (at.stored.clock_increment_s or 0)
         search.begin(Turn(max(0.0, left_s - self._services.server.lag_s), None))
         self._ahead = _PonderSearch(search, self._tasks.create_task(self._ponder(search, game.name)))
 
@@ -395,14 +374,14 @@ class GameThinker:
         async with self._services.database.read() as session:
             return await list_seeds(session, stored.id)
 
-    def _seed(self, stored: StoredGame, position: str, ply: int) -> int | None:
+    def _seed(self, at: PositionToMove) -> int | None:
         """The random bits for a position of the game; None: nothing is drawn.
 
         They are the same for every search of the position: a takeback causes no new draw.
         """
-        seed = self._services.decision_seed(stored, position)
+        seed = self._services.decision_seed(at.stored, at.text)
         known = {} if self._seeds is None else self._seeds
-        return None if seed is None else known.setdefault((ply, position), seed)
+        return None if seed is None else known.setdefault((len(at.moves), at.text), seed)
 
     def forget(self) -> None:
         """Drop the search for an expected turn that will not come."""
@@ -433,37 +412,28 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
 
 
 def _clock_limits(
-    services: GameServices,
-    stored: StoredGame,
-    game: Game[Any],
-    position: Any,
-    left_s: float | None,
-    queue_per_thread: float = 0.0,
+    services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
 ) -> Limits:
     """The limits of a search by the clock, in seconds of our time left (None: no clock)."""
-    engine, level = services.config.engine, _level(stored)
+    engine, level = services.config.engine, at.level
     return limits_from_clock(
         left_s,
-        stored.clock_increment_s or 0,
-        game.plies_left(position),
-        game.most_plies_left(position),
+        at.stored.clock_increment_s or 0,
+        at.game.plies_left(at.position),
+        at.game.most_plies_left(at.position),
         max_depth=engine.max_depth if level is None else min(level.depth, engine.max_depth),
-        max_time_s=engine.slow_time_s if is_slow(services, stored) else engine.max_time_s,
+        max_time_s=engine.slow_time_s if at.is_slow(services) else engine.max_time_s,
         overhead_s=engine.overhead_s,
         lag_s=services.server.lag_s,
         queue_per_thread=queue_per_thread,
     )
 
 
-def _level(stored: StoredGame) -> Level | None:
-    """The level that a game began with; None: its player has none."""
-    number = stored.selection.get("level")
-    return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
-
-
-def is_slow(services: GameServices, stored: StoredGame) -> bool:
-    """Whether a game's moves are not urgent, so that its searches yield to others."""
-    return stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
+def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
+    """Whether another engine plays and takes what it likes of its clock."""
+    settings = services.engines.settings(at.game.name)
+    is_asked = strategy_named(at.stored.player).plays_engine_moves
+    return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 def expected_reply(decision: Decision) -> str | None:

@@ -3,7 +3,7 @@
 import logging
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -62,7 +62,7 @@ class GameTask:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Time and search depth that a player used in a game."""
+    """Time and search depth that a player used in one game or more."""
 
     moves: int = 0
     """Moves requested from the player."""
@@ -82,21 +82,46 @@ class Used:
     told_nodes: int = 0
     """Moves with a reported number of nodes."""
 
-    def plus(self, time_s: float, choice: ChosenMove | None, *, late: bool) -> "Used":
-        """A copy with one more move; None: the player failed to choose one."""
-        depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
-        return Used(
-            self.moves + 1,
-            self.time_s + time_s,
-            max(self.longest_s, time_s),
-            self.late + late,
-            self.depths + (depth or 0),
-            self.told_depths + (depth is not None),
-            self.cpu_s + (cpu_s or 0.0),
-            self.told_cpu + (cpu_s is not None),
-            self.nodes + (nodes or 0),
-            self.told_nodes + (nodes is not None),
-        )
+    def __add__(self, other: "Used") -> "Used":
+        sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        return replace(Used(*sums), longest_s=max(self.longest_s, other.longest_s))
+
+    @property
+    def mean_s(self) -> float:
+        """Time for a move, in seconds."""
+        return self.time_s / self.moves if self.moves else 0.0
+
+    @property
+    def mean_depth(self) -> float | None:
+        """None: the player never reported one."""
+        return self.depths / self.told_depths if self.told_depths else None
+
+    @property
+    def mean_cpu_s(self) -> float | None:
+        """Processor time of a move, all threads together; None: never known."""
+        return self.cpu_s / self.told_cpu if self.told_cpu else None
+
+    @property
+    def mean_nodes(self) -> float | None:
+        """None: the player never reported them."""
+        return self.nodes / self.told_nodes if self.told_nodes else None
+
+
+def used_by(time_s: float, choice: ChosenMove | None, *, late: bool) -> Used:
+    """The use of one move; None: the player failed to choose one."""
+    depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
+    return Used(
+        moves=1,
+        time_s=time_s,
+        longest_s=time_s,
+        late=int(late),
+        depths=depth or 0,
+        told_depths=int(depth is not None),
+        cpu_s=cpu_s or 0.0,
+        told_cpu=int(cpu_s is not None),
+        nodes=nodes or 0,
+        told_nodes=int(nodes is not None),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +330,7 @@ class _GameInPlay:
         if allowance.cpu_s is not None and choice is not None and choice.cpu_s is not None:
             limit_s, spent_s, what = allowance.cpu_s, choice.cpu_s, "s of processor time"
         is_late = limit_s is not None and spent_s > _LATE * limit_s + _LATE_S
-        self.used[which] = self.used[which].plus(took_s, choice, late=is_late)
+        self.used[which] += used_by(took_s, choice, late=is_late)
         if failed is not None:
             return failed
         grace_s = 0.0 if terms.clock else terms.grace_s

@@ -1,13 +1,13 @@
 """Parses player specifications: ``strong:time=0.1``, ``uci:stockfish; option.Threads=1``."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
 from bot.base.errors import DesdemonaError
-from engine.errors import BadSettings
 from engine.games import ENGINE_GAMES, GAMES
 from engine.human.registry import ModelSettings
 from engine.human.shallow import ShallowOptions
@@ -25,6 +25,7 @@ _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
 _ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
 _UCCI_GAME = "xiangqi"
 _OTHERS_EXAMPLE = "uci:PROGRAM ARGUMENTS; option.Threads=1; time=0.1"
+_OPTION, _ANY_OPTION = "option.", "option.NAME"
 
 
 class MatchError(DesdemonaError):
@@ -189,10 +190,8 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
         raise MatchError(f"{name} needs another engine's scores and is not available in matches")
     for ours in (a, b):
         if isinstance(ours, OurSpec):
-            try:
+            with _naming(ours.text):
                 ours.engine_for(name)
-            except BadSettings as error:
-                raise MatchError(f"player {ours.text!r}: {error}") from None
             for key, _ in ours.sources:
                 known = ROOT_SOURCES[key][0]
                 if known != name:
@@ -200,273 +199,17 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
     return name
 
 
-def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
-    values = _values(text, rest.split(",") if rest.strip() else [])
-    parts: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
-    for key, value in values.items():
-        setting = _field_of(kind, key)
-        if setting is None:
-            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(_known(kind))}")
-        parts[setting.part][setting.name] = _read(text, key, value, setting.read)
-    spec = parts[_Part.SPEC]
+@contextmanager
+def _naming(text: str, key: str = "") -> Iterator[None]:
+    """Report bad values as a `MatchError` that names the player, and the key if there is one."""
     try:
-        params, valued = TrapParams(**parts[_Part.PARAMS]), ValueParams(**parts[_Part.VALUE])
-    except BadSettings as error:
-        raise MatchError(f"player {text!r}: {error}") from None
-    _check_limits(text, spec)
-    if kind.asks_engine and "cpu_s" in spec:
-        raise MatchError(
-            f"player {text!r}: cpu cannot limit a player on another engine, which must finish its searches; "
-            "give depth, and the result says what its moves cost"
-        )
-    for key in values:
-        if key in _OUR_FIELDS and not _OUR_FIELDS[key].audience.fits(kind):
-            raise MatchError(f"player {text!r}: {key} is for {_OUR_FIELDS[key].audience.text}")
-    engine = {**parts[_Part.ENGINE], "options": tuple(parts[_Part.OPTIONS].items())}
-    return OurSpec(
-        text=text,
-        kind=kind,
-        params=params,
-        sources=tuple(parts[_Part.SOURCES].items()),
-        people=ModelSettings(**parts[_Part.PEOPLE], value=valued),
-        engine=_engine(text, engine, spec.get("depth")) if kind.asks_engine else None,
-        **spec,
-    )
-
-
-def _field_of(kind: Strategy, key: str) -> "_Field | None":
-    """The setting behind a key for a player of this kind; None: unknown."""
-    if kind.asks_engine and key.startswith("option."):
-        return _Field(_Part.OPTIONS, key.removeprefix("option."), str)
-    if kind.asks_engine and key in _ENGINE_KEYS:
-        return _Field(_Part.ENGINE, *_ENGINE_KEYS[key])
-    return _OUR_FIELDS.get(key)
-
-
-def _known(kind: Strategy) -> list[str]:
-    """The keys of players of this kind."""
-    known = [key for key, each in _OUR_FIELDS.items() if each.audience.fits(kind)]
-    if kind.asks_engine:
-        known = [key for key in known if key not in _STOPPABLE_KEYS]
-        known += [*_ENGINE_KEYS, "option.NAME"]
-    return known
-
-
-def _engine(text: str, found: dict[str, Any], depth: int | None) -> EngineSettings:
-    if "command" not in found:
-        raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
-    game = _UCCI_GAME if found.get("protocol") == "ucci" else UCI_GAMES[0]
-    given = dict(found)
-    if depth is not None:
-        given["depth"] = depth
-    try:
-        return EngineSettings(game=game, **given)
-    except BadSettings as error:
-        raise MatchError(f"player {text!r}: {error}") from None
-
-
-def _human(text: str, rest: str) -> HumanSpec:
-    found, shallow = {}, {}
-    for key, value in _values(text, rest.split(",") if rest.strip() else []).items():
-        if key in _SHALLOW_KEYS:
-            shallow[key] = _read(text, key, value, _SHALLOW_KEYS[key])
-        elif key in _HUMAN_KEYS:
-            found[key] = _read(text, key, value, _HUMAN_KEYS[key])
-        else:
-            known = ", ".join((*_HUMAN_KEYS, *_SHALLOW_KEYS))
-            raise MatchError(f"player {text!r}: {key!r} is not known; known: {known}")
-    if not shallow:
-        return HumanSpec(text=text, **found)
-    if "model" in found:
-        raise MatchError(f"player {text!r}: {next(iter(shallow))} is for people without a model")
-    try:
-        return HumanSpec(text=text, shallow=ShallowOptions(**shallow), **found)
-    except BadSettings as error:
-        raise MatchError(f"player {text!r}: {error}") from None
-
-
-def _other(text: str, kind: str, rest: str) -> OtherSpec:
-    command, *parts = rest.split(";")
-    try:
-        words = tuple(shlex.split(command))
+        yield
     except ValueError as error:
-        raise MatchError(f"player {text!r}: the command cannot be read: {error}") from None
-    if not words or not words[0]:
-        raise MatchError(f"player {text!r}: there is no command; write {_OTHERS_EXAMPLE!r}, for instance")
-    found: dict[str, Any] = {}
-    options: list[tuple[str, str]] = []
-    for key, value in _values(text, parts).items():
-        if key.startswith("option."):
-            options.append((key.removeprefix("option."), value))
-        elif key in _OTHER_KEYS:
-            name, read = _OTHER_KEYS[key]
-            found[name] = _read(text, key, value, read)
-        else:
-            raise MatchError(
-                f"player {text!r}: {key!r} is not known; known: {', '.join(_OTHER_KEYS)}, option.NAME"
-            )
-    if options and kind not in ("uci", "ucci"):
-        raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
-    _check_limits(text, found)
-    for key, name in _STOPPABLE_KEYS.items():
-        if name in found and kind not in STOPPABLE:
-            raise MatchError(
-                f"player {text!r}: {kind} cannot limit {_LIMITS[key]}: it has neither a limit of nodes nor a "
-                "command that ends a search with a move; give time or depth, and the result says what its "
-                "moves cost"
-            )
-    return OtherSpec(text=text, kind=kind, command=words, options=tuple(options), **found)
-
-
-def _check_limits(text: str, found: dict[str, Any]) -> None:
-    """Check that at most one limit was given, except for a time with a depth.
-
-    Raises:
-        MatchError: Two were given that exclude each other.
-    """
-    given = [key for key in _LIMITS if _OTHER_KEYS[key][0] in found]
-    if len(given) > 1 and given != ["depth", "time"]:
-        raise MatchError(f"player {text!r}: {' and '.join(given)} limit the same move; give one of them")
-
-
-def _values(text: str, parts: list[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for part in parts:
-        key, sign, value = part.partition("=")
-        key, value = key.strip(), value.strip()
-        if not sign or not key or (not value and not key.startswith("option.")):
-            raise MatchError(f"player {text!r}: {part.strip()!r} is not KEY=VALUE")
-        if key in values:
-            raise MatchError(f"player {text!r}: {key} is given twice")
-        values[key] = value
-    return values
-
-
-def _read(text: str, key: str, value: str, read: Callable[[str], Any]) -> Any:
-    try:
-        return read(value)
-    except ValueError as error:
-        raise MatchError(f"player {text!r}: {key} is {value!r}: {error}") from None
-
-
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def read(value: str) -> int:
-        if not value.isdecimal() or not least <= int(value) <= most:
-            raise ValueError(f"it must be a whole number from {least} to {most}")
-        return int(value)
-
-    return read
-
-
-def _seconds(value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise ValueError("it must be a number of seconds above 0")
-    return seconds
-
-
-def _number(value: str) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError("it must be a number") from None
-
-
-def _temperature(value: str) -> float:
-    if not 0 <= _number(value) <= 100:  # nor NaN
-        raise ValueError("it must be 0 to 100")
-    return _number(value)
-
-
-def _command(value: str) -> tuple[str, ...]:
-    words = tuple(shlex.split(value))
-    if not words or not words[0]:
-        raise ValueError("there is no command")
-    return words
-
-
-def _protocol(value: str) -> str:
-    if value not in PROTOCOLS:
-        raise ValueError(f"it must be one of {', '.join(PROTOCOLS)}")
-    return value
-
-
-def _confidence(value: str) -> int:
-    if value not in ("73", "87", "95", "99", "100"):
-        raise ValueError("it must be 73, 87, 95, 99 or 100")
-    return int(value)
-
-
-_LARGE = 10**6
-_nodes = _whole(1, 10**12)
-_LIMITS = {"depth": "depth", "time": "time", "cpu": "processor time", "nodes": "nodes"}
-"""Keys that limit a move, with their fields."""
-_STOPPABLE_KEYS = {"cpu": "cpu_s", "nodes": "nodes"}
-"""Those that not every protocol has, with their fields."""
-_OUR_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "depth": ("depth", _whole(2, 120)),
-    "time": ("move_s", _seconds),
-    "cpu": ("cpu_s", _seconds),
-    "nodes": ("nodes", _nodes),
-    "table_mb": ("table_mb", _whole(1, 65_536)),
-    "confidence": ("confidence_percent", _confidence),
-    "threads": ("threads", _whole(1, 64)),
-    "contempt_centi": ("contempt_centi", _whole(0, 1000)),
-    "rating": ("rating", _whole(0, 5000)),
-}
-_TRAP_KEYS: dict[str, Callable[[str], Any]] = {
-    "assessment": Assessment,
-    "margin_centi": _whole(0, _LARGE),
-    "decided": Decided,
-    "threshold_percent": _number,
-    "scale": Scale,
-    "risk_percent": _number,
-    "risk_share_percent": _number,
-}
-_MODEL_KEYS = {"model": "models", "calibrated": "calibrated"}
-_VALUE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "budget_percent": ("budget_percent", _number),
-    "share_percent": ("share_percent", _number),
-    "least_percent": ("least_percent", _number),
-    "value_scale": ("scale", ValueScale),
-    "checkmate_centi": ("checkmate_centi", _whole(1, _LARGE)),
-}
-_ENGINE_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "engine": ("command", _command),
-    "protocol": ("protocol", _protocol),
-    "limit": ("limit", MoveLimit),
-    "nodes": ("nodes", _nodes),
-    "window_centi": ("window_centi", _whole(0, 10_000)),
-    "candidates": ("candidates", _whole(1, 500)),
-}
-_HUMAN_KEYS: dict[str, Callable[[str], Any]] = {
-    "model": str,
-    "rating": _whole(0, 5000),
-    "temperature": _temperature,
-    "name": str,
-}
-_SHALLOW_KEYS: dict[str, Callable[[str], Any]] = {
-    "plies": _whole(0, 10),
-    "percent": _number,
-    "share_percent": _number,
-}
-_OTHER_KEYS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "depth": ("depth", _whole(1, 1000)),
-    "time": ("move_s", _seconds),
-    "cpu": ("cpu_s", _seconds),
-    "nodes": ("nodes", _nodes),
-    "name": ("name", str),
-    "dir": ("directory", str),
-    "silence": ("silence_s", _seconds),
-    "longest": ("longest_s", _seconds),
-}
+        raise MatchError(f"player {text!r}: {f'{key}: ' * bool(key)}{error}") from None
 
 
 class _Part(Enum):
-    """The parts of an `OurSpec` that keys set."""
+    """The parts of a specification that keys set."""
 
     SPEC = auto()
     """A field of its own."""
@@ -475,6 +218,7 @@ class _Part(Enum):
     VALUE = auto()
     """Of the people settings."""
     SOURCES = auto()
+    SHALLOW = auto()
     ENGINE = auto()
     OPTIONS = auto()
     """Of the engine."""
@@ -488,38 +232,228 @@ class _Audience:
     fits: Callable[[Strategy], bool]
 
 
-_ALL = _Audience("all players", lambda _kind: True)
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """The setting behind a key."""
+
+    read: Callable[[str], Any]
+    """Reads the value; raises ValueError."""
+    name: str = ""
+    """Of the field; empty: as the key."""
+    part: _Part = _Part.SPEC
+    audience: _Audience | None = None
+    """None: all players."""
+
+
+def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
+    found = _settings(text, rest.split(","), _keys_of(kind), _OUR_KEYS)
+    spec, engine = found[_Part.SPEC], found[_Part.ENGINE]
+    if kind.asks_engine and "command" not in engine:
+        raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
+    engine |= {"depth": spec["depth"]} if "depth" in spec else {}
+    game = _UCCI_GAME if engine.get("protocol") == "ucci" else UCI_GAMES[0]
+    with _naming(text):
+        return OurSpec(
+            text=text,
+            kind=kind,
+            params=TrapParams(**found[_Part.PARAMS]),
+            sources=tuple(found[_Part.SOURCES].items()),
+            people=ModelSettings(**found[_Part.PEOPLE], value=ValueParams(**found[_Part.VALUE])),
+            engine=EngineSettings(game=game, options=tuple(found[_Part.OPTIONS].items()), **engine)
+            if kind.asks_engine
+            else None,
+            **spec,
+        )
+
+
+def _human(text: str, rest: str) -> HumanSpec:
+    found = _settings(text, rest.split(","), _HUMAN_KEYS)
+    shallow = found[_Part.SHALLOW]
+    if shallow and "model" in found[_Part.SPEC]:
+        raise MatchError(f"player {text!r}: {next(iter(shallow))} is for people without a model")
+    with _naming(text):
+        options = ShallowOptions(**shallow) if shallow else None
+        return HumanSpec(text=text, shallow=options, **found[_Part.SPEC])
+
+
+def _other(text: str, kind: str, rest: str) -> OtherSpec:
+    command, *parts = rest.split(";")
+    with _naming(text):
+        words = _command(command)
+    found = _settings(text, parts, _OTHER_KEYS)
+    spec, options = found[_Part.SPEC], tuple(found[_Part.OPTIONS].items())
+    if options and kind not in ("uci", "ucci"):
+        raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
+    for name, limited in (("cpu_s", "processor time"), ("nodes", "nodes")):
+        if name in spec and kind not in STOPPABLE:
+            raise MatchError(
+                f"player {text!r}: {kind} cannot limit {limited}: it has neither a limit of nodes nor a "
+                "command that ends a search with a move; give time or depth, and the result says what its "
+                "moves cost"
+            )
+    return OtherSpec(text=text, kind=kind, command=words, options=options, **spec)
+
+
+def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
+    """The keys of our players of a kind."""
+    own = {key: each for key, each in _OUR_KEYS.items() if each.audience is None or each.audience.fits(kind)}
+    return {**own, **_ENGINE_KEYS} if kind.asks_engine else own
+
+
+def _settings(
+    text: str, parts: Sequence[str], keys: Mapping[str, _Key], of_others: Mapping[str, _Key] | None = None
+) -> dict[_Part, dict[str, Any]]:
+    """The values of ``KEY=VALUE`` texts by part and field.
+
+    Args:
+        text: The whole specification, for messages.
+        parts: The texts; a single blank one stands for none.
+        keys: The keys of such a player.
+        of_others: Those of all kinds of players, to say who has one.
+
+    Raises:
+        MatchError: A key is unknown or there twice, a value is bad, or two limits exclude each other.
+    """
+    found: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
+    given: dict[str, str] = {}
+    for part in parts if any(map(str.strip, parts)) else ():
+        key, sign, value = (each.strip() for each in part.partition("="))
+        is_option = key.startswith(_OPTION)
+        if not sign or not key or (not value and not is_option):
+            raise MatchError(f"player {text!r}: {part.strip()!r} is not KEY=VALUE")
+        if key in given:
+            raise MatchError(f"player {text!r}: {key} is given twice")
+        given[key] = value
+        if is_option and _ANY_OPTION in keys:
+            found[_Part.OPTIONS][key.removeprefix(_OPTION)] = value
+            continue
+        if key not in keys:
+            other = (of_others or {}).get(key)
+            if other is not None and other.audience is not None:
+                raise MatchError(f"player {text!r}: {key} is for {other.audience.text}")
+            raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(keys)}")
+        with _naming(text, f"{key} is {value!r}"):
+            found[keys[key].part][keys[key].name or key] = keys[key].read(value)
+    limits = [key for key in _LIMITS if key in given and keys[key].part is _Part.SPEC]
+    if len(limits) > 1 and limits != ["depth", "time"]:
+        raise MatchError(f"player {text!r}: {' and '.join(limits)} limit the same move; give one of them")
+    return found
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    def read(value: str) -> int:
+        if not value.isdecimal() or not least <= int(value) <= most:
+            raise ValueError(f"it must be a whole number from {least} to {most}")
+        return int(value)
+
+    return read
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("it must be a number") from None
+
+
+def _seconds(value: str) -> float:
+    if not 0 < (seconds := _number(value)) <= 86_400:  # nor NaN
+        raise ValueError("it must be a number of seconds above 0")
+    return seconds
+
+
+def _temperature(value: str) -> float:
+    if not 0 <= (temperature := _number(value)) <= 100:  # nor NaN
+        raise ValueError("it must be 0 to 100")
+    return temperature
+
+
+def _command(value: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"the command cannot be read: {error}") from None
+    if not words or not words[0]:
+        raise ValueError(f"there is no command; write {_OTHERS_EXAMPLE!r}, for instance")
+    return words
+
+
+def _one_of(*known: str) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if value not in known:
+            raise ValueError(f"it must be one of {', '.join(known)}")
+        return value
+
+    return read
+
+
+def _confidence(value: str) -> int:
+    return int(_one_of("73", "87", "95", "99", "100")(value))
+
+
 _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
 _MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """The setting behind a key."""
-
-    part: _Part
-    name: str
-    read: Callable[[str], Any]
-    """Reads the value; raises ValueError."""
-    audience: _Audience = _ALL
-
-
-_AUDIENCES = {
-    **dict.fromkeys(("confidence", "threads", "contempt_centi"), _STRONG),
-    **dict.fromkeys(("rating", *_MODEL_KEYS, *_VALUE_KEYS), _MODELLING),
-    **dict.fromkeys(ROOT_SOURCES, _LOOKING_UP),
+_SEARCHING = _Audience(
+    "players that search themselves; one on another engine must let it finish: give depth, and the result "
+    "says what its moves cost",
+    lambda kind: not kind.asks_engine,
+)
+_LARGE = 10**6
+_LIMITS = ("depth", "time", "cpu", "nodes")
+"""Keys that limit a move."""
+_OUR_KEYS: Mapping[str, _Key] = {
+    "depth": _Key(_whole(2, 120)),
+    "time": _Key(_seconds, "move_s"),
+    "cpu": _Key(_seconds, "cpu_s", audience=_SEARCHING),
+    "nodes": _Key(_whole(1, 10**12), audience=_SEARCHING),
+    "table_mb": _Key(_whole(1, 65_536)),
+    "confidence": _Key(_confidence, "confidence_percent", audience=_STRONG),
+    "threads": _Key(_whole(1, 64), audience=_STRONG),
+    "contempt_centi": _Key(_whole(0, 1000), audience=_STRONG),
+    "rating": _Key(_whole(0, 5000), audience=_MODELLING),
+    "assessment": _Key(Assessment, part=_Part.PARAMS),
+    "margin_centi": _Key(_whole(0, _LARGE), part=_Part.PARAMS),
+    "decided": _Key(Decided, part=_Part.PARAMS),
+    "threshold_percent": _Key(_number, part=_Part.PARAMS),
+    "scale": _Key(Scale, part=_Part.PARAMS),
+    "risk_percent": _Key(_number, part=_Part.PARAMS),
+    "risk_share_percent": _Key(_number, part=_Part.PARAMS),
+    "model": _Key(lambda value: (value,), "models", _Part.PEOPLE, _MODELLING),
+    "calibrated": _Key(lambda value: (value,), "", _Part.PEOPLE, _MODELLING),
+    "budget_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
+    "share_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
+    "least_percent": _Key(_number, "", _Part.VALUE, _MODELLING),
+    "value_scale": _Key(ValueScale, "scale", _Part.VALUE, _MODELLING),
+    "checkmate_centi": _Key(_whole(1, _LARGE), "", _Part.VALUE, _MODELLING),
+    **{key: _Key(str, "", _Part.SOURCES, _LOOKING_UP) for key in ROOT_SOURCES},
 }
-_KEYS: Mapping[_Part, Mapping[str, tuple[str, Callable[[str], Any]]]] = {
-    _Part.SPEC: _OUR_KEYS,
-    _Part.PARAMS: {key: (key, read) for key, read in _TRAP_KEYS.items()},
-    _Part.PEOPLE: {key: (name, lambda value: (value,)) for key, name in _MODEL_KEYS.items()},
-    _Part.VALUE: _VALUE_KEYS,
-    _Part.SOURCES: {key: (key, str) for key in ROOT_SOURCES},
+_ENGINE_KEYS: Mapping[str, _Key] = {
+    "engine": _Key(_command, "command", _Part.ENGINE),
+    "protocol": _Key(_one_of(*PROTOCOLS), part=_Part.ENGINE),
+    "limit": _Key(MoveLimit, part=_Part.ENGINE),
+    "nodes": _Key(_whole(1, 10**12), part=_Part.ENGINE),
+    "window_centi": _Key(_whole(0, 10_000), part=_Part.ENGINE),
+    "candidates": _Key(_whole(1, 500), part=_Part.ENGINE),
+    _ANY_OPTION: _Key(str, part=_Part.OPTIONS),
 }
-_OUR_FIELDS = {
-    key: _Field(part, name, read, _AUDIENCES.get(key, _ALL))
-    for part, keys in _KEYS.items()
-    for key, (name, read) in keys.items()
+_HUMAN_KEYS: Mapping[str, _Key] = {
+    "model": _Key(str),
+    "rating": _Key(_whole(0, 5000)),
+    "temperature": _Key(_temperature),
+    "name": _Key(str),
+    "plies": _Key(_whole(0, 10), part=_Part.SHALLOW),
+    "percent": _Key(_number, part=_Part.SHALLOW),
+    "share_percent": _Key(_number, part=_Part.SHALLOW),
 }
-"""The keys of our players, except those for another engine."""
+_OTHER_KEYS: Mapping[str, _Key] = {
+    "depth": _Key(_whole(1, 1000)),
+    "time": _Key(_seconds, "move_s"),
+    "cpu": _Key(_seconds, "cpu_s"),
+    "nodes": _Key(_whole(1, 10**12)),
+    "name": _Key(str),
+    "dir": _Key(str, "directory"),
+    "silence": _Key(_seconds, "silence_s"),
+    "longest": _Key(_seconds, "longest_s"),
+    _ANY_OPTION: _Key(str, part=_Part.OPTIONS),
+}

@@ -1,15 +1,17 @@
 """Formats a match's progress and result for people and for programs.  Prints nothing."""
 
+from dataclasses import asdict
 from typing import Any
 
 from bot.base.log import printable
-from bot.match.play import End, Finished
+from bot.match.play import End, Finished, Used
 from bot.match.runner import MatchStanding
-from bot.match.score import ScoreEstimate, Spent
+from bot.match.score import ScoreEstimate
 from bot.match.sprt import SprtVerdict
 from engine.games import get_rules
 
 _WHO = ("A", "B")
+_USED = ("moves", "mean_s", "longest_s", "late", "mean_depth", "mean_cpu_s", "mean_nodes")
 _FAILURES = {
     End.TIME: "lost on time",
     End.CRASH: "crashed",
@@ -102,26 +104,21 @@ def result_json(now: MatchStanding) -> dict[str, Any]:
         "losses": result.losses,
         "share": result.share,
         "pairs": list(result.pairs),
-        "elo": _estimate_json(result.elo),
-        "discs": _estimate_json(result.discs),
+        "elo": asdict(result.elo),
+        "discs": asdict(result.discs),
         "ends": [
             {"end": end.value, "lost_by": None if loser is None else _WHO[loser].lower(), "games": count}
             for end, loser, count in result.ends
         ],
-        "used": {_WHO[which].lower(): _spent_json(spent) for which, spent in enumerate(result.spent)},
+        "used": {
+            _WHO[which].lower(): {name: getattr(spent, name) for name in _USED}
+            for which, spent in enumerate(result.spent)
+        },
         "sprt": None
         if test is None
-        else {
-            "elo0": test.sprt.elo0,
-            "elo1": test.sprt.elo1,
-            "alpha": test.sprt.alpha,
-            "beta": test.sprt.beta,
-            "lower": test.sprt.lower,
-            "upper": test.sprt.upper,
-            "llr": test.llr,
-            "pairs": test.pairs,
-            "verdict": test.verdict.value,
-        },
+        else asdict(test.sprt)
+        | {name: getattr(test.sprt, name) for name in ("lower", "upper")}
+        | {"llr": test.llr, "pairs": test.pairs, "verdict": test.verdict.value},
         "is_over": now.is_over,
     }
 
@@ -156,7 +153,7 @@ def _end_text(end: End, loser: int | None, count: int) -> str:
     return f"{count} by the rules" if end is End.RULES else f"{count} {end}"
 
 
-def _spent_text(who: str, spent: Spent) -> str:
+def _spent_text(who: str, spent: Used) -> str:
     depth = "" if spent.mean_depth is None else f", mean depth {spent.mean_depth:.1f}"
     late = f", {spent.late} beyond their time" if spent.late else ""
     costs = [] if spent.mean_cpu_s is None else [f"{1e3 * spent.mean_cpu_s:.0f} ms of processor time"]
@@ -166,19 +163,3 @@ def _spent_text(who: str, spent: Spent) -> str:
         f"{who}: {spent.moves} moves, {1e3 * spent.mean_s:.0f} ms a move{cost}, longest "
         f"{1e3 * spent.longest_s:.0f} ms{late}{depth}"
     )
-
-
-def _estimate_json(estimate: ScoreEstimate) -> dict[str, float | None]:
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-
-
-def _spent_json(spent: Spent) -> dict[str, float | int | None]:
-    return {
-        "moves": spent.moves,
-        "mean_s": spent.mean_s,
-        "longest_s": spent.longest_s,
-        "late": spent.late,
-        "mean_depth": spent.mean_depth,
-        "mean_cpu_s": spent.mean_cpu_s,
-        "mean_nodes": spent.mean_nodes,
-    }

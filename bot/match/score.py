@@ -32,23 +32,6 @@ class ScoreEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
-    """Time and depth that a player used, over all games."""
-
-    moves: int
-    mean_s: float
-    longest_s: float
-    late: int
-    """Moves that clearly exceeded their time, within the grace or not."""
-    mean_depth: float | None
-    """None: the player never reported one."""
-    mean_cpu_s: float | None = None
-    """Processor time of a move, all threads together; None: never known."""
-    mean_nodes: float | None = None
-    """None: the player never reported them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """A match's result so far, from A's view."""
 
@@ -66,7 +49,8 @@ class Result:
     """A's discs less B's per game; from whole pairs of Othello that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
     """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
-    spent: tuple[Spent, Spent]
+    spent: tuple[Used, Used]
+    """A's and B's, over all games."""
     names: tuple[str, str]
     """Names that A and B report; empty before the first game."""
 
@@ -191,27 +175,8 @@ def result_of(games: Mapping[int, Finished]) -> Result:
             (end, loser, count) for (end, loser), count in sorted(ends.items(), key=lambda item: -item[1])
         ),
         spent=(
-            spent_of([game.used[0] for game in games.values()]),
-            spent_of([game.used[1] for game in games.values()]),
+            sum((game.used[0] for game in games.values()), Used()),
+            sum((game.used[1] for game in games.values()), Used()),
         ),
         names=latest.names if latest else ("", ""),
     )
-
-
-def spent_of(used: Sequence[Used]) -> Spent:
-    """A player's total use of time and depth, from its use in each game."""
-    moves = sum(game.moves for game in used)
-    return Spent(
-        moves=moves,
-        mean_s=sum(game.time_s for game in used) / moves if moves else 0.0,
-        longest_s=max((game.longest_s for game in used), default=0.0),
-        late=sum(game.late for game in used),
-        mean_depth=_mean([game.depths for game in used], [game.told_depths for game in used]),
-        mean_cpu_s=_mean([game.cpu_s for game in used], [game.told_cpu for game in used]),
-        mean_nodes=_mean([game.nodes for game in used], [game.told_nodes for game in used]),
-    )
-
-
-def _mean(sums: Sequence[float], told: Sequence[int]) -> float | None:
-    """Mean over the moves of all games with a value; None: no value."""
-    return sum(sums) / sum(told) if sum(told) else None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bot.base.config import Config
 from bot.base.dialects import Dialect
 from bot.base.game_server import Server
-from bot.servers.ggs import GgsServer, Recall, nothing_to_recall
+from bot.servers.ggs.server import GgsServer, Recall, nothing_to_recall
 from bot.servers.lichess import LichessServer
 
 

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -26,7 +27,6 @@ from bot.base.events import (
     Bot,
     DeclineReason,
     GameEvent,
-    GameSnapshot,
     MoveInfo,
     Proposal,
     Reply,
@@ -50,7 +50,7 @@ from bot.servers.lichess_wire import (
     read_rating_diff,
     read_tournament,
 )
-from bot.servers.pychess_page import PychessGamePage
+from bot.servers.pychess import PychessGame
 from engine import VERSION
 
 logger = logging.getLogger(__name__)
@@ -69,8 +69,6 @@ MOVE_WAIT_S = 2.0
 """Wait before a move is sent again after a 429, in seconds: the game's clock runs."""
 FULL_STATE_S = 30.0
 """Deadline for the full state, with which every game stream begins."""
-UNKNOWN_END_SLACK_S = 30.0
-"""On a site that may not report the end, a game counts as over this long after the clock ran out."""
 _MAX_PLAYING = 50
 """Games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
@@ -508,45 +506,33 @@ class LichessServer:
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         account = self._account or await self.account()
         reader = GameReader(self._dialect, account.id)
-        path = f"/api/bot/game/stream/{_quote(game_id)}"
-        opened_at = heard_at = self._clock()
-        page = PychessGamePage(self._dialect, game_id, reader, self._page)
+        events = self._game_stream(game_id, reader)
+        if self._dialect.ends_on_page:
+            page = partial(self._page, game_id)
+            events = PychessGame(game_id, reader, page, self._clock).completed(events)
         try:
-            async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
-                async for line in lines:
-                    event = self._read_game_event(line, reader, game_id)
-                    if reader.script is not None:
-                        self._scripts[game_id] = reader.script
-                    longest_s = reader.longest_turn_s
-                    if isinstance(event, GameSnapshot) and event.state.moves and page.exists:
-                        # It may have ended while we were away, and no stream tells that again.
-                        yield event
-                        event = await page.end_if_known()
-                    if event is not None:
-                        heard_at = self._clock()
-                    elif longest_s is not None and self._clock() - heard_at > longest_s + UNKNOWN_END_SLACK_S:
-                        event = reader.ended("unknown")
-                    elif not reader.started and self._clock() - opened_at > FULL_STATE_S:
-                        raise await self._no_state(game_id)
-                    if page.is_wanted(event):
-                        event = await page.end()
+            async with aclosing(events):
+                async for event in events:
                     yield event
-                if page.unknown is not None:
-                    yield page.unknown
         except RefusedError:
             self._scripts.pop(game_id, None)
             raise
-        except TransientError:
-            # PyChess breaks off the stream of a game that is over before it has said anything.
-            if reader.started or not page.exists:
-                raise
-            snapshot = await page.game()
-            if snapshot is None:
-                raise
-            yield snapshot
         finally:
             if reader.is_over:
                 self._scripts.pop(game_id, None)
+
+    async def _game_stream(self, game_id: str, reader: GameReader) -> AsyncGenerator[GameEvent | None, None]:
+        path = f"/api/bot/game/stream/{_quote(game_id)}"
+        opened_at = self._clock()
+        async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
+            async for line in lines:
+                event = self._read_game_event(line, reader, game_id)
+                if reader.script is not None:
+                    self._scripts[game_id] = reader.script
+                is_late = self._clock() - opened_at > FULL_STATE_S
+                if event is None and not reader.started and is_late:
+                    raise await self._no_state(game_id)
+                yield event
 
     async def _page(self, game_id: str) -> str:
         """The page of a game.

@@ -6,7 +6,6 @@ field that is missing or of the wrong type raises a `ProtocolError` that keeps t
 Sources: the OpenAPI description of lichess-org/api, and the observed behaviour of its servers.
 """
 
-import html
 import json
 import math
 import re
@@ -14,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.base.dialects import BLACK, WHITE, Dialect, SiteVariant
+from bot.base.dialects import Dialect, SiteVariant
 from bot.base.errors import ProtocolError
 from bot.base.events import (
     FROM_POSITION,
@@ -57,10 +56,10 @@ _LATEST_START = 1000
 thousand (`engine.game.MOST_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
 """Characters kept of a name: more than any site allows, and the size of the database column."""
-_MOST_MOVES = 2000
+MOST_MOVES = 2000
 """lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 
-_MOST_BRACKETS = 500
+MOST_BRACKETS = 500
 """Opening brackets allowed in a line.  JSON nested more deeply may still parse but then fail when it is
 logged."""
 _MAX_TEXT = 1000
@@ -88,7 +87,7 @@ _END_REASONS = {
 T = TypeVar("T")
 
 
-def read_line(line: bytes, most_brackets: int = _MOST_BRACKETS) -> Mapping[str, Any] | None:
+def read_line(line: bytes, most_brackets: int = MOST_BRACKETS) -> Mapping[str, Any] | None:
     """Parse one line of an ND-JSON stream; None for a keep-alive.
 
     Args:
@@ -117,11 +116,11 @@ def _refuse_constant(word: str) -> None:
 
 def read_account(message: object) -> Account:
     """Parse the answer of ``/api/account``."""
-    raw = _object(message)
+    raw = as_object(message)
     count = raw.get("count")
     return Account(
-        id=_need(raw, "id", str),
-        name=_clean(_need(raw, "username", str)),
+        id=need(raw, "id", str),
+        name=_clean(need(raw, "username", str)),
         is_bot=raw.get("title") == "BOT",
         games=_number(count, "all") if isinstance(count, dict) else None,
     )
@@ -131,7 +130,7 @@ def read_playing(message: object) -> list[str]:
     """Game ids from ``nowPlaying`` of ``/api/account/playing``."""
     if not isinstance(message, list):
         raise ProtocolError("nowPlaying is not a list", message)
-    return [_identifier(_object(game), "gameId") for game in message]
+    return [_identifier(as_object(game), "gameId") for game in message]
 
 
 def read_online_bot(message: Mapping[str, Any]) -> Bot:
@@ -139,7 +138,7 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
     perfs = _optional(message, "perfs", dict) or {}
     return Bot(
         id=_identifier(message, "id"),
-        name=_clean(_need(message, "username", str)),
+        name=_clean(need(message, "username", str)),
         ratings={
             key: rating
             for key, perf in perfs.items()
@@ -151,12 +150,12 @@ def read_online_bot(message: Mapping[str, Any]) -> Bot:
 
 def read_tournament(message: object, dialect: Dialect) -> Tournament:
     """Parse the answer of ``/api/tournament/{id}``."""
-    raw = _object(message)
+    raw = as_object(message)
     short = raw.get("variant")  # the key alone, or an object as everywhere else
     key = _clean(short) if isinstance(short, str) else _variant_key(raw)
     variant = dialect.variants.get(key)
     return Tournament(
-        name=_clean(_need(raw, "fullName", str)),
+        name=_clean(need(raw, "fullName", str)),
         game=variant.game if variant else None,
         variant=key,
         is_over=raw.get("isFinished") is True,
@@ -167,11 +166,11 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
     """Parse one message of the account's event stream; None: of an unknown type."""
     match message.get("type"):
         case "challenge":
-            return ChallengeReceived(_challenge(_need(message, "challenge", dict), dialect, our_id))
+            return ChallengeReceived(_challenge(need(message, "challenge", dict), dialect, our_id))
         case "challengeCanceled" | "challengeDeclined":
-            return ChallengeGone(_identifier(_need(message, "challenge", dict), "id"))
+            return ChallengeGone(_identifier(need(message, "challenge", dict), "id"))
         case "gameStart":
-            raw = _need(message, "game", dict)
+            raw = need(message, "game", dict)
             variant = dialect.variants.get(_variant_key(raw))
             # A site that does not name the variant starts only accepted games.
             is_played_here = variant is not None or "variant" not in raw
@@ -182,7 +181,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
                 is_tournament=_is_tournament(raw),
             )
         case "gameFinish":
-            raw = _need(message, "game", dict)
+            raw = need(message, "game", dict)
             return GameFinished(_game_id(raw), _rating(raw, "ratingDiff"))
         case _:
             return None
@@ -210,7 +209,7 @@ class ChallengeDone:
 def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | ChallengeDone:
     """Parse a line of the answer to a new challenge."""
     if "done" in message:
-        return ChallengeDone(_clean(_need(message, "done", str)))
+        return ChallengeDone(_clean(need(message, "done", str)))
     made = message.get("challenge")  # older sites wrap it
     return ChallengeMade(_identifier(made if isinstance(made, dict) else message, "id"))
 
@@ -223,30 +222,31 @@ class GameReader:
     """
 
     def __init__(self, dialect: Dialect, our_id: str) -> None:
-        self._dialect = dialect
+        self.dialect = dialect
         self._our_id = our_id
         self._variant: SiteVariant | None = None
         self._has_clock = False
-        self._game_id = ""
-        self._last: GameState | None = None
+        self.game_id = ""
+        self.last: GameState | None = None
+        """The latest state; None before the snapshot."""
         self.script: MoveCodec | None = None
         """The game's moves; None before the snapshot."""
 
     @property
     def started(self) -> bool:
         """Whether the snapshot has been read."""
-        return self._last is not None
+        return self.last is not None
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return self._last is not None and self._last.end is not None
+        return self.last is not None and self.last.end is not None
 
     def read(self, message: Mapping[str, Any]) -> GameEvent | None:
         """Convert one message; None: of a type that we do not use, or a state before the snapshot."""
         match message.get("type"):
             case "gameFull":
-                return self._snapshot(message)
+                return self.snapshot(message)
             case "gameState":
                 if self._variant is None or self.script is None:
                     return None
@@ -255,92 +255,53 @@ class GameReader:
                 return self.ended("gameEnd")
             case "opponentGone":
                 in_s = _number(message, "claimWinInSeconds")
-                gone = _need(message, "gone", bool)
+                gone = need(message, "gone", bool)
                 return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
             case "chatLine":
-                return _chat_line(message, self._dialect)
+                return _chat_line(message, self.dialect)
             case _:
                 return None
 
     def ended(self, word: str) -> GameState | None:
         """End the game without a reported result; return its last state, or None before the snapshot."""
-        if self._last is None or self.is_over:
-            return self._last
-        self._last = replace(self._last, end=GameEnd(EndReason.UNKNOWN, None, word))
-        return self._last
+        if self.last is None or self.is_over:
+            return self.last
+        self.last = replace(self.last, end=GameEnd(EndReason.UNKNOWN, None, word))
+        return self.last
 
-    def recorded(self, page: str) -> GameState | None:
-        """End the game as the site's page reports it; None: the page shows a running game.
+    def finish(self, moves: str, status: str, winner: int | None) -> GameState | None:
+        """End the game by the site's record of it; return its last state, or None before the snapshot.
 
-        Raises:
-            ProtocolError: It is not the page of this game, or it is malformed.
-        """
-        if self._last is None or self._variant is None or self.script is None:
-            return None
-        record = _page_record(page)
-        if record.get("gameId") != self._game_id:
-            raise ProtocolError("the page of another game", record)
-        number = _need(record, "status", int)
-        if number < 0:
-            return None
-        winners = dict(zip(("1-0", "0-1"), (side.key for side in self._variant.sides), strict=True))
-        word = self._dialect.end_words.get(number, f"status {number}")
-        told = {"status": word, "winner": winners.get(_need(record, "result", str))}
-        steps = [_object(step) for step in _need(record, "steps", list)]
-        moves = [_need(step, "move", str) for step in steps[1:]]
-        self._last = replace(
-            self._last,
-            moves=self.script.read(_moves({"moves": " ".join(moves)})),
-            end=_end(told, self._variant),
-        )
-        return self._last
-
-    def recorded_game(self, page: str) -> GameSnapshot | None:
-        """A finished game from the site's page of it; None: the page shows a running game.
+        Args:
+            moves: All of them, as in the stream.
+            status: As in the stream.
+            winner: The side that won; None: neither.
 
         Raises:
-            ProtocolError: It is not the page of a game, or it is malformed.
+            ProtocolError: The moves cannot be played.
         """
-        record = _page_record(page)
-        if _need(record, "status", int) < 0:
+        if self.last is None or self.script is None:
             return None
-        start, *_ = (_object(step) for step in _need(record, "steps", list))
-        times = dict(zip(("wtime", "btime"), _need(record, "clocks", list), strict=False))
-        increment = {key: int(_attribute(page, "inc") or 0) for key in ("winc", "binc")}
-        players = {
-            side.key: {self._dialect.player_key: _attribute(page, f"{side.letter}player")}
-            for side in (WHITE, BLACK)
-        }
-        snapshot = self._snapshot(
-            {
-                "id": record.get("gameId"),
-                "variant": {"name": record.get("variant")},
-                "initialFen": start.get("fen"),
-                "state": {"moves": "", "status": "started", **times, **increment},
-                **players,
-            }
-        )
-        state = self.recorded(page)
-        return snapshot if state is None else replace(snapshot, state=state)
+        moves_read = self.script.read(_moves({"moves": moves}))
+        self.last = replace(self.last, moves=moves_read, end=_end_of(status, winner))
+        return self.last
 
-    @property
-    def longest_turn_s(self) -> float | None:
-        """Longest possible turn in seconds, on sites whose ``status`` does not report the end; else None."""
-        if self._dialect.tells_end or self._last is None or self._last.remaining_s is None or self.is_over:
-            return None
-        return max(self._last.remaining_s)
+    def snapshot(self, raw: Mapping[str, Any]) -> GameSnapshot:
+        """Convert the first message.
 
-    def _snapshot(self, raw: Mapping[str, Any]) -> GameSnapshot:
+        Raises:
+            ProtocolError: It is malformed, or not of a game of ours that we play.
+        """
         key = _variant_key(raw)
-        variant = self._dialect.variants.get(key)
+        variant = self.dialect.variants.get(key)
         if variant is None:
             raise ProtocolError(f"a game of variant {key!r}, which this program does not play", raw)
-        players = [_need(raw, side.key, dict) for side in variant.sides]
-        ids = [_player_id(player, self._dialect) for player in players]
+        players = [need(raw, side.key, dict) for side in variant.sides]
+        ids = [_player_id(player, self.dialect) for player in players]
         if self._our_id not in ids:
             raise ProtocolError("a game between other players", raw)
         our_side = ids.index(self._our_id)
-        state = _need(raw, "state", dict)
+        state = need(raw, "state", dict)
         clock = self._clock(raw, state)
         self._has_clock = clock is not None
         try:
@@ -354,20 +315,20 @@ class GameReader:
             variant=key,
             initial_position=start,
             our_side=our_side,
-            rated=_need(raw, "rated", bool) if self._dialect.rated is None else self._dialect.rated,
+            rated=need(raw, "rated", bool) if self.dialect.rated is None else self.dialect.rated,
             speed=_speed(raw, clock),
             clock=clock,
-            opponent=_opponent(players[1 - our_side], self._dialect),
+            opponent=_opponent(players[1 - our_side], self.dialect),
             our_rating=_rating(players[our_side], "rating"),
             state=self._state(state, variant, script),
             days_per_turn=_days(raw),
             is_tournament=_is_tournament(raw),
         )
-        self._variant, self.script, self._game_id = variant, script, snapshot.game_id
+        self._variant, self.script, self.game_id = variant, script, snapshot.game_id
         return snapshot
 
     def _clock(self, raw: Mapping[str, Any], state: Mapping[str, Any]) -> Clock | None:
-        unit_s = self._dialect.increment_unit_s
+        unit_s = self.dialect.increment_unit_s
         if unit_s is not None:
             # The site does not report the initial times; at the start of a game they are the current ones.
             left_s = max(_seconds(state, "wtime"), _seconds(state, "btime"))
@@ -396,28 +357,13 @@ class GameReader:
             ),
             end=_end(raw, variant),
         )
-        self._last = state
+        self.last = state
         return state
-
-
-def _attribute(page: str, name: str) -> str:
-    """The value of a ``data-`` attribute; empty: there is none."""
-    found = re.search(rf'\bdata-{name}="([^"]*)"', page)
-    return html.unescape(found[1]) if found else ""
-
-
-def _page_record(page: str) -> Mapping[str, Any]:
-    """The record of a game in its page: JSON in an attribute."""
-    text = _attribute(page, "board")
-    record = read_line(text.encode(errors="replace"), _MOST_MOVES + _MOST_BRACKETS)
-    if record is None:
-        raise ProtocolError("a page without a game", page[:_MAX_TEXT])
-    return record
 
 
 def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
     """Parse a chat line; None: in a room that we do not use."""
-    name, room, text = (_need(raw, key, str) for key in ("username", "room", "text"))
+    name, room, text = (need(raw, key, str) for key in ("username", "room", "text"))
     if room not in tuple(Room):
         return None
     by_site = name.casefold() == dialect.speaker
@@ -425,17 +371,19 @@ def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
 
 
 def _end(raw: Mapping[str, Any], variant: SiteVariant) -> GameEnd | None:
-    status = _need(raw, "status", str)
+    status = need(raw, "status", str)
     if status in _GOING_ON:
         return None
-    reason = _END_REASONS.get(status, EndReason.OTHER)
     colours = [side.key for side in variant.sides]
     winner = _optional(raw, "winner", str)
     if winner is not None and winner not in colours:
         raise ProtocolError(f"winner {winner!r}", raw)
-    if winner is None or reason is EndReason.ABORTED:
-        return GameEnd(reason, None, _clean(status))
-    return GameEnd(reason, colours.index(winner), _clean(status))
+    return _end_of(status, None if winner is None else colours.index(winner))
+
+
+def _end_of(status: str, winner: int | None) -> GameEnd:
+    reason = _END_REASONS.get(status, EndReason.OTHER)
+    return GameEnd(reason, None if reason is EndReason.ABORTED else winner, _clean(status))
 
 
 def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challenge:
@@ -448,10 +396,10 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
         start = _start(raw, variant)
     except BadPosition:
         variant = None  # not playable
-    control = _need(raw, "timeControl", dict)
+    control = need(raw, "timeControl", dict)
     clock = None
     if control.get("type") == "clock":
-        clock = Clock(*(_clamp(_need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
+        clock = Clock(*(_clamp(need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
     raw_challenger, challenged = _optional(raw, "challenger", dict), _optional(raw, "destUser", dict)
     challenger = _opponent(raw_challenger, dialect) if raw_challenger else None
     return Challenge(
@@ -460,7 +408,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
         game=variant.game if variant else None,
         variant=key,
         kind="" if variant is None else variant.kind or (variant.game if start is None else FROM_POSITION),
-        rated=_need(raw, "rated", bool),
+        rated=need(raw, "rated", bool),
         speed=_speed(raw, clock),
         clock=clock,
         days_per_turn=_days(control),
@@ -558,20 +506,30 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
 # --- Fields ---------------------------------------------------------------------------------------------
 
 
-def _object(value: object) -> Mapping[str, Any]:
+def as_object(value: object) -> Mapping[str, Any]:
+    """A JSON object.
+
+    Raises:
+        ProtocolError: It is something else.
+    """
     if not isinstance(value, dict):
         raise ProtocolError("not a JSON object", value)
     return value
 
 
 def _moves(raw: Mapping[str, Any]) -> list[str]:
-    moves = _need(raw, "moves", str).replace(",", " ").split()
-    if len(moves) > _MOST_MOVES:
-        raise ProtocolError(f"{len(moves)} moves, more than {_MOST_MOVES}", raw)
+    moves = need(raw, "moves", str).replace(",", " ").split()
+    if len(moves) > MOST_MOVES:
+        raise ProtocolError(f"{len(moves)} moves, more than {MOST_MOVES}", raw)
     return moves
 
 
-def _need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
+def need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
+    """A field of a message.
+
+    Raises:
+        ProtocolError: It is missing or of the wrong type.
+    """
     value = raw.get(key)
     # JSON's true is not a number, though Python's True is an int.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
@@ -580,7 +538,7 @@ def _need(raw: Mapping[str, Any], key: str, kind: type[T]) -> T:
 
 
 def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
-    return None if raw.get(key) is None else _need(raw, key, kind)
+    return None if raw.get(key) is None else need(raw, key, kind)
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
@@ -594,7 +552,7 @@ def _seconds(raw: Mapping[str, Any], key: str) -> float:
     value = raw.get(key)
     if isinstance(value, float) and not math.isnan(value):
         return max(0.0, min(value, _UNLIMITED_MS)) / 1000
-    return _clamp(_need(raw, key, int), _UNLIMITED_MS) / 1000
+    return _clamp(need(raw, key, int), _UNLIMITED_MS) / 1000
 
 
 def _clamp(time: int, longest: int) -> int:
@@ -614,7 +572,7 @@ def _clean(text: str, longest: int = _MAX_NAME) -> str:
 
 def _identifier(raw: Mapping[str, Any], key: str) -> str:
     """An id that is safe to put into a URL's path."""
-    value = _need(raw, key, str)
+    value = need(raw, key, str)
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", value):
         raise ProtocolError(f"field {key!r} is not an id", raw)
     return value

@@ -167,8 +167,8 @@ TABLE = (
         fixed=(('clock.get("increment") is not None', '"increment" in clock'),),
     ),
     Guarded(
-        "bot/servers/ggs_wire.py",
-        ("tests/bot/servers/test_ggs_wire.py", "tests/bot/servers/test_ggs_transcripts.py"),
+        "bot/servers/ggs/wire.py",
+        ("tests/bot/servers/ggs/test_wire.py", "tests/bot/servers/ggs/test_transcripts.py"),
         sample=20,
         fixed=(("self._open.length <= TEXT_LIMIT", "self._open.length < TEXT_LIMIT"),),
     ),

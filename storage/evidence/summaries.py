@@ -85,6 +85,11 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
     return len(records)
 
 
+async def forget(session: AsyncSession, games: Sequence[int]) -> None:
+    """Remove the summaries of some games; `games_to_summarise` finds those that are over."""
+    await _replace(session, games, [])
+
+
 async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """Recompute the summaries of some games where they are wrong.
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.bait_rule import ReplyForecast
 from engine.decision import Decision, Outcome
 from engine.judgement import RULE
-from storage.evidence.summaries import summarise
+from storage.evidence.summaries import forget
 from storage.ledger.decisions import judgement_columns, reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.outcomes import record_outcome
@@ -232,6 +232,8 @@ async def settle_later(
 ) -> bool | None:
     """Store what a confirmed decision of a settled game still lacks, or has only by earlier rules.
 
+    The game's summary goes: to make it again after each decision would take longer than the rest.
+
     Args:
         found: The decision as it was read before.
         decision: The same, with the chosen move's complete profile if it was found.
@@ -263,5 +265,5 @@ async def settle_later(
     is_judged = outcome is not None and await record_outcome(session, found.id, outcome)
     if made is not None or is_judged:  # the trainer has to look again
         await session.execute(delete(SearchedGame).where(SearchedGame.game_id == found.game_id))
-    await summarise(session, [found.game_id])
+    await forget(session, [found.game_id])
     return is_judged

@@ -40,8 +40,8 @@ PARSING = {
     "bot/protocols/uci.py": {"_read_start"},  # python-chess
     "bot/match/player_specs.py": {"_other", "_read", "_seconds", "_number"},  # numbers, quotes of a command
     "bot/workers/pools.py": {"__init__"},  # dask
-    "bot/servers/ggs.py": {"read_address"},
-    "bot/servers/ggs_wire.py": {"_flag"},
+    "bot/servers/ggs/server.py": {"read_address"},
+    "bot/servers/ggs/wire.py": {"_flag"},
     "bot/servers/lichess.py": {"_is_origin"},
     "bot/servers/lichess_calls.py": {"ask"},  # berserk
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},

@@ -12,11 +12,11 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.base.reconnect import CAP_S
+from bot.daemon.unfinished_games import unfinished_games
 from bot.game.services import GameServices
-from bot.game.unfinished_games import unfinished_games
-from bot.servers.ggs import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, PROBE_S, PROBES, GgsServer
-from bot.servers.ggs_account import WAITED_S
-from bot.servers.ggs_archive import TELLING_PLIES
+from bot.servers.ggs.account import WAITED_S
+from bot.servers.ggs.archive import TELLING_PLIES
+from bot.servers.ggs.server import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, PROBE_S, PROBES, GgsServer
 from storage.database import Database
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from tests.bot.servers.ggs_transcripts import Line
+from tests.bot.servers.ggs.transcripts import Line
 from tests.ggs.board import Board, name
 
 Step = tuple[str, str]

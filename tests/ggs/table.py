@@ -14,8 +14,8 @@ from typing import Any
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, EngineConfig
 from bot.base.dialects import get_dialect
-from bot.game.unfinished_games import unfinished_games
-from bot.servers.ggs import GgsServer
+from bot.daemon.unfinished_games import unfinished_games
+from bot.servers.ggs.server import GgsServer
 from engine.game import replay
 from engine.games import get_rules
 from engine.verification import verify

@@ -13,7 +13,7 @@ import os
 import sys
 from pathlib import Path
 
-from tests.bot.servers.ggs_transcripts import Line, Replay, halves, normal
+from tests.bot.servers.ggs.transcripts import Line, Replay, halves, normal
 from tests.ggs.dialogue import Dialogue, remark, tossed
 
 RECORDING = Path(__file__).parent / "data" / "dialogue.jsonl.gz"

@@ -1,4 +1,4 @@
-"""A file of blocked accounts that changes while we play."""
+"""Lists of blocked accounts that change while we play."""
 
 import asyncio
 import os
@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.account.block_list import FETCH_S, LIMIT, RETRY_S, BlockFile, BlockUrls
+from bot.account.block_list import FETCH_S, LIMIT, RETRY_S, BlockFile, BlockLists, BlockUrls
+from bot.base.config import ChallengesConfig
+from storage.database import Database
+from storage.errors import StorageError
+from storage.ledger.blocks import add_block
 from tests.system.daemon import free_port
 
 
@@ -123,3 +127,21 @@ async def listening(site: ListSite) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}/list"
     finally:
         await runner.cleanup()
+
+
+async def test_the_list_stays_when_the_database_fails(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise StorageError("away")
+
+    blocks = BlockLists(ChallengesConfig(), database, "arena")
+    async with database.write() as session:
+        await add_block(session, "arena", "Ben")
+    assert blocks.names() == frozenset()
+    await blocks.refresh()
+    monkeypatch.setattr(database, "read", fail)
+    await blocks.refresh()
+    await blocks.refresh()
+    assert blocks.names() == {"ben"}
+    assert caplog.text.count("cannot read the blocked accounts: away") == 1

@@ -157,7 +157,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
         (
             '[[assignment.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
-            "assignment.rules.0.site: no site named 'lichess.org'; known: arena, lichess",
+            "assignment.rules.0.site: Input should be 'arena', 'lichess'",
         ),
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
         (f'[chat]\ngreeting = "{"x" * (CHAT_LIMIT + 1)}"\n', "chat.greeting: String should have at most 140"),

@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals, TrapOutcome
+from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S, ChallengeAnswer, Metrics, MetricTotals
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:
@@ -48,10 +48,11 @@ def test_games_and_challenges() -> None:
 
 def test_traps_requests_and_events() -> None:
     metrics = Metrics()
-    metrics.trap("chess", "tempting", TrapOutcome.SET)
+    metrics.traps("chess", "tempting", 3, 1)
     metrics.requested("lichess", 0.2)
     metrics.event("alarm")
-    assert value(metrics, "traps_total", game="chess", player="tempting", outcome="set") == 1
+    for outcome, number in (("set", 3), ("taken", 1), ("held", 2)):
+        assert value(metrics, "traps_total", game="chess", player="tempting", outcome=outcome) == number
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.25") == 1
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.1") == 0
     assert value(metrics, "events_total", kind="alarm") == 1

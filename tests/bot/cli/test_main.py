@@ -299,8 +299,15 @@ def test_a_bot_account_gets_a_token(desdemona: Command) -> None:
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [["--version"], ["games", "--help"], ["games", "--format", "json"]])
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    [
+        (["--version"], ""),
+        (["--version"], "1"),
+        (["games", "--help"], "1"),
+        (["games", "--format", "json"], ""),
+    ],
+)
 def test_output_that_cannot_be_written(database_file: Path, arguments: list[str], unbuffered: str) -> None:
     if "json" in arguments:
         in_database(database_file, nothing)

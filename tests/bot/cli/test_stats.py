@@ -336,8 +336,14 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     assert (status, "--arms: 'standard,strong' is not two of the trial's players" in err) == (2, True)
 
 
+_by_lot: dict[tuple[str, ...], bytes] = {}
+
+
 def by_lot(path: Path, arms: tuple[str, ...]) -> None:
-    """A trial with eight randomised decisions of four persons."""
+    """Into an empty database a trial with eight randomised decisions of four persons, made only once."""
+    if arms in _by_lot:
+        path.write_bytes(_by_lot[arms])
+        return
 
     async def fill(database: Database) -> None:
         async with database.write() as session:
@@ -362,6 +368,7 @@ def by_lot(path: Path, arms: tuple[str, ...]) -> None:
                 await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=moves)
 
     in_database(path, fill)
+    _by_lot[arms] = path.read_bytes()
 
 
 def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: Path) -> None:

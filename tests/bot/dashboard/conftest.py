@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.close()
 
 
+@cache
 def _with_simple_page() -> Environment:
-    made = environment()
+    made = environment.__wrapped__()
     text = "{% extends 'page.html' %}{% block panels %}<p>{{ view.number }}</p>{% endblock %}"
     made.loader = ChoiceLoader([DictLoader({"simple.html": text}), made.loader])  # type: ignore[list-item]
     return made

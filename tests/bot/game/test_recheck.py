@@ -24,26 +24,35 @@ from storage.tables.games import (
     ForecastRow,
     GameRow,
     OutcomeRow,
-    ReplyTimeRow,
 )
-from storage.tables.summaries import GameSummaryRow
 from tests.bot.fakes import GAME_ID, FakeServer, picker, services
 from tests.bot.game.test_game_runner import judged, playing
 from tests.bot.game.test_player_kill import late_othello
 from tests.bot.ledger_samples import check_books, stored_decisions
 from tests.storage.conftest import backend, database, url
+from tests.storage.row_copies import Rows, all_rows, put_rows, remove_rows
 
 __all__ = ["backend", "database", "url"]  # fixtures
 
 Books = list[Any]
 
 
-async def play(database: Database, seed: int = 1) -> FakeServer:
-    """The end of a game of Othello, with some five decisions."""
+_played: dict[tuple[int, bool], tuple[FakeServer, Rows]] = {}
+"""By seed, and whether it crashed."""
+
+
+async def play(database: Database, seed: int = 1, *, crashes: bool = False) -> FakeServer:
+    """The end of a game of Othello, with some five decisions: played once, and then copied."""
+    if (seed, crashes) in _played:
+        server, rows = _played[seed, crashes]
+        await put_rows(database, rows)
+        return server
     server = FakeServer("othello", initial_position=late_othello(10, seed), pick=picker(seed))
     async with services(server, database) as given:
         await GameRunner(GAME_ID, given).run()
-    await check_books(database, server)
+    if not crashes:
+        await check_books(database, server)
+    _played[seed, crashes] = server, await all_rows(database)
     return server
 
 
@@ -55,9 +64,7 @@ async def play_with_crashes(database: Database, monkeypatch: pytest.MonkeyPatch)
 
     with monkeypatch.context() as patched:
         patched.setattr("engine.completion.whole_profile", crash)
-        server = FakeServer("othello", initial_position=late_othello(10, 1), pick=picker(1))
-        async with services(server, database) as given:
-            await GameRunner(GAME_ID, given).run()
+        server = await play(database, crashes=True)
     assert not all(stored.is_complete for stored in await stored_decisions(database))
     return server
 
@@ -136,12 +143,7 @@ async def test_profiles_that_were_never_completed(
     assert not found.wrong
     await check_books(database, server)
     late = [row[1:] for row in await books(database)], await profiles(database)
-    async with database.write() as session:
-        for table in (
-            *(ReplyTimeRow, OutcomeRow, ForecastRow, EventRow, DecisionRow),
-            *(GameSummaryRow, GameRow),
-        ):
-            await session.execute(delete(table))
+    await remove_rows(database)
     await play(database)  # the same game, judged in time
     assert ([row[1:] for row in await books(database)], await profiles(database)) == late
 

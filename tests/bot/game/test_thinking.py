@@ -17,7 +17,7 @@ from bot.game import thinking
 from bot.game.game_runner import GameRunner
 from bot.game.search_pool import JobStop, Rank, SearchPool
 from bot.game.services import GameServices
-from bot.game.thinking import GameThinker, MoveSearch, Turn, expected_reply
+from bot.game.thinking import GameThinker, MoveSearch, PositionToMove, Turn, expected_reply
 from engine.decision import Decision, Person, Pick, SearchMode
 from engine.game import positions
 from engine.games import get_rules
@@ -103,6 +103,10 @@ class GatedSearcher:
         assert await asyncio.to_thread(self.waits.acquire, timeout=PATIENCE_S)
 
 
+def at(stored: StoredGame, position: Any, moves: tuple[str, ...] = ()) -> PositionToMove:
+    return PositionToMove(stored, GAME, position, moves)
+
+
 class Scene:
     """Games that think on one thread."""
 
@@ -120,7 +124,7 @@ class Scene:
     ) -> Decision:
         """A turn of 60 s that has just begun."""
         stored = replace(LIVE, **changes)
-        return await (mind or self.mind).decide(stored, GAME, position, 60.0, self.clock())
+        return await (mind or self.mind).decide(at(stored, position), 60.0, self.clock())
 
     async def first_move(self) -> tuple[Any, Any]:
         """Decide on the first move, and begin to think about the second.
@@ -132,7 +136,7 @@ class Scene:
         first = await self.decide()
         self.searcher.open.clear()
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        self.mind.expect(LIVE, GAME, after, first)
+        self.mind.expect(at(LIVE, after), first)
         reply = expected_reply(first)
         assert reply is not None
         return after, GAME.play(after, GAME.parse_move(after, reply))
@@ -190,7 +194,7 @@ class RecordedStop(JobStop):
 
 
 async def time_given(found: Scene, stored: StoredGame, turn: Turn, queue_per_thread: float = 0.0) -> float:
-    search = MoveSearch(found.given, stored, GAME, START)
+    search = MoveSearch(found.given, at(stored, START))
     search.begin(turn)
     stop = RecordedStop(queue_per_thread)
     found.searcher.open.set()
@@ -216,7 +220,7 @@ async def test_what_makes_a_search_shorter() -> None:
 
 async def test_a_busy_machine_stretches_a_search_as_far_as_its_clock_allows() -> None:
     async with scene(max_time_s=60.0) as found:
-        search = MoveSearch(found.given, LIVE, GAME, START)
+        search = MoveSearch(found.given, at(LIVE, START))
         stop = RecordedStop()
         found.searcher.open.clear()
         thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
@@ -243,7 +247,7 @@ async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> No
     weak = a_game(player="gentle", selection={"method": "fixed", "level": 1})
     async with scene(max_depth=8) as found:
         found.searcher.open.set()
-        decision = await found.mind.decide(weak, GAME, START, 60.0, found.clock())
+        decision = await found.mind.decide(at(weak, START), 60.0, found.clock())
     assert (decision.depth, decision.search_mode) == (LEVELS[0].depth, "lot")
     assert decision.variety_draw is not None
     assert decision.variety_draw.within_centi == LEVELS[0].within_centi
@@ -254,7 +258,7 @@ async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> No
 
 async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
     async with scene() as found:
-        slow = asyncio.create_task(found.mind.decide(SLOW, GAME, START, None, found.clock()))
+        slow = asyncio.create_task(found.mind.decide(at(SLOW, START), None, found.clock()))
         for _ in range(5):
             await found.searcher.is_waiting()
             assert await found.given.pool.run(lambda *_: "live", "tictactoe", 0.0) == "live"
@@ -268,7 +272,7 @@ async def test_a_slow_game_steps_back_and_keeps_what_it_had() -> None:
 async def test_a_pause_costs_no_time_and_is_no_excuse_for_more() -> None:
     """The time of a move without a clock is what it is allowed in all, however often it is paused."""
     async with scene(slow_time_s=5.0) as found:
-        search = MoveSearch(found.given, SLOW, GAME, START)
+        search = MoveSearch(found.given, at(SLOW, START))
         search.begin(Turn(None, found.clock()))
         found.searcher.open.clear()
         spent_s = 0.0
@@ -306,14 +310,14 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
     async with scene() as found:
         found.searcher.open.set()
         stored = replace(LIVE, player="randomised")
-        first = await found.mind.decide(stored, GAME, START, 60.0, found.clock())
+        first = await found.mind.decide(at(stored, START), 60.0, found.clock())
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.expect(stored, GAME, after, first, (first.move,))
+        found.mind.expect(at(stored, after, (first.move,)), first)
         found.mind.forget()
         reply = expected_reply(first)
         assert reply is not None
         here = GAME.play(after, GAME.parse_move(after, reply))
-        await found.mind.decide(stored, GAME, here, 60.0, found.clock(), (first.move, reply))
+        await found.mind.decide(at(stored, here, (first.move, reply)), 60.0, found.clock())
     start, ahead, again = seeds
     assert None not in seeds
     assert ahead == again != start
@@ -321,7 +325,7 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
 
 async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
     async with scene(slow_time_s=1e-9) as found:
-        search = MoveSearch(found.given, SLOW, GAME, START)
+        search = MoveSearch(found.given, at(SLOW, START))
         search.begin(Turn(None, found.clock()))
         stop = JobStop(0)
         stop.is_paused = True
@@ -332,7 +336,7 @@ async def test_a_slow_game_whose_time_is_spent_answers_with_its_best() -> None:
 
 async def test_a_live_move_told_to_end_early_answers() -> None:
     async with scene() as found:
-        search = asyncio.create_task(found.mind.decide(LIVE, GAME, START, 60.0, found.clock() + 60))
+        search = asyncio.create_task(found.mind.decide(at(LIVE, START), 60.0, found.clock() + 60))
         await found.searcher.is_waiting()
         urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, patience_s=0.0)
         assert await urgent == "urgent"
@@ -371,7 +375,7 @@ async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_t
         strong = found.given.config.engine.strong()
         given, searcher = replace(found.given, strong=strong), SelectiveSearcher()
         searcher.open.set()
-        search = MoveSearch(given, replace(LIVE, player=player), GAME, START)
+        search = MoveSearch(given, at(replace(LIVE, player=player), START))
         search.begin(Turn(60.0, found.clock()))
         search(searcher, JobStop(0.0, lend))
     assert (asked, searcher.threads) == (wanted, threads)
@@ -414,15 +418,15 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         model = FakeModel("tictactoe", plies_wanted=3)
         mind = GameThinker(replace(found.given, models=OneModel(model)), found.tasks)
         stored = a_game(player="opponent_model", opponent_rating=1432)
-        first = await mind.decide(stored, GAME, START, 60.0, found.clock(), (), 42.0)
+        first = await mind.decide(at(stored, START), 60.0, found.clock(), 42.0)
         assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
         assert {len(ask.positions) for ask in model.asked} == {2}
         reply = expected_reply(first)
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
         model.asked.clear()
-        mind.expect(stored, GAME, line[1], first, (first.move,))
-        second = await mind.decide(stored, GAME, line[2], 60.0, found.clock(), (first.move, reply), 40.0)
+        mind.expect(at(stored, line[1], (first.move,)), first)
+        second = await mind.decide(at(stored, line[2], (first.move, reply)), 60.0, found.clock(), 40.0)
         assert second.reckoning is not None
         assert second.reckoning.person == Person(1432, None)
         assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
@@ -449,13 +453,13 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         online: Any = Online()
         mind = GameThinker(replace(found.given, online=online), found.tasks)
         stored = a_game(player="strong")
-        first = await mind.decide(stored, GAME, START, 60.0, found.clock())
+        first = await mind.decide(at(stored, START), 60.0, found.clock())
         reply = expected_reply(first)
         assert reply is not None
         line = tuple(positions(GAME, (first.move, reply)))
-        mind.expect(stored, GAME, line[1], first)
+        mind.expect(at(stored, line[1]), first)
         await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
-        second = await mind.decide(stored, GAME, line[2], 60.0, found.clock())
+        second = await mind.decide(at(stored, line[2]), 60.0, found.clock())
         assert (first.search_mode, second.search_mode) == ("exact", SearchMode.EXPLORER)
         assert second.pick is not None
         assert second.pick.origin == "somewhere"
@@ -567,7 +571,7 @@ async def test_an_error_ahead_of_the_turn_costs_nothing(caplog: pytest.LogCaptur
         first = await found.decide()
         found.searcher.error = RuntimeError("no")
         after = GAME.play(START, GAME.parse_move(START, first.move))
-        found.mind.expect(LIVE, GAME, after, first)
+        found.mind.expect(at(LIVE, after), first)
         await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
         reply = expected_reply(first)
         assert reply is not None
@@ -584,13 +588,13 @@ async def test_when_nothing_is_done_ahead(engine: dict[str, Any]) -> None:
         decision = alone(START)
         after = GAME.play(START, GAME.parse_move(START, decision.move))
         mind = GameThinker(found.given, found.tasks)
-        mind.expect(LIVE, GAME, after, decision)
+        mind.expect(at(LIVE, after), decision)
         if not engine:
-            await mind.decide(SLOW, GAME, START, None, found.clock())
-            mind.expect(SLOW, GAME, after, decision)
+            await mind.decide(at(SLOW, START), None, found.clock())
+            mind.expect(at(SLOW, after), decision)
         else:
-            await mind.decide(LIVE, GAME, START, 60.0, found.clock())
-            mind.expect(LIVE, GAME, after, decision)
+            await mind.decide(at(LIVE, START), 60.0, found.clock())
+            mind.expect(at(LIVE, after), decision)
         nodes = found.searcher.nodes
         await found.given.pool.run(lambda *_: None, "tictactoe", 9e9, rank=Rank.SPARE)
         assert found.searcher.nodes == nodes
@@ -677,7 +681,7 @@ async def test_in_a_blind_trial_a_move_waits_for_the_time_planned_for_it(
         mind, began = GameThinker(given, found.tasks), found.clock.now
         drawn: dict[str, Any] = {"trial_id": 1, "selection": DRAWN}
         stored = replace(LIVE, **(drawn | changes))
-        decided = await mind.decide(stored, GAME, START, 60.0, began)
+        decided = await mind.decide(at(stored, START), 60.0, began)
         assert same_choice(decided, alone(START))
         assert slept == ([] if held_s is None else [held_s])
         # The clock has run on: what is left is counted from then.
@@ -694,7 +698,7 @@ async def test_in_a_trial_what_took_long_enough_waits_no_longer() -> None:
 
         mind = GameThinker(replace(found.given, sleep=sleep), found.tasks)
         stored = replace(LIVE, trial_id=1, selection=DRAWN)
-        await mind.decide(stored, GAME, START, 60.0, found.clock.now - 0.75)
-        await mind.decide(stored, GAME, START, 60.0, found.clock.now - 1.0)
-        await mind.decide(replace(stored, clock_initial_s=None), GAME, START, None, found.clock.now)
+        await mind.decide(at(stored, START), 60.0, found.clock.now - 0.75)
+        await mind.decide(at(stored, START), 60.0, found.clock.now - 1.0)
+        await mind.decide(at(replace(stored, clock_initial_s=None), START), None, found.clock.now)
     assert slept == [0.25]

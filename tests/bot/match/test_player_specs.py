@@ -134,7 +134,7 @@ def test_where_it_is_started() -> None:
         ("trappy:assessment=worst", "assessment is 'worst'"),
         ("trappy:scale=expected,margin_centi=5", "must be 0 with the expected scale"),
         ("trappy:confidence=95", "confidence is for the strong player"),
-        ("strong:confidence=80", "must be 73, 87, 95, 99 or 100"),
+        ("strong:confidence=80", "must be one of 73, 87, 95, 99, 100"),
         (
             "strong:colour=red",
             "'colour' is not known; known: depth, time, cpu, nodes, table_mb, confidence, ",
@@ -170,7 +170,7 @@ def test_where_it_is_started() -> None:
             "gtp cannot limit processor time: it has neither .* nor a command that ends a search",
         ),
         ("nboard:a; nodes=5", "nboard cannot limit nodes"),
-        ("standard_uci:engine=x,cpu=1", "cpu cannot limit a player on another engine"),
+        ("standard_uci:engine=x,cpu=1", "cpu is for players that search themselves"),
         ("human:cpu=1", "'cpu' is not known"),
         ("gtp:a; option.x=1", "gtp has no options"),
     ],

@@ -8,7 +8,6 @@ from hypothesis import strategies as some
 from bot.match.play import End, Used
 from bot.match.score import (
     ScoreEstimate,
-    Spent,
     counts,
     elo_estimate,
     elo_of,
@@ -75,7 +74,8 @@ def test_nothing_is_known_before_the_first_pair() -> None:
         share_interval([])
     nothing = result_of({})
     assert (nothing.games, nothing.share, nothing.names, nothing.ends) == (0, None, ("", ""), ())
-    assert nothing.spent[0] == Spent(moves=0, mean_s=0.0, longest_s=0.0, late=0, mean_depth=None)
+    assert nothing.spent == (Used(), Used())
+    assert (Used().mean_s, Used().mean_depth) == (0.0, None)
 
 
 @given(SCORES)

@@ -52,13 +52,12 @@ from bot.servers.adapters import make_server
 from bot.servers.lag import Lag
 from bot.servers.lichess import (
     FULL_STATE_S,
-    UNKNOWN_END_SLACK_S,
     LichessServer,
     RefusalCounter,
     StreamRateLimiter,
 )
 from bot.servers.lichess_wire import ChallengeDone, ChallengeMade, read_challenge_answer
-from bot.servers.pychess_page import LOOK_UPS
+from bot.servers.pychess import LOOK_UPS, UNKNOWN_END_SLACK_S
 from tests.patience import PATIENCE_S
 
 TOKEN = "lip_VerySecretToken42"

@@ -41,6 +41,7 @@ from bot.servers.lichess_wire import (
     read_rating_diff,
     read_tournament,
 )
+from bot.servers.pychess import read_end
 from engine.games import GAMES
 
 ARENA = DIALECTS["arena"]
@@ -808,20 +809,6 @@ def test_a_start_without_a_variant() -> None:
     assert read_account_event(start, PYCHESS, "Desdemona") == GameStarted("abcd1234", True)
 
 
-def test_how_long_a_turn_can_last_where_the_end_is_not_told() -> None:
-    reader = GameReader(PYCHESS, "Desdemona")
-    assert reader.longest_turn_s is None
-    reader.read(pychess_full())
-    assert reader.longest_turn_s == 300.0
-    reader.read(pychess_state(wtime=5000, btime=9000))
-    assert reader.longest_turn_s == 9.0
-    reader.ended("unknown")
-    assert reader.longest_turn_s is None
-    told = GameReader(ARENA, "desdemona")
-    told.read(full())
-    assert told.longest_turn_s is None
-
-
 PYCHESS_PAGES = (
     (Path(__file__).parent / "data" / "pychess_pages.txt").read_text(encoding="utf-8").splitlines()
 )
@@ -851,7 +838,7 @@ PYCHESS_PAGES = (
 def test_recorded_pages_of_games(page: str, end: GameEnd) -> None:
     record = json.loads(html.unescape(page.removeprefix('data-board="').removesuffix('"')))
     reader = GameReader(PYCHESS, "Desdemona")
-    assert reader.recorded(page) is None  # before the snapshot
+    assert read_end(page, reader) is None  # before the snapshot
     reader.read(
         pychess_full(
             id=record["gameId"],
@@ -860,7 +847,7 @@ def test_recorded_pages_of_games(page: str, end: GameEnd) -> None:
             state=pychess_state(moves=""),
         )
     )
-    over = reader.recorded(page)
+    over = read_end(page, reader)
     assert over is not None
     assert over.end == end
     assert " ".join(over.moves) == record["uci_usi"].partition(" moves ")[2]

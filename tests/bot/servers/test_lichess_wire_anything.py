@@ -197,7 +197,7 @@ def read_game_lines(sent: Sequence[bytes], dialect: Dialect) -> None:
             if message is not None:
                 reader.read(message)
     reader.ended("unknown")
-    assert reader.longest_turn_s is None
+    assert reader.is_over is reader.started
 
 
 def spoiled(message: Mapping[str, Any]) -> Iterator[bytes]:

@@ -7,15 +7,16 @@ import pytest
 
 from storage.ask import question, reader
 from storage.ask.question import MOST_CHARACTERS, Answer, BadQuestion, ask
+from tests.patience import PATIENCE_S
 
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
 
 
 async def test_an_answer_comes_from_a_child(filled: str) -> None:
-    found = await ask(filled, "select 1 a, 'x' b, 2 a, null b", limit_s=30, most_rows=10)
+    found = await ask(filled, "select 1 a, 'x' b, 2 a, null b", limit_s=PATIENCE_S, most_rows=10)
     assert found == Answer(("a", "b", "a", "b"), ((1, "x", 2, None),), is_cut=False)
     assert found.records() == [{"a": 1, "b": "x", "a_3": 2, "b_4": None}]
-    cut = await ask(filled, "select game_id from ask_games order by 1", limit_s=30, most_rows=2)
+    cut = await ask(filled, "select game_id from ask_games order by 1", limit_s=PATIENCE_S, most_rows=2)
     assert (cut.rows, cut.is_cut) == (((1,), (2,)), True)
 
 
@@ -44,7 +45,7 @@ async def test_endless_questions_are_killed(filled_sqlite: str, monkeypatch: pyt
         await ask(filled_sqlite, ENDLESS, limit_s=0.5, most_rows=10)
     assert [each.returncode for each in started] == [-9]
     is_asked.clear()
-    asking = asyncio.create_task(ask(filled_sqlite, ENDLESS, limit_s=60, most_rows=10))
+    asking = asyncio.create_task(ask(filled_sqlite, ENDLESS, limit_s=PATIENCE_S, most_rows=10))
     await is_asked.wait()
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -65,23 +66,24 @@ async def test_a_child_whose_caller_has_died_ends(filled_sqlite: str) -> None:
 
 async def test_one_call_cannot_fill_the_memory(filled_sqlite: str) -> None:
     """SQLite looks at no time limit within one call of a function."""
-    found = await ask(filled_sqlite, "select length(printf('%.*c', 900000000, 'x'))", limit_s=30, most_rows=1)
+    sql = "select length(printf('%.*c', 60000000, 'x'))"
+    found = await ask(filled_sqlite, sql, limit_s=PATIENCE_S, most_rows=1)
     assert (found.rows[0][0] or 0) <= 50_000_000
+    sql = "select length(replace(hex(zeroblob(9999999)), '0', 'wide')) from ask_games"
     with pytest.raises(BadQuestion, match="too big"):
-        await ask(filled_sqlite, "select length(replace(hex(zeroblob(9999999)), '0', 'wide')) from ask_games",
-            limit_s=30, most_rows=1)  # fmt: skip
+        await ask(filled_sqlite, sql, limit_s=PATIENCE_S, most_rows=1)
 
 
 async def test_memory_is_limited(filled_sqlite: str) -> None:
     sql = "select count(*) from (select hex(zeroblob(20000000)) || game_id x from ask_games order by x)"
     with pytest.raises(BadQuestion, match="memory"):
-        await ask(filled_sqlite, sql, limit_s=60, most_rows=10)
+        await ask(filled_sqlite, sql, limit_s=PATIENCE_S, most_rows=10)
 
 
 async def test_a_dead_child_is_told(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(BadQuestion, match="memory"):
-        await ask(filled_sqlite, "select 1", limit_s=5, most_rows=10)
+        await ask(filled_sqlite, "select 1", limit_s=PATIENCE_S, most_rows=10)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ async def test_a_dead_child_is_told(filled_sqlite: str, monkeypatch: pytest.Monk
 )
 async def test_mistakes(filled_sqlite: str, sql: str, told: str) -> None:
     with pytest.raises(BadQuestion, match=told):
-        await ask(filled_sqlite, sql, limit_s=30, most_rows=10)
+        await ask(filled_sqlite, sql, limit_s=PATIENCE_S, most_rows=10)
 
 
 def test_what_is_sorted_stays_in_memory(filled_sqlite: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,6 @@ from sqlalchemy import (
 from storage import migrate
 from storage.database import create_engine, parse_url
 
-RELEASED = ("0.1.0", "0.2.0")
 DAMAGED = "0.1.0-damaged"
 _DATA = Path(__file__).parent / "data"
 

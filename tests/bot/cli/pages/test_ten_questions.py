@@ -5,6 +5,7 @@ import io
 import json
 import random
 import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -34,8 +35,8 @@ def answered() -> dict[str, Question]:
     return {question.text: question for question in questions(START.astimezone())}
 
 
-@pytest.fixture
-def played(migrated_file: Path) -> None:
+@pytest.fixture(scope="module")
+def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trial of 60 people in which trappy wins all games and standard loses all; three met the same bait."""
 
     async def fill(database: Database) -> None:
@@ -66,7 +67,15 @@ def played(migrated_file: Path) -> None:
                 await met_bait(session, f"bait{number}", reply, opponent=f"Bo{number}", rated=False)
             await record_event(session, ARENA, "challenge_declined", {"reason": "tooFast"})
 
-    in_database(migrated_file, fill)
+    path = Path(shutil.copy(template, tmp_path_factory.mktemp("filled") / "desdemona.db"))
+    in_database(path, fill)
+    return path
+
+
+@pytest.fixture
+def played(migrated_file: Path, filled: Path) -> None:
+    """The same database, where the commands look for it."""
+    shutil.copy(filled, migrated_file)
 
 
 @pytest.mark.usefixtures("played")

@@ -320,7 +320,7 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
         return [*found, [line.game_id for line in lines]]
 
     async with database.write() as session:
-        await many_games(session)
+        await many_games(session, 16)
         # Half, so that sums do not depend on their order.
         odds = 0.1 + ForecastRow.decision_id % 7 / 10
         await session.execute(update(ForecastRow).values(bait_odds=odds, bait_expected=0.5))

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.base.errors import RefusedError
-from bot.servers import ggs_wire as wire
-from bot.servers.ggs_game import colourless
-from bot.servers.ggs_lifecycle import (
+from bot.base.events import ChallengeGone
+from bot.servers.ggs import wire
+from bot.servers.ggs.actions import Outbox
+from bot.servers.ggs.game import colourless
+from bot.servers.ggs.lifecycle import (
     ATTEMPT,
     REQUEST,
     AttemptEvent,
@@ -21,7 +23,7 @@ from bot.servers.ggs_lifecycle import (
     RequestState,
     after,
 )
-from bot.servers.ggs_wire import Flag, GgsClock, tell_service
+from bot.servers.ggs.wire import Flag, GgsClock
 
 MAX_UNANSWERED = 50
 """Most commands without an answer; beyond it the oldest is forgotten."""
@@ -93,10 +95,12 @@ class Requests:
 
     Args:
         name: Of our account.
+        out: Takes commands and events.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, out: Outbox) -> None:
         self._name = name
+        self._out = out
         self.is_registered = True
         """As far as we know.  An unregistered account has no rated games and no ``rated`` setting."""
         self._table: dict[str, Asked] = {}
@@ -114,17 +118,6 @@ class Requests:
     def __iter__(self) -> Iterator[Asked]:
         return iter(list(self._table.values()))
 
-    def find(self, key: str) -> Asked:
-        """Return the request with a key.
-
-        Raises:
-            RefusedError: It is gone.
-        """
-        for asked in self:
-            if asked.key == key:
-                return asked
-        raise RefusedError(f"challenge {key}: it is gone", 404)
-
     def origin(self, match: str) -> Asked | None:
         """The request that a match came from; None: unknown."""
         return self._origins.get(match)
@@ -140,42 +133,53 @@ class Requests:
 
     # --- Our commands -----------------------------------------------------------------------------------
 
-    def accept(self, asked: Asked) -> tuple[Attempt, list[str]]:
-        """Accept a request."""
-        attempt = Attempt(("accept", asked.line.id), key=asked.key)
-        self._attempts[asked.key] = attempt
-        return attempt, self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
+    def accept(self, key: str) -> Attempt:
+        """Accept the request with a key.
 
-    def ask(
-        self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool
-    ) -> tuple[Attempt, list[str]]:
+        Raises:
+            RefusedError: It is gone.
+        """
+        asked = next((each for each in self if each.key == key), None)
+        if asked is None:
+            raise RefusedError(f"challenge {key}: it is gone", 404)
+        attempt = self._attempts[key] = Attempt(("accept", asked.line.id), key=key)
+        return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
+
+    def decline(self, key: str) -> None:
+        """Decline a request; one that is gone needs no command."""
+        for asked in self:
+            if asked.key == key:
+                self._out.ask("decline", asked.line.id)
+
+    def ask(self, opponent: str, type_text: str, clock: GgsClock, *, rated: bool) -> Attempt:
         """Request a game from a player, or from everybody (``*``)."""
         addressee = () if opponent == "*" else (opponent,)
         attempt = Attempt(("ask", type_text, clock.text(), *addressee), opponent, type_text)
-        return attempt, self._try(attempt, rated=rated)
+        return self._try(attempt, rated=rated)
 
-    def resume(self, stored_id: str, opponent: str, type_text: str) -> list[str]:
+    def resume(self, stored_id: str, opponent: str, type_text: str) -> None:
         """Request to resume an adjourned match."""
-        return self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
+        self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
 
-    def cancel(self, attempt: Attempt) -> list[str]:
+    def cancel(self, attempt: Attempt) -> None:
         """Withdraw a request of ours: now, or as soon as the server lists it."""
         attempt.pass_to(AttemptEvent.REFUSED, "withdrawn")
-        found = [asked for asked in self if asked.key == attempt.key and asked.line.asker == self._name]
-        return [tell_service("cancel", asked.line.id) for asked in found]
+        for asked in self:
+            if asked.key == attempt.key and asked.line.asker == self._name:
+                self._out.ask("cancel", asked.line.id)
 
-    def _try(self, attempt: Attempt, *, rated: bool) -> list[str]:
-        """Queue a command, with the account's ``rated`` setting that it needs.
+    def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
+        """Send a command, with the account's ``rated`` setting that it needs.
 
         Otherwise the setting stays +: with - the server refuses rated requests to us.
         """
         self._unanswered.append(attempt)
-        command = tell_service(*attempt.words)
-        if not self.is_registered:
-            return [command]
-        if rated:
-            return [tell_service("rated +"), command]
-        return [tell_service("rated -"), command, tell_service("rated +")]
+        if self.is_registered:
+            self._out.ask("rated", "+" if rated else "-")
+        self._out.ask(*attempt.words)
+        if self.is_registered and not rated:
+            self._out.ask("rated", "+")
+        return attempt
 
     # --- Server messages --------------------------------------------------------------------------------
 
@@ -190,6 +194,7 @@ class Requests:
         asked = self._table.pop(id_, None)
         if asked is None:
             return None
+        self._tell_gone(asked)
         attempt = self._attempts.pop(asked.key, None)
         if attempt is not None:
             attempt.pass_to(AttemptEvent.REFUSED, "declined" if attempt.opponent else "it is gone")
@@ -242,16 +247,25 @@ class Requests:
                 return attempt
         return None
 
-    def lost(self, reason: str) -> list[Asked]:
-        """Clear everything after the connection or service was lost; return the requests that were listed."""
+    def resumes(self, asked: Asked) -> None:
+        """A request resumes an adjourned game of ours: it is no challenge, though it may have been one."""
+        self._tell_gone(asked)
+        asked.pass_to(RequestEvent.RESUMES)
+
+    def lost(self, reason: str) -> None:
+        """Clear everything after the connection or service was lost."""
         for attempt in (*self._unanswered, *self._attempts.values()):
             attempt.pass_to(AttemptEvent.LOST, reason)
-        gone = list(self)
+        for asked in self:
+            self._tell_gone(asked)
         self._table.clear()
         self._unanswered.clear()
         self._attempts.clear()
         self._origins.clear()
-        return gone
+
+    def _tell_gone(self, asked: Asked) -> None:
+        if asked.state is RequestState.CHALLENGE:
+            self._out.tell(ChallengeGone(asked.key))
 
     def _answered(self, attempt: Attempt) -> None:
         while attempt in self._unanswered:

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.base.errors import ProtocolError
-from bot.servers.ggs_wire import (
+from bot.servers.ggs.wire import (
     BLOCK_LIMIT,
     LINE_LIMIT,
+    NOTICES,
     TEXT_LIMIT,
     AdjournedMatch,
     Alert,
@@ -21,7 +22,6 @@ from bot.servers.ggs_wire import (
     BoardEnded,
     BoardShown,
     CentralError,
-    Directed,
     Flag,
     GameType,
     GgsClock,
@@ -35,7 +35,6 @@ from bot.servers.ggs_wire import (
     MatchEnded,
     MatchList,
     Moved,
-    Offered,
     OtherMessage,
     PasswordPrompt,
     PlayerList,
@@ -50,7 +49,6 @@ from bot.servers.ggs_wire import (
     StoredList,
     StoredOpponent,
     TimedOut,
-    TrustViolated,
     Unknown,
     command,
     parse_clock,
@@ -229,6 +227,8 @@ def test_every_kind_of_message() -> None:
     assert (joined.id, joined.game.black, joined.game.white) == (".1", "bob", "alice")
     assert joined.game.moves == (GgfMove("f5", 0.5, 0.3), GgfMove("f6", None, 0.2))
     login = "Login (2-8 chars) can not start with '.' or '_' chars and can not contain ',' or '\\' chars."
+    notices = [each.word for each in messages if isinstance(each, OtherMessage) and each.word in NOTICES]
+    assert notices == ["trust-violation", "abort"]
     assert [message for message in messages if not isinstance(message, OtherMessage)] == [
         LoginPrompt(),
         CentralError(login),
@@ -259,8 +259,6 @@ def test_every_kind_of_message() -> None:
         BoardEnded(".14.0", NAMES, 64),
         TimedOut(".12", "alice", False),
         TimedOut(".12", "alice", True),
-        TrustViolated(".2", "alice"),
-        Offered("abort", ".6", "alice"),
         GgsGameError(".2", "not your turn"),
         ServiceError("match '.77' not found."),
         ServiceError("decline ERR not found: .1"),
@@ -508,5 +506,5 @@ def test_a_row_that_cannot_be_read_does_not_cost_the_others() -> None:
 )
 def test_what_a_tournament_director_hears_is_known(text: str) -> None:
     (message,) = (each for each in Reader().feed(f"\r\n/os: {text}\r\nREADY\r\n".encode()) if each != Ready())
-    assert isinstance(message, Directed)
+    assert isinstance(message, OtherMessage)
     assert message.word == text.split()[0]

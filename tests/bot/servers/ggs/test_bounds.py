@@ -10,10 +10,10 @@ from bot.base.events import (
     GameStarted,
     GameState,
 )
-from bot.servers.ggs_account import MAX_REQUESTS
-from bot.servers.ggs_games import REMEMBERED
-from bot.servers.ggs_requests import MAX_UNANSWERED
-from tests.bot.servers.test_ggs_account import (
+from bot.servers.ggs.challenges import MAX_REQUESTS
+from bot.servers.ggs.games import REMEMBERED
+from bot.servers.ggs.requests import MAX_UNANSWERED
+from tests.bot.servers.ggs.test_account import (
     FIVE,
     GAME,
     STORED,
@@ -66,14 +66,14 @@ def test_of_too_many_requests_ours_is_not_looked_at_either() -> None:
     for number in range(MAX_REQUESTS):
         story.on_message(request(f".{number}"))
     story.take()
-    attempt, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    attempt, _ = story.ask("bob", "8", FIVE, rated=True)
     assert story.on_message("+   .999 1800.4 desdemon 05:00//02:00  8 R 1720.0 bob").take() == []
     assert not attempt.key
 
 
 def test_so_many_commands_wait_for_an_answer_and_no_more() -> None:
     story = Story()
-    attempts = [story.account.ask("bob", "8", FIVE, rated=True)[0] for _ in range(MAX_UNANSWERED + 2)]
+    attempts = [story.ask("bob", "8", FIVE, rated=True)[0] for _ in range(MAX_UNANSWERED + 2)]
     story.on_message("ERR rated variable mismatch.")
     assert [attempt.is_settled for attempt in attempts[:4]] == [False, False, True, False]
 
@@ -132,8 +132,8 @@ def test_a_match_may_begin_where_the_end_of_another_was_lost() -> None:
 
 def test_boards_that_are_over_are_not_known_on_the_next_connection() -> None:
     story = half_a_pair()
-    story.account.lost("gone")
-    story.account.connected(0)
+    story.lost("gone")
+    story.connected(0)
     assert story.on_message(listed(".1", type_="s8")).said() == ["moves .1"]
     assert story.on_message(BOARDS[0]).account.games.playing != []
 
@@ -153,8 +153,8 @@ def test_a_change_of_the_rating_is_that_of_its_match() -> None:
     unheard = begun().on_message(CHANGE, "+ match .1 1720 bob 1800 desdemon 8 R")
     assert rating_changes(unheard) == [None]
     cut = begun().on_message(CHANGE)
-    cut.account.lost("gone")
-    cut.account.connected(0)
+    cut.lost("gone")
+    cut.connected(0)
     assert rating_changes(cut.on_message(listed(".1"), "stored 0 desdemon")) == [None]
 
 
@@ -165,8 +165,8 @@ def test_a_match_comes_from_its_own_request() -> None:
         [again] = started(story)
         assert (again.game_id, again.challenge_id) == (f"{GAME}-2", "")
     cut = begun()
-    cut.account.lost("gone")
-    cut.account.connected(0)
+    cut.lost("gone")
+    cut.connected(0)
     [again] = started(cut.on_message(listed(".1"), join()))
     assert again.challenge_id == ""
 
@@ -180,8 +180,8 @@ def test_a_match_that_is_over_takes_no_place() -> None:
 
 def test_what_went_on_before_a_lost_connection_takes_no_place() -> None:
     story = Story(known("f5", "d6")).on_message(listed(".0", ".1", ".2", ".3"))
-    story.account.lost("gone")
-    story.account.connected(0)
+    story.lost("gone")
+    story.connected(0)
     story.take()
     assert "ask .4" in story.on_message(STORED).said()
     assert story.on_message(join(".2")).said() == ["match"], "what it counts as, we have not heard here"
@@ -195,17 +195,17 @@ def test_adjourned_games_are_asked_for_on_every_connection() -> None:
     for _ in range(2):
         assert story.on_message(STORED).said() == ["notify + bob", "rated +", "ask .4"]
         assert story.on_message(STORED).said() == []
-        story.account.lost("gone")
-        story.account.connected(0)
+        story.lost("gone")
+        story.connected(0)
         story.on_message(NO_MATCH)
 
 
 def test_an_answer_is_about_what_was_asked_on_its_connection() -> None:
     story = Story()
-    before, _ = story.account.ask("bob", "8", FIVE, rated=True)
-    story.account.lost("gone")
-    story.account.connected(0)
-    after, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    before, _ = story.ask("bob", "8", FIVE, rated=True)
+    story.lost("gone")
+    story.connected(0)
+    after, _ = story.ask("bob", "8", FIVE, rated=True)
     story.on_message("ERR rated variable mismatch.")
     assert (before.refusal, after.refusal) == ("gone", "rated variable mismatch.")
 
@@ -222,8 +222,8 @@ def test_a_game_that_is_over_is_not_played(end: str) -> None:
 def test_requests_are_told_anew_on_every_connection() -> None:
     story = Story().on_message(request())
     [received] = story.told()
-    story.out += story.account.lost("gone")
+    story.out += story.lost("gone")
     assert story.told() == [ChallengeGone(received.challenge.id)]
-    story.account.connected(0)
-    assert story.account.decline(received.challenge.id) == []
+    story.connected(0)
+    assert story.decline(received.challenge.id) == []
     assert [type(event) for event in story.on_message(request()).told()] == [ChallengeReceived]

@@ -1,9 +1,6 @@
-"""The lives of a GGS connection, request, attempt, match and game, each as one table.  No I/O.
+"""The lives of a GGS request, attempt and game, each as one table.  No I/O.
 
 ::
-
-    Link     AWAY --set up--> LISTING --stored games listed--> SETTLED
-              ^ ^---------------lost-----|------------------------|
 
     Request  LISTED --ours--------> OURS
               |-------challenges--> CHALLENGE --resumes--> RESUMPTION
@@ -16,18 +13,15 @@
               |--refused---------|--> REFUSED
               |--lost------------|--> LOST
 
-    Match    UNKNOWN --listed--> FOUND --began--> HEARD
-              |------------------began-------------^
-
     Game     AWAY <--adjourned--- LIVE --unlisted--> DOUBTFUL
               |                   ^ ^ |                | |
               |------joined-------| |-|-----joined-----| |
               |                       |                  |
               |---ended--> OVER <-----|<------ended------|
 
-Any match may end, and is then unknown; a request that the server removes is forgotten.  A doubtful game may
-turn out to be away, and one that is away doubtful.  An attempt that is settled stays as it is: the server
-still removes the request of a match that has begun.
+A request that the server removes is forgotten.  A doubtful game may turn out to be away, and one that is away
+doubtful.  An attempt that is settled stays as it is: the server still removes the request of a match that has
+begun.
 """
 
 from collections.abc import Mapping
@@ -46,14 +40,6 @@ class LinkState(StrEnum):
     """We have requested the stored games."""
     SETTLED = "settled"
     """The server has listed its stored games."""
-
-
-class LinkEvent(StrEnum):
-    """Events of the connection."""
-
-    SET_UP = "set up"
-    LISTED = "stored games listed"
-    LOST = "lost"
 
 
 class RequestState(StrEnum):
@@ -101,26 +87,6 @@ class AttemptEvent(StrEnum):
     LOST = "lost"
 
 
-class MatchState(StrEnum):
-    """The states of a match of ours."""
-
-    UNKNOWN = "unknown"
-    """Unknown, or over."""
-    FOUND = "found"
-    """The server lists it; it began before we received a message about it."""
-    HEARD = "heard"
-    """We have received its beginning."""
-
-
-class MatchEvent(StrEnum):
-    """Events of a match."""
-
-    LISTED = "listed"
-    BEGAN = "began"
-    ENDED = "ended"
-    """Or the server no longer lists it."""
-
-
 class GgsStatus(StrEnum):
     """The states of a game."""
 
@@ -143,18 +109,6 @@ class GgsGameEvent(StrEnum):
 
 S = TypeVar("S", bound=StrEnum)
 E = TypeVar("E", bound=StrEnum)
-
-LINK: Mapping[tuple[LinkState, LinkEvent], LinkState] = {
-    (LinkState.AWAY, LinkEvent.SET_UP): LinkState.LISTING,
-    (LinkState.AWAY, LinkEvent.LISTED): LinkState.AWAY,  # the answer to a query from before the loss
-    (LinkState.AWAY, LinkEvent.LOST): LinkState.AWAY,
-    (LinkState.LISTING, LinkEvent.SET_UP): LinkState.LISTING,
-    (LinkState.LISTING, LinkEvent.LISTED): LinkState.SETTLED,
-    (LinkState.LISTING, LinkEvent.LOST): LinkState.AWAY,
-    (LinkState.SETTLED, LinkEvent.SET_UP): LinkState.LISTING,
-    (LinkState.SETTLED, LinkEvent.LISTED): LinkState.SETTLED,
-    (LinkState.SETTLED, LinkEvent.LOST): LinkState.AWAY,
-}
 
 REQUEST: Mapping[tuple[RequestState, RequestEvent], RequestState] = {
     (RequestState.LISTED, RequestEvent.OURS): RequestState.OURS,
@@ -180,14 +134,6 @@ ATTEMPT: Mapping[tuple[AttemptState, AttemptEvent], AttemptState] = {
         for settled in (AttemptState.BEGAN, AttemptState.REFUSED, AttemptState.LOST)
         for event in AttemptEvent
     },
-}
-
-MATCH: Mapping[tuple[MatchState, MatchEvent], MatchState] = {
-    (MatchState.UNKNOWN, MatchEvent.LISTED): MatchState.FOUND,
-    (MatchState.FOUND, MatchEvent.LISTED): MatchState.FOUND,
-    (MatchState.HEARD, MatchEvent.LISTED): MatchState.HEARD,
-    **{(state, MatchEvent.BEGAN): MatchState.HEARD for state in MatchState},
-    **{(state, MatchEvent.ENDED): MatchState.UNKNOWN for state in MatchState},
 }
 
 GAME: Mapping[tuple[GgsStatus, GgsGameEvent], GgsStatus] = {

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.game.cache.current_decisions import MOST, CurrentDecisions
+from bot.game.current_decisions import MOST, CurrentDecisions
 from engine.bait_rule import forecast
 from engine.judgement import expected_scale_centi
 from storage.records import DecisionState, StoredDecision

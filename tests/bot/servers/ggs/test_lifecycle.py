@@ -1,30 +1,23 @@
-"""The tables of what may happen to a GGS connection, request, attempt, match and game."""
+"""The tables of what may happen to a GGS request, attempt and game."""
 
 import pytest
 
 from bot.base.errors import ProtocolError
-from bot.servers.ggs_lifecycle import (
+from bot.servers.ggs.lifecycle import (
     ATTEMPT,
     GAME,
-    LINK,
-    MATCH,
     REQUEST,
     AttemptEvent,
     AttemptState,
     GgsGameEvent,
     GgsStatus,
-    LinkEvent,
-    LinkState,
-    MatchEvent,
-    MatchState,
     RequestEvent,
     RequestState,
     after,
 )
 
 
-def test_the_connection_and_attempts_may_see_anything_but_a_second_listing() -> None:
-    assert LINK.keys() == {(state, event) for state in LinkState for event in LinkEvent}
+def test_attempts_may_see_anything_but_a_second_listing() -> None:
     every = {(state, event) for state in AttemptState for event in AttemptEvent}
     assert every - ATTEMPT.keys() == {(AttemptState.LISTED, AttemptEvent.LISTED)}
 
@@ -46,13 +39,6 @@ def test_a_game_that_is_away_ends_only_after_a_look() -> None:
     doubtful = after(GAME, GgsStatus.AWAY, GgsGameEvent.UNLISTED)
     assert after(GAME, doubtful, GgsGameEvent.ENDED) is GgsStatus.OVER
     assert after(GAME, doubtful, GgsGameEvent.ADJOURNED) is GgsStatus.AWAY
-
-
-def test_a_match_may_see_anything_and_its_beginning_is_not_forgotten() -> None:
-    assert MATCH.keys() == {(state, event) for state in MatchState for event in MatchEvent}
-    assert {after(MATCH, state, MatchEvent.BEGAN) for state in MatchState} == {MatchState.HEARD}
-    assert after(MATCH, MatchState.HEARD, MatchEvent.LISTED) is MatchState.HEARD
-    assert after(MATCH, MatchState.UNKNOWN, MatchEvent.LISTED) is MatchState.FOUND
 
 
 @pytest.mark.parametrize("state", [RequestState.OURS, RequestState.RESUMPTION])

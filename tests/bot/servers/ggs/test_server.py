@@ -15,8 +15,8 @@ from bot.base.config import Config, GgsConfig, MatchmakingConfig
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
-from bot.game.unfinished_games import unfinished_games
-from bot.servers.ggs import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
+from bot.daemon.unfinished_games import unfinished_games
+from bot.servers.ggs.server import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
 from storage.ledger.games import list_games
 from storage.records import AccountKey, GameResult, GameStatus, StoredGame

@@ -195,6 +195,10 @@ class MatchEnded:
     stored_id: str = ""
     """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
 
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -230,6 +234,14 @@ class BoardEnded:
     result: float | None
     """First player's view, in discs; None: there is none."""
 
+    def result_of(self, name: str) -> float | None:
+        """The result from a player's view, in discs; None: there is none."""
+        return _for_player(name, self.names, self.result)
+
+
+def _for_player(name: str, names: tuple[str, str], result: float | None) -> float | None:
+    return result if result is None or names[0] == name else -result
+
 
 @dataclass(frozen=True, slots=True)
 class RatingsChanged:
@@ -245,24 +257,6 @@ class TimedOut:
     name: str
     is_fatal: bool
     """The grace time has run out too, which ends the game."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrustViolated:
-    """A player reported too short a time for a move; the server charges its own measurement."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A player offers to undo a move, to abort the game, or to agree on a result."""
-
-    what: str
-    """``undo``, ``abort`` or ``score``."""
-    id: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,14 +346,6 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Directed:
-    """News for a tournament's director: ``group``, ``tdtype`` or ``tdstart``; a player only reads it."""
-
-    word: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Unknown:
     """A block that the parser does not know."""
 
@@ -384,8 +370,6 @@ GgsMessage = (
     | BoardEnded
     | RatingsChanged
     | TimedOut
-    | TrustViolated
-    | Offered
     | GgsGameError
     | ServiceError
     | StoredList
@@ -393,7 +377,6 @@ GgsMessage = (
     | MatchList
     | PlayerList
     | Said
-    | Directed
     | Unknown
 )
 
@@ -573,8 +556,11 @@ _ANSWERS = frozenset(
             "look",
         ),
         *("notify", "open", "play", "rank", "rated", "request", "top", "track", "trust", "vt100", "watch"),
+        *("group", "tdtype", "tdstart"),  # news for a tournament's director
     )
 )
+NOTICES = frozenset({"abort", "score", "trust-violation", "undo"})
+"""Messages about a game that we only log: an offer of a player, and time charged beyond that reported."""
 _BARE_ERRORS = (
     "illegal board type",
     "random games must be komi or synchro",
@@ -605,19 +591,11 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
         case "timeout" | "fatal-timeout":
             found = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", args)
             return TimedOut(found[1], found[2], word == "fatal-timeout")
-        case "trust-violation":
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) .*", args)
-            return TrustViolated(found[1], found[2])
-        case "undo" | "abort" | "score" if not args.startswith("ERR "):
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) is (?:asking|offering)", args)
-            return Offered(word, found[1], found[2])
         case "stored":
             return _stored(args, rest)
         case "match" if re.match(r"\d+/\d+", args):
             matches = _rows(_match_row, rest)
             return MatchList(matches, len(matches) == len(rest))
-        case "group" | "tdtype" | "tdstart" if not args.startswith(("ERR ", "+ ERR ", "- ERR ")):
-            return Directed(word, " ".join([args, *rest]))
         case "who":
             return PlayerList(_rows(_player_row, rest))
     chat = re.fullmatch(rf"({_GAME_ID}) ([APO]) +(-?\d+) ({_NAME}): ?(.*)", first)
@@ -625,7 +603,7 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
         return Said(chat[4], " ".join([chat[5], *rest]), id=chat[1], to=chat[2])
     if args.startswith(("ERR ", "+ ERR ", "- ERR ")) or first.startswith(_BARE_ERRORS):
         return ServiceError(first)
-    if word in _ANSWERS:
+    if word in _ANSWERS | NOTICES:
         return OtherMessage(SERVICE, word, lines)
     return Unknown(SERVICE, lines)
 

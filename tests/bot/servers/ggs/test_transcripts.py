@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from tests.bot.servers.ggs_transcripts import Replay, halves, read
+from tests.bot.servers.ggs.transcripts import Replay, halves, read
 from tests.ggs.board import Board
 from tests.ggs.clocks import Limits
 from tests.ggs.game import GameType, Played

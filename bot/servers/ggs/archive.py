@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.base.events import GameEnd
-from bot.servers import ggs_wire as wire
-from bot.servers.ggs_game import RULES, GgsGame, colourless, end_of, is_same, start_of
-from bot.servers.ggs_wire import tell_service
+from bot.servers.ggs.actions import Outbox
+from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, is_same, start_of
+from bot.servers.ggs.games import GgsGames
+from bot.servers.ggs.wire import MatchEnded
 from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
 from engine.game import IllegalMove, replay
 
@@ -24,11 +25,11 @@ MOST_LOOKS = 8
 
 
 @dataclass(slots=True, eq=False)
-class Look:
+class _Look:
     """A look-up of one match: the games whose last moves and results we need."""
 
     games: list[GgsGame]
-    message: wire.MatchEnded | None = None
+    message: MatchEnded | None = None
     """The end of their match; None: we have missed it."""
     change: int | None = None
     """Change of our rating."""
@@ -41,12 +42,16 @@ class Archive:
 
     Args:
         name: Of our account.
+        games: The games, whose ends it finds.
+        out: Takes commands.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, games: GgsGames, out: Outbox) -> None:
         self._name = name
+        self._games = games
+        self._out = out
         self._searched: list[GgsGame] = []
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, _Look] = {}
         """By the archive's ids."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
@@ -60,17 +65,25 @@ class Archive:
     def is_searching(self) -> bool:
         return bool(self._searched)
 
-    # --- Our commands -----------------------------------------------------------------------------------
+    # --- Our questions ----------------------------------------------------------------------------------
 
-    def look(self, key: str, look: Look) -> str:
-        """Look up how games ended; return the command."""
-        self._looks[key] = look
-        return tell_service("look", key)
+    def look_up(self, message: MatchEnded, games: list[GgsGame], change: int | None) -> None:
+        """Look up how the games of a match ended.
 
-    def search(self, game: GgsGame) -> str:
-        """Search a game among the latest matches; return the command."""
+        Args:
+            message: The end of their match.
+            games: Those that need it.
+            change: Of our rating.
+        """
+        for game in games:
+            self._games.doubt(game)
+        self._look(message.stored_id, _Look(games, message, change))
+
+    def search(self, game: GgsGame) -> None:
+        """Search the latest matches for a game whose end we have missed."""
+        self._games.doubt(game)
         self._searched.append(game)
-        return tell_service("history")
+        self._out.ask("history")
 
     def forget(self, game: GgsGame) -> None:
         """Drop a game whose state is known."""
@@ -78,19 +91,19 @@ class Archive:
         for look in self._looks.values():
             look.games = [each for each in look.games if each is not game]
 
-    # --- Server messages --------------------------------------------------------------------------------
+    def _look(self, key: str, look: _Look) -> None:
+        self._looks[key] = look
+        self._out.ask("look", key)
 
-    def history(self, lines: Sequence[str]) -> tuple[list[str], list[GgsGame]]:
-        """Find the searched games among our latest matches.
+    # --- The archive's answers --------------------------------------------------------------------------
 
-        Returns:
-            Commands, and the searched games that are not there.
-        """
+    def history(self, lines: Sequence[str]) -> None:
+        """Find the searched games among our latest matches; those that are not there have no end."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):
                 keys.setdefault((frozenset((words[6], words[8])), colourless(words[10])), []).append(words[0])
-        commands, missing = list[str](), list[GgsGame]()
+        missing = list[GgsGame]()
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
@@ -102,15 +115,12 @@ class Archive:
                 if key in self._looks:
                     self._looks[key].games.append(game)
                 else:
-                    commands.append(self.look(key, Look([game])))
-        return commands, missing
+                    self._look(key, _Look([game]))
+        for game in missing:
+            self._games.vanish(game)
 
-    def looked(self, lines: Sequence[str]) -> list[tuple[GgsGame, GameEnd, int | None]]:
-        """Complete games from the archived records of a match.
-
-        Returns:
-            Games that have ended, now with all their moves; their ends; the changes of our rating.
-        """
+    def looked(self, lines: Sequence[str]) -> None:
+        """Complete and end games from the archived records of a match."""
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
@@ -132,7 +142,8 @@ class Archive:
             self._looks = {key: look for key, look in self._looks.items() if look.games}
         except (BadGgf, IllegalMove) as error:
             logger.warning("an impossible record in the archive: %s", error)
-        return ends
+        for ended in ends:
+            self._games.end(*ended)
 
     def _is_record_of(self, game: GgsGame, record: GgfGame) -> bool:
         is_ours = self._name in (record.black, record.white)
@@ -142,30 +153,41 @@ class Archive:
 
     # --- Giving up --------------------------------------------------------------------------------------
 
-    def overdue(self, now_s: float, patience_s: float) -> list[Look]:
-        """Give up and return the look-ups still open `patience_s` after the first call that saw them."""
+    def end_overdue(self, now_s: float, patience_s: float) -> None:
+        """Give up the look-ups still open `patience_s` after the first call that saw them."""
         late = []
         for key, look in list(self._looks.items()):
             if look.since_s is None:
                 look.since_s = now_s
             elif now_s - look.since_s >= patience_s:
                 late.append(self._looks.pop(key))
-        return self._once(late)
+        self._end(late)
 
-    def _once(self, given_up: list[Look]) -> list[Look]:
-        """Look-ups without the games that are in another one, too; that one is given up later."""
-        left = [game for look in self._looks.values() for game in look.games]
-        for look in given_up:
-            look.games = [game for game in look.games if not any(game is each for each in left)]
-            left += look.games
-        return given_up
+    def give_up(self, *, is_lost: bool) -> None:
+        """Give up everything, and end the games with what is known of them.
 
-    def give_up(self) -> tuple[list[Look], list[GgsGame]]:
-        """Give up everything; return the look-ups and the searched games."""
+        Args:
+            is_lost: The connection is: games without a known end are searched on the next one.
+        """
         looks, searched = list(self._looks.values()), self._searched
         self._looks.clear()
         self._searched = []
-        return self._once(looks), searched
+        self._end(looks, is_lost=is_lost)
+        for game in searched if not is_lost else ():
+            self._games.vanish(game)
+
+    def _end(self, given_up: list[_Look], *, is_lost: bool = False) -> None:
+        left = [game for look in self._looks.values() for game in look.games]
+        for look in given_up:
+            # A game that is in another look-up, too, is given up with that.
+            look.games = [game for game in look.games if not any(game is each for each in left)]
+            left += look.games
+        for look in given_up:
+            if look.message is not None:
+                self._games.end_match(look.games, look.message, look.change)
+                continue
+            for game in look.games if not is_lost else ():
+                self._games.vanish(game)
 
 
 def _is_telling(game: GgsGame) -> bool:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from bot.base.errors import ProtocolError
 from bot.base.events import EndReason, GameEnd, GameSnapshot, GameState
-from bot.servers import ggs_wire as wire
-from bot.servers.ggs_lifecycle import GAME, GgsGameEvent, GgsStatus, after
-from bot.servers.ggs_wire import GgsClock
+from bot.servers.ggs import wire
+from bot.servers.ggs.lifecycle import GAME, GgsGameEvent, GgsStatus, after
+from bot.servers.ggs.wire import GgsClock
 from engine.formats.ggf import GgfGame
 from engine.game import margin_centi, replay
 from engine.games.othello import Othello, OthelloPosition

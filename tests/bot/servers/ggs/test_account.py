@@ -1,10 +1,11 @@
 """The state machine of an account on GGS: messages in, commands and events out."""
 
 import random
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
@@ -28,12 +29,15 @@ from bot.base.events import (
     Room,
     Speed,
 )
-from bot.servers.ggs_account import GgsAccount
-from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_game import discs
-from bot.servers.ggs_games import REMEMBERED
-from bot.servers.ggs_lifecycle import LinkState
-from bot.servers.ggs_wire import GgsClock, Reader
+from bot.servers.ggs.account import GgsAccount
+from bot.servers.ggs.actions import GgsAction, Say, Tell, TellGame
+from bot.servers.ggs.game import discs
+from bot.servers.ggs.games import REMEMBERED
+from bot.servers.ggs.lifecycle import LinkState
+from bot.servers.ggs.requests import Attempt
+from bot.servers.ggs.wire import GgsClock, Reader
+
+T = TypeVar("T")
 
 AT = datetime(2026, 11, 22, 0, 30, tzinfo=UTC)
 GAME = "20261122T003000-.1"
@@ -45,13 +49,13 @@ class Story:
 
     def __init__(self, *known: GameSnapshot, now_s: float = 0.0, connect: bool = True) -> None:
         self.account = GgsAccount("desdemon", programs=["bob"])
-        self.account.follow(4, lambda _: True)
+        self.follow(4, lambda _: True)
         self.account.games.remember(known)
         self.now_s = now_s
         self.reader = Reader()
         self.out: list[GgsAction] = []
         if connect:
-            self.account.connected(now_s)
+            self.connected(now_s)
             self.on_message("match 0/0")
 
     def on_message(self, *messages: str) -> "Story":
@@ -62,8 +66,54 @@ class Story:
         for message in messages:
             data = f"\r\n{message}\r\nREADY\r\n".encode("latin-1")
             for heard in self.reader.feed(data):
-                self.out += self.account.on_message(heard, self.now_s, AT)
+                self.account.on_message(heard, self.now_s, AT)
+                self.out += self.account.out.take()
         return self
+
+    def act(self, call: Callable[..., T], *arguments: Any, **options: Any) -> tuple[T, list[GgsAction]]:
+        """The answer of a call, and the actions that it caused."""
+        return call(*arguments, **options), self.account.out.take()
+
+    def ask(
+        self, opponent: str, type_: str, clock: GgsClock, *, rated: bool
+    ) -> tuple[Attempt, list[GgsAction]]:
+        return self.act(self.account.requests.ask, opponent, type_, clock, rated=rated)
+
+    def accept(self, key: str) -> tuple[Attempt, list[GgsAction]]:
+        return self.act(self.account.requests.accept, key)
+
+    def decline(self, key: str) -> list[GgsAction]:
+        return self.act(self.account.requests.decline, key)[1]
+
+    def cancel(self, attempt: Attempt) -> list[GgsAction]:
+        return self.act(self.account.requests.cancel, attempt)[1]
+
+    def play(self, game_id: str, move: str, info: MoveInfo | None) -> list[GgsAction]:
+        return self.act(self.account.actions.play, game_id, move, info)[1]
+
+    def say(self, game_id: str, text: str, room: Room) -> list[GgsAction]:
+        return self.act(self.account.actions.say, game_id, text, room)[1]
+
+    def resign(self, game_id: str) -> list[GgsAction]:
+        return self.act(self.account.actions.resign, game_id)[1]
+
+    def abort(self, game_id: str) -> list[GgsAction]:
+        return self.act(self.account.actions.abort, game_id)[1]
+
+    def resync(self, game_id: str) -> list[GgsAction]:
+        return self.act(self.account.actions.resync, game_id)[1]
+
+    def lost(self, reason: str) -> list[GgsAction]:
+        return self.act(self.account.lost, reason)[1]
+
+    def connected(self, now_s: float) -> list[GgsAction]:
+        return self.act(self.account.connected, now_s)[1]
+
+    def tick(self, now_s: float) -> list[GgsAction]:
+        return self.act(self.account.tick, now_s)[1]
+
+    def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> list[GgsAction]:
+        return self.act(self.account.follow, most_games, may_begin)[1]
 
     def take(self) -> list[GgsAction]:
         out, self.out = self.out, []
@@ -141,7 +191,7 @@ def test_a_request_becomes_a_game() -> None:
     assert challenge.challenger == Opponent("bob", "bob", 1720, True)
     assert (challenge.game, challenge.kind, challenge.variant) == ("othello", "othello", "8")
     assert (challenge.rated, challenge.clock, challenge.our_rating) == (True, Clock(300, 0), 1800)
-    attempt, out = story.account.accept(challenge.id)
+    attempt, out = story.accept(challenge.id)
     assert out == [Say("tell /os rated +"), Say("tell /os accept .3")]
     story.on_message("+ match .1 1720 bob 1800 desdemon 8 R", join(), request(sign="-"))
     assert attempt.began
@@ -172,7 +222,7 @@ def test_a_request_with_a_clock_that_counts_moves_is_told_as_not_played(clock: s
     story = Story().on_message(request().replace("05:00//02:00", clock))
     [received] = story.told()
     assert (received.challenge.game, received.challenge.clock) == (None, Clock(1800, 0))
-    assert story.account.decline(received.challenge.id) == [Say("tell /os decline .3")]
+    assert story.decline(received.challenge.id) == [Say("tell /os decline .3")]
 
 
 def test_a_request_that_has_gone_cannot_be_accepted() -> None:
@@ -181,16 +231,16 @@ def test_a_request_that_has_gone_cannot_be_accepted() -> None:
     story.on_message(request(sign="-"))
     assert story.told() == [ChallengeGone(received.challenge.id)]
     with pytest.raises(RefusedError) as caught:
-        story.account.accept(received.challenge.id)
+        story.accept(received.challenge.id)
     assert caught.value.status == 404
-    assert story.account.decline(received.challenge.id) == []
+    assert story.decline(received.challenge.id) == []
 
 
 def test_ids_that_are_used_again_are_other_requests() -> None:
     story = Story().on_message(request(), request(sign="-"), request())
     first, _, second = story.told()
     assert first.challenge.id != second.challenge.id
-    assert story.account.decline(second.challenge.id) == [Say("tell /os decline .3")]
+    assert story.decline(second.challenge.id) == [Say("tell /os decline .3")]
 
 
 def test_requests_of_others_and_for_everybody_are_not_ours() -> None:
@@ -202,14 +252,14 @@ def test_requests_of_others_and_for_everybody_are_not_ours() -> None:
 def test_an_error_tells_why_a_request_was_not_accepted() -> None:
     story = Story().on_message(request())
     [received] = story.told()
-    attempt, _ = story.account.accept(received.challenge.id)
+    attempt, _ = story.accept(received.challenge.id)
     story.on_message("ERR Your open value is too low for new matches.")
     assert (attempt.began, attempt.refusal) == (False, "Your open value is too low for new matches.")
 
 
 def test_asking_and_being_declined() -> None:
     story = Story()
-    attempt, out = story.account.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
+    attempt, out = story.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
     assert out == [
         Say("tell /os rated -"),
         Say("tell /os ask 8 05:00/00:02/02:00 bob"),
@@ -226,12 +276,12 @@ def test_asking_and_being_declined() -> None:
 def test_withdrawing_what_we_have_asked_for() -> None:
     story = Story()
     line = "   .7 1800.4 desdemon 05:00/00:02/02:00  8 U 1720.0 bob"
-    attempt, _ = story.account.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
+    attempt, _ = story.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
     story.on_message(f"+{line}")
-    assert story.account.cancel(attempt) == [Say("tell /os cancel .7")]
+    assert story.cancel(attempt) == [Say("tell /os cancel .7")]
     story.on_message(f"-{line}")
-    attempt, _ = story.account.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
-    assert story.account.cancel(attempt) == []  # the server has not shown it yet
+    attempt, _ = story.ask("bob", "8", GgsClock(300, 2, 120), rated=False)
+    assert story.cancel(attempt) == []  # the server has not shown it yet
     story.take()
     story.on_message(f"+{line}")
     assert story.said() == ["cancel .7"]
@@ -244,7 +294,7 @@ FIVE = GgsClock(300, 0, 120)
 
 def test_who_is_not_registered_sends_no_such_setting(caplog: pytest.LogCaptureFixture) -> None:
     story = Story()
-    early, _ = story.account.ask("bob", "8", FIVE, rated=False)
+    early, _ = story.ask("bob", "8", FIVE, rated=False)
     story.on_message("ERR you are not registered.", "ERR you are not registered.")
     assert not early.is_settled
     assert [record.message for record in caplog.records if "you are not registered" in record.message] == [
@@ -252,17 +302,17 @@ def test_who_is_not_registered_sends_no_such_setting(caplog: pytest.LogCaptureFi
     ]
     story.on_message(f"+{OURS.replace(' R ', ' U ')}", f"-{OURS.replace(' R ', ' U ')}")
     assert early.refusal == "declined"
-    attempt, out = story.account.ask("bob", "8", FIVE, rated=False)
+    attempt, out = story.ask("bob", "8", FIVE, rated=False)
     assert out == [Say("tell /os ask 8 05:00/00:00/02:00 bob")]
     assert not attempt.is_settled
     story.take()
     story.on_message(request(flag="U"))
     [received] = story.told()
-    assert story.account.accept(received.challenge.id)[1] == [Say("tell /os accept .3")]
-    story.account.lost("gone")
-    said = [each.command for each in story.account.connected(0) if isinstance(each, Say)]
+    assert story.accept(received.challenge.id)[1] == [Say("tell /os accept .3")]
+    story.lost("gone")
+    said = [each.command for each in story.connected(0) if isinstance(each, Say)]
     assert "tell /os rated +" in said  # it may have been registered by now
-    assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+    assert story.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
 
 
 def test_a_registration_while_we_are_logged_in_is_noticed() -> None:
@@ -270,28 +320,26 @@ def test_a_registration_while_we_are_logged_in_is_noticed() -> None:
     report = "finger desdemon\r\n|login  : desdemon\r\n|level  : %d\r\n|open   : 1"
     assert ticked(story, 61.0) == ["finger", "match"]
     assert story.on_message(report % 0).said() == []
-    assert story.account.ask("bob", "8", FIVE, rated=False)[1] == [
-        Say("tell /os ask 8 05:00/00:00/02:00 bob")
-    ]
+    assert story.ask("bob", "8", FIVE, rated=False)[1] == [Say("tell /os ask 8 05:00/00:00/02:00 bob")]
     assert story.on_message((report % 1).replace("login  : desdemon", "login  : bob")).said() == []
     assert story.on_message(report % 1).said() == ["rated +"]
-    assert story.account.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
+    assert story.ask("bob", "8", FIVE, rated=True)[1][0] == Say("tell /os rated +")
     assert ticked(story, 122.0) == ["match"]
 
 
 def test_accepting_a_request_leaves_our_own_asking_alone() -> None:
     story = Story().on_message("stored 0 desdemon")
-    ours, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    ours, _ = story.ask("bob", "8", FIVE, rated=True)
     story.on_message(f"+{OURS}", request(type_="s8"))
-    theirs, _ = story.account.accept(story.told()[0].challenge.id)
+    theirs, _ = story.accept(story.told()[0].challenge.id)
     story.on_message("+ match .1 1720 bob 1800 desdemon s8 R", request(type_="s8", sign="-"))
     assert (theirs.began, ours.is_settled) == (True, False)
     story.on_message("+ match .2 1800 desdemon 1720 bob 8 R", f"-{OURS}")
     assert ours.began
 
-    other, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    other, _ = story.ask("bob", "8", FIVE, rated=True)
     story.on_message(f"+{OURS}", request(type_="s8", flag="U"))
-    story.account.accept(story.told()[-1].challenge.id)
+    story.accept(story.told()[-1].challenge.id)
     story.on_message(f"-{OURS}")
     assert other.refusal == "declined"
 
@@ -299,7 +347,7 @@ def test_accepting_a_request_leaves_our_own_asking_alone() -> None:
 def test_of_requests_that_look_alike_the_accepted_one_has_begun() -> None:
     story = Story().on_message("stored 0 desdemon", request(".3", "8b"), request(".4", "8w"))
     _, second = story.told()
-    attempt, _ = story.account.accept(second.challenge.id)
+    attempt, _ = story.accept(second.challenge.id)
     story.on_message("+ match .1 1720 bob 1800 desdemon 8w R", join(kind="8w"))
     assert attempt.began
     assert story.told() == [GameStarted(GAME, True, second.challenge.id)]
@@ -307,11 +355,11 @@ def test_of_requests_that_look_alike_the_accepted_one_has_begun() -> None:
 
 def test_an_error_settles_what_it_answers_and_nothing_else() -> None:
     story = Story().on_message("stored 0 desdemon", request(".3"), request(".4", "s8"))
-    ours, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    ours, _ = story.ask("bob", "8", FIVE, rated=True)
     story.on_message(f"+{OURS}")
     first, second = (event.challenge.id for event in story.told())
-    one, _ = story.account.accept(first)
-    two, _ = story.account.accept(second)
+    one, _ = story.accept(first)
+    two, _ = story.accept(second)
     story.on_message(
         "decline ERR not found: .9", "who ERR rating type 'x' unknown.", "ERR user 'eve' not found."
     )
@@ -326,8 +374,8 @@ def test_an_error_settles_what_it_answers_and_nothing_else() -> None:
 
 def test_an_answer_shows_that_those_before_it_were_lost() -> None:
     story = Story()
-    lost, _ = story.account.ask("bob", "8", FIVE, rated=True)
-    ours, _ = story.account.ask("bob", "s8", FIVE, rated=True)
+    lost, _ = story.ask("bob", "8", FIVE, rated=True)
+    ours, _ = story.ask("bob", "s8", FIVE, rated=True)
     story.on_message(f"+{OURS.replace(' 8 ', ' s8 ')}")
     assert (bool(ours.key), lost.is_settled) == (True, False)
     story.on_message("ERR rated variable mismatch.")
@@ -336,15 +384,15 @@ def test_an_answer_shows_that_those_before_it_were_lost() -> None:
 
 def test_the_loss_of_the_connection_is_no_no() -> None:
     story = Story()
-    attempts = [story.account.ask("bob", "8", FIVE, rated=True)[0] for _ in range(2)]
+    attempts = [story.ask("bob", "8", FIVE, rated=True)[0] for _ in range(2)]
     story.on_message(f"+{OURS}")
-    story.account.lost("gone")
+    story.lost("gone")
     assert [(attempt.is_lost, attempt.refusal) for attempt in attempts] == [(True, "gone")] * 2
 
 
 def test_crossing_requests_begin_at_once() -> None:
     story = Story().on_message("stored 0 desdemon")
-    attempt, _ = story.account.ask("bob", "8b", GgsClock(300, 0, 120), rated=True)
+    attempt, _ = story.ask("bob", "8b", GgsClock(300, 0, 120), rated=True)
     story.on_message("+ match .1 1720 bob 1800 desdemon 8w R", join(black="desdemon", kind="8w"))
     assert attempt.began
 
@@ -356,13 +404,13 @@ def test_moves_and_clocks() -> None:
     story = begun(black="desdemon", ti="05:00/00:05/02:00")
     story.now_s = 7.0
     assert story.state().remaining_s == (293.0, 300.0)
-    out = story.account.play(GAME, "f5", MoveInfo(145, 6.5))
+    out = story.play(GAME, "f5", MoveInfo(145, 6.5))
     assert out == [Say("tell /os play .1 F5/1.45/6.50")]
     story.on_message("update .1 F5/1.45/6.50")
     [state] = story.told()
     assert (state.moves, state.remaining_s) == (("f5",), (298.5, 300.0))
     with pytest.raises(RefusedError):
-        story.account.play(GAME, "f5", None)
+        story.play(GAME, "f5", None)
     story.on_message("update .1 d6//2.00")
     [state] = story.told()
     assert state.remaining_s == (298.5, 303.0)
@@ -373,7 +421,7 @@ def test_passes_are_written_and_read() -> None:
     story = Story().on_message(
         "stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8 R", join(start=start, black="desdemon")
     )
-    assert story.account.play(GAME, "pass", None) == [Say("tell /os play .1 PA")]
+    assert story.play(GAME, "pass", None) == [Say("tell /os play .1 PA")]
     story.take()
     story.on_message("update .1 PA")
     [state] = story.told()
@@ -389,7 +437,7 @@ def test_a_decided_score_is_told_in_discs() -> None:
 def test_a_refused_move_is_told_and_the_game_read_again() -> None:
     story = begun()
     story.on_message("update .1 f5")
-    story.account.play(GAME, "d6", None)
+    story.play(GAME, "d6", None)
     story.take()
     game = story.account.games.find(GAME)
     assert game is not None
@@ -402,7 +450,7 @@ def test_a_refused_move_is_told_and_the_game_read_again() -> None:
 
 def test_a_reply_in_place_of_our_own_move_means_that_something_was_lost() -> None:
     story = begun(black="desdemon")
-    story.account.play(GAME, "f5", None)
+    story.play(GAME, "f5", None)
     story.on_message("update .1 d3")  # legal for us, but not what we have sent
     assert story.said() == ["moves .1"]
     assert story.state().moves == ()
@@ -426,9 +474,9 @@ def test_chat() -> None:
         ChatLine("carol", Room.SPECTATOR, "who wins?"),
         ChatLine("bob", Room.PLAYER, "psst"),
     ]
-    assert story.account.say(GAME, "a\\b\nc", Room.PLAYER) == [Say("tell /os tell p .1 a/b c")]
+    assert story.say(GAME, "a\\b\nc", Room.PLAYER) == [Say("tell /os tell p .1 a/b c")]
     story.on_message("- match .1 1720 bob 1800 desdemon 8 R aborted")
-    assert story.account.say(GAME, "bye", Room.PLAYER) == [Say("tell bob bye")]
+    assert story.say(GAME, "bye", Room.PLAYER) == [Say("tell bob bye")]
 
 
 def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
@@ -437,7 +485,7 @@ def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
     assert ticked(story, 62.0) == []
     story.now_s = 100.0
     story.on_message("update .1 f5")
-    story.account.play(GAME, "d6", None)
+    story.play(GAME, "d6", None)
     story.on_message("update .1 d6")
     assert ticked(story, 125.0) == ["match"]  # 25 seconds are not long
     assert ticked(story, 190.0) == ["moves .1", "match"]
@@ -445,7 +493,7 @@ def test_we_ask_for_a_move_that_we_may_have_missed() -> None:
 
 def test_we_ask_again_for_a_state_that_we_have_not_got() -> None:
     story = begun(black="desdemon")
-    story.account.resync(GAME)
+    story.resync(GAME)
     assert ticked(story, 61.0) == ["moves .1", "match"]
     story.on_message(join(black="desdemon"))
     assert ticked(story, 122.0) == ["match"]
@@ -509,10 +557,10 @@ def test_both_games_of_a_match_end_and_the_rating_changes_once() -> None:
     assert {one.game_id, two.game_id} == {f"{GAME}.0", f"{GAME}.1"}
     assert one.challenge_id == two.challenge_id != ""
     with pytest.raises(RefusedError):
-        story.account.resign(one.game_id)
-    assert story.account.say(one.game_id, "Hello", Room.PLAYER) == [Say("tell /os tell p .1 Hello")]
-    assert story.account.say(two.game_id, "Hello", Room.PLAYER) == []
-    assert story.account.say(two.game_id, "Hello", Room.PLAYER) != []  # said again, and not the other's echo
+        story.resign(one.game_id)
+    assert story.say(one.game_id, "Hello", Room.PLAYER) == [Say("tell /os tell p .1 Hello")]
+    assert story.say(two.game_id, "Hello", Room.PLAYER) == []
+    assert story.say(two.game_id, "Hello", Room.PLAYER) != []  # said again, and not the other's echo
     story.on_message("end .1.1 ( bob vs. desdemon ) -64.00", "end .1.0 ( bob vs. desdemon ) +64.00")
     ends = [event.end and event.end.winner for event in story.told() if isinstance(event, GameState)]
     assert ends == [0, 0]
@@ -601,7 +649,7 @@ def test_a_lost_end_is_found_among_several_matches_of_one_kind() -> None:
 def test_a_game_that_no_match_contains_is_given_up_once() -> None:
     story = searched()
     for story.now_s in (100.0, 200.0):
-        story.out += story.account.tick(story.now_s)
+        story.out += story.tick(story.now_s)
     assert [type(event) for event in story.told()] == [GameState, GameFinished]
 
 
@@ -613,7 +661,7 @@ def test_an_archive_that_keeps_quiet_is_not_waited_for(is_settled: bool) -> None
     story.on_message("- match .1 1720 bob 1800 desdemon 8 R -64.00  .7")
     story.take()
     for story.now_s in (100.0, 200.0):
-        story.out += story.account.tick(story.now_s)
+        story.out += story.tick(story.now_s)
     assert story.told()[0].end.reason is EndReason.RESIGNATION
 
 
@@ -644,7 +692,7 @@ def test_a_board_that_ends_before_its_last_move_is_heard_is_read_again() -> None
     story = two_boards().on_message("end .1.0 ( bob vs. desdemon ) +14.00")
     assert story.said() == ["moves .1"]
     with pytest.raises(RefusedError, match="not our turn"):
-        story.account.play(f"{GAME}.0", "h8", None)
+        story.play(f"{GAME}.0", "h8", None)
     assert "moves .1" in ticked(story, 61.0)
     story.on_message(join(".1.0", "B[h8]", kind="s8", start=ALL_BUT_ONE))
     state, finished = story.told()
@@ -686,7 +734,7 @@ def test_our_last_move_that_the_server_has_taken_back_is_sent_again() -> None:
         "stored 0 desdemon", request(type_="s8"), "+ match .1 1720 bob 1800 desdemon s8 R"
     )
     story.on_message(join(".1.0", kind="s8"), join(".1.1", kind="s8", black="desdemon", start=ALL_BUT_ONE))
-    story.account.play(f"{GAME}.1", "h8", None)
+    story.play(f"{GAME}.1", "h8", None)
     story.on_message(request(type_="s8", sign="-"), "update .1.1 h8", "end .1.1 ( bob vs. desdemon ) -14.00")
     story.on_message("- match .1 1720 bob 1800 desdemon s8 R bob left .4")
     story.on_message(request(".9", type_="s8", flag="S", more=".4"), "+ match .2 1720 bob 1800 desdemon s8 R")
@@ -707,7 +755,7 @@ RESUMING = "+   .8 1800.0 desdemon 05:00//02:00        8 S 1720.0 bob      .4"
 
 def ticked(story: Story, now_s: float) -> list[str]:
     story.now_s = now_s
-    story.out += story.account.tick(now_s)
+    story.out += story.tick(now_s)
     return story.said()
 
 
@@ -757,7 +805,7 @@ def test_adjourned_games_wait_for_room_of_ours() -> None:
     """Other games have it, at this account or another, or the program is stopping."""
     room = 1
     story = Story(known("f5", "d6"))
-    story.account.follow(4, lambda boards: boards <= room)
+    story.follow(4, lambda boards: boards <= room)
     story.on_message(STORED.replace("8:l", "s8:l"))
     assert not any(word.startswith("ask") for word in story.said())
     room = 0
@@ -770,11 +818,11 @@ def test_adjourned_games_wait_for_room_of_ours() -> None:
 
 def test_the_server_is_told_of_another_limit() -> None:
     story = Story(connect=False)
-    assert story.account.follow(3, lambda _: True) == []  # it is told when we connect
-    assert Say("tell /os open 3") in story.account.connected(0.0)
+    assert story.follow(3, lambda _: True) == []  # it is told when we connect
+    assert Say("tell /os open 3") in story.connected(0.0)
     story.on_message("match 0/0")
-    assert story.account.follow(3, lambda _: True) == []
-    assert story.account.follow(2, lambda _: True) == [Say("tell /os open 2")]
+    assert story.follow(3, lambda _: True) == []
+    assert story.follow(2, lambda _: True) == [Say("tell /os open 2")]
 
 
 def test_only_an_opponent_who_comes_is_asked() -> None:
@@ -911,7 +959,7 @@ def test_lists_with_rows_that_cannot_be_read_end_nothing() -> None:
 
 def test_games_that_the_server_does_not_keep() -> None:
     story = Story(known("f5"), connect=False)
-    story.account.connected(0)
+    story.connected(0)
     story.on_message("match 0/0", "stored 0 desdemon")
     assert story.said() == ["history"]
     story.on_message("history 0 desdemon")
@@ -984,7 +1032,7 @@ def test_a_game_that_goes_on_elsewhere_is_not_given_up() -> None:
 def test_a_lost_connection(flag: str) -> None:
     story = begun(flag=flag).on_message(request(".5"))
     received = story.told()[-1]
-    events = [each.event for each in story.account.lost("gone") if isinstance(each, Tell | TellGame)]
+    events = [each.event for each in story.lost("gone") if isinstance(each, Tell | TellGame)]
     assert ChallengeGone(received.challenge.id) in events
     assert GameAdjourned("gone") in events  # of an unrated one the archive may know the end
     assert not story.account.is_settled
@@ -993,7 +1041,7 @@ def test_a_lost_connection(flag: str) -> None:
 def test_the_service_goes_and_comes_back() -> None:
     story = begun().raw(": - /os 1")
     assert GameAdjourned("the Othello service has gone") in story.told()
-    attempt, _ = story.account.ask("bob", "8", FIVE, rated=True)
+    attempt, _ = story.ask("bob", "8", FIVE, rated=True)
     story.raw(": ERR user '/os' not found.")
     assert story.take() == []
     assert attempt.is_lost
@@ -1006,7 +1054,7 @@ def test_the_service_goes_and_comes_back() -> None:
 def test_a_service_whose_return_was_not_heard_is_found() -> None:
     story = begun().raw(": - /os 1")
     story.take()
-    story.out += story.account.tick(60.0)
+    story.out += story.tick(60.0)
     assert story.said() == ["match"]
     story.raw(": ERR user '/os' not found.")
     assert story.said() == []
@@ -1026,9 +1074,9 @@ def test_a_challenge_heard_while_the_service_seemed_away_is_told_gone(line: str)
 def test_a_game_that_is_not_played_here_is_told_as_such() -> None:
     story = Story().on_message("stored 0 desdemon", "+ match .1 1720 bob 1800 desdemon 8a T", join(kind="8a"))
     assert story.told() == [GameStarted(GAME, False)]
-    assert story.account.abort(GAME) == [Say("tell /os abort .1")]
+    assert story.abort(GAME) == [Say("tell /os abort .1")]
     with pytest.raises(RefusedError):
-        begun().account.abort(GAME)
+        begun().abort(GAME)
 
 
 @pytest.mark.parametrize(("black", "side"), [("bob", 1), ("desdemon", 0)])
@@ -1120,7 +1168,8 @@ def test_an_overloaded_server_is_not_asked_all_the_time() -> None:
     story = begun()
     overload = b"\r\n/os: match 1/1\r\n|  .1 1720 bob    1800 desdemon             8  R 1\r\nALERT\r\n" * 5
     for message in story.reader.feed(overload):
-        story.out += story.account.on_message(message, 100.0, AT)
+        story.account.on_message(message, 100.0, AT)
+        story.out += story.account.out.take()
     assert story.said() == ["moves .1", "match", "stored"]
 
 
@@ -1190,8 +1239,8 @@ def test_whatever_is_told_in_whatever_order(news: list[str], rng: random.Random)
         if rng.random() < 0.1:
             story.raw(rng.choice([": - /os 1", ": + /os 1", ": + bob 1"]))
         if rng.random() < 0.1:
-            story.out += story.account.lost("gone") + story.account.connected(story.now_s)
-        story.out += story.account.tick(story.now_s)
+            story.out += story.lost("gone") + story.connected(story.now_s)
+        story.out += story.tick(story.now_s)
         for output in story.take():
             match output:
                 case Tell(GameStarted(game_id)):
@@ -1248,35 +1297,34 @@ def test_every_life_ends_once(news: list[str], rng: random.Random) -> None:
         story.now_s += rng.choice([0.1, 70.0])
         story.on_message(text)
         ledger.take(story.take())
-        account = story.account
         match rng.randrange(8):
             case 0:
-                story.out += account.lost("gone") + account.connected(story.now_s)
+                story.out += story.lost("gone") + story.connected(story.now_s)
             case 1:
                 story.raw(rng.choice([": - /os 1", ": + /os 1", ": + bob 1"]))
             case 2:
-                attempt, out = account.ask("bob", "8", FIVE, rated=True)
+                attempt, out = story.ask("bob", "8", FIVE, rated=True)
                 attempts.append(attempt)
                 story.out += out
             case 3 if attempts:
-                story.out += account.cancel(rng.choice(attempts))
+                story.out += story.cancel(rng.choice(attempts))
             case 4 if ledger.challenges:
                 key = rng.choice(sorted(ledger.challenges))
                 if all(attempt.key != key for attempt in attempts):
-                    attempt, out = account.accept(key)
+                    attempt, out = story.accept(key)
                     attempts.append(attempt)
                     story.out += out
             case 5 if ledger.playing:
                 with suppress(RefusedError):
-                    story.out += account.play(rng.choice(sorted(ledger.playing)), "d6", None)
+                    story.out += story.play(rng.choice(sorted(ledger.playing)), "d6", None)
             case _:
                 pass
-        story.out += account.tick(story.now_s)
+        story.out += story.tick(story.now_s)
         ledger.take(story.take())
-    ledger.take(story.account.lost("gone"))
+    ledger.take(story.lost("gone"))
     assert (ledger.challenges, ledger.playing, story.account.games.playing) == (set(), set(), [])
     # An answer to a later command shows that those before it were lost: the caller's patience ends them.
     assert all(attempt.is_settled or not attempt.key for attempt in attempts)
     left = story.account
-    assert not any((left.games.live, left._matches, left._resuming))
-    assert len(left._requests) == 0
+    assert not any((left.games.live, left.matches.by_id, left._challenges._resuming))
+    assert len(left.requests) == 0

@@ -1,14 +1,13 @@
-"""The GGS adapter's I/O: one TCP connection for everything; `bot.servers.ggs_account` interprets it."""
+"""The GGS adapter's I/O: one TCP connection for everything; `bot.servers.ggs.account` interprets it."""
 
 import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from bot.base.config import ChallengesConfig
@@ -26,14 +25,13 @@ from bot.base.events import (
     Proposal,
     Reply,
     Room,
-    Tournament,
 )
-from bot.base.game_server import Account
-from bot.servers import ggs_wire as wire
-from bot.servers.ggs_account import GgsAccount
-from bot.servers.ggs_actions import GgsAction, Say, Tell, TellGame
-from bot.servers.ggs_lifecycle import GgsStatus
-from bot.servers.ggs_requests import Attempt
+from bot.base.game_server import Account, Server
+from bot.servers.ggs import wire
+from bot.servers.ggs.account import GgsAccount
+from bot.servers.ggs.actions import Say, Tell, TellGame
+from bot.servers.ggs.lifecycle import GgsStatus
+from bot.servers.ggs.requests import Attempt
 from bot.servers.lag import Lag
 
 logger = logging.getLogger(__name__)
@@ -135,8 +133,8 @@ class BackOff:
         return self._wait_s
 
 
-class GgsServer:
-    """A `bot.servers.Server`; make it inside a running event loop.
+class GgsServer(Server):
+    """The adapter; make it inside a running event loop.
 
     Args:
         dialect: Its row in the table of sites.
@@ -218,7 +216,8 @@ class GgsServer:
         return self._lag.seconds
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
-        self._perform(self._state.follow(challenges.max_games, has_room))
+        self._state.follow(challenges.max_games, has_room)
+        self._perform()
 
     # --- The connection ---------------------------------------------------------------------------------
 
@@ -313,7 +312,8 @@ class GgsServer:
         reason = "the connection was closed here"
         self._is_listening = True
         try:
-            self._perform(self._state.connected(self._clock()))
+            self._state.connected(self._clock())
+            self._perform()
             while True:
                 yield None
                 for event in self._take_events():
@@ -323,7 +323,8 @@ class GgsServer:
                     self._hear(message)
                     if number % MESSAGES_A_TURN == 0:
                         await asyncio.sleep(0)  # a burst of messages must not delay the games
-                self._perform(self._state.tick(self._clock()))
+                self._state.tick(self._clock())
+                self._perform()
         except HungUp as error:
             reason = str(error)
             raise TransientError(reason, self._back_off.hung_up(self._clock() - opened_at)) from error
@@ -335,7 +336,8 @@ class GgsServer:
         finally:
             self._link, self._is_listening = None, False
             with suppress(TransientError):
-                self._perform(self._state.lost(reason))
+                self._state.lost(reason)
+                self._perform()
             self._wake()
             await link.close()
 
@@ -352,9 +354,8 @@ class GgsServer:
             except TimeoutError:
                 if probe == PROBES:
                     break
-            commands = self._state.tick(self._clock())
-            self._perform(commands)
-            if not commands:
+            self._state.tick(self._clock())
+            if not self._perform():
                 link.say("")
         raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
 
@@ -363,11 +364,11 @@ class GgsServer:
         if isinstance(message, wire.PlayerList):
             self._players = list(message.players)
         try:
-            outputs = self._state.on_message(message, self._clock(), self._now())
+            self._state.on_message(message, self._clock(), self._now())
         except Exception:  # one odd message must not cost the connection and every game on it
             logger.exception("%s: cannot handle %.500r", self.site, message)
-        else:
-            self._perform(outputs)
+            self._state.out.take()
+        self._perform()
         self._wake()
 
     def _wake(self) -> None:
@@ -379,9 +380,11 @@ class GgsServer:
         events, self._events = self._events, []
         return events
 
-    def _perform(self, outputs: Iterable[GgsAction]) -> None:
-        for output in outputs:
-            match output:
+    def _perform(self) -> bool:
+        """Perform the actions that the last call caused; returns whether there were any."""
+        actions = self._state.out.take()
+        for action in actions:
+            match action:
                 case Say(command):
                     if self._link is not None:
                         self._link.say(command)
@@ -390,16 +393,18 @@ class GgsServer:
                 case TellGame(game_id, event):
                     for stream in self._streams.get(game_id, ()):
                         stream.put_nowait(event)
+        return bool(actions)
 
-    async def _do(self, outputs: Iterable[GgsAction]) -> None:
-        """Perform the actions of a call.
+    def _do(self) -> None:
+        """Perform the actions of a call of ours.
 
         Raises:
             TransientError: There is no connection.
         """
         if self._link is None or not self._is_listening:
+            self._state.out.take()
             raise TransientError("there is no connection")
-        self._perform(outputs)
+        self._perform()
 
     async def _answered(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for the answer to the last command.
@@ -454,7 +459,8 @@ class GgsServer:
 
     async def playing(self) -> list[str]:
         before = self._state.lists
-        await self._do([self._state.query_matches()])
+        self._state.matches.query()
+        self._do()
         await self._answered(lambda: self._state.lists > before, "the list of matches")
         return self._state.games.playing
 
@@ -471,13 +477,14 @@ class GgsServer:
         try:
             await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
         except TransientError:
-            await self._do(self._state.resync(game_id))  # the answer may be lost
+            self._resync(game_id)  # the answer may be lost
             raise
         if game is not None and len(game.moves) != ply:  # it was sent before, or is for another position
             if game.moves[ply : ply + 1] == (move,):
                 return
             raise RefusedError(f"game {game_id}: not our turn", 400)
-        await self._do(self._state.play(game_id, move, info))
+        self._state.actions.play(game_id, move, info)
+        self._do()
         sent_at = self._clock()
         assert game is not None, "play() refuses unknown games"  # noqa: S101
 
@@ -487,7 +494,7 @@ class GgsServer:
         try:
             await self._answered(is_answered, f"game {game_id}: {move}")
         except TransientError:
-            await self._do(self._state.resync(game_id))
+            self._resync(game_id)
             await self._answered(lambda: not game.is_stale, f"game {game_id}")
             if not is_answered():
                 raise
@@ -497,63 +504,31 @@ class GgsServer:
         self._lag.add(took_s)
         self._on_answer(took_s)
 
+    def _resync(self, game_id: str) -> None:
+        self._state.actions.resync(game_id)
+        self._do()
+
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
-        await self._do(self._state.say(game_id, text, room))
+        self._state.actions.say(game_id, text, room)
+        self._do()
 
     async def resign(self, game_id: str) -> None:
-        await self._do(self._state.resign(game_id))
+        self._state.actions.resign(game_id)
+        self._do()
         game = self._state.games.find(game_id)
         over = f"game {game_id}: resigning"
         await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 
     async def abort(self, game_id: str) -> None:
-        await self._do(self._state.abort(game_id))
-
-    async def answer_draw(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
-        raise self._unknown("draws by agreement")
-
-    async def answer_takeback(self, game_id: str, accept: bool) -> None:  # noqa: ARG002
-        raise self._unknown("takebacks")
-
-    async def claim_victory(self, game_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("claims")
-
-    async def claim_draw(self, game_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("claims")
-
-    async def upgrade(self) -> None:
-        raise self._unknown("bot accounts")
-
-    async def export(self, game_id: str) -> dict[str, Any]:  # noqa: ARG002
-        raise self._unknown("game records")
-
-    async def rating_diff(self, game_id: str, name: str) -> int | None:  # noqa: ARG002
-        return None
-
-    async def tournament(self, tournament_id: str) -> Tournament:  # noqa: ARG002
-        raise self._unknown("tournaments to join")
-
-    async def join_tournament(
-        self,
-        tournament_id: str,  # noqa: ARG002
-        *,
-        password: str = "",  # noqa: ARG002
-        team: str = "",  # noqa: ARG002
-    ) -> None:
-        raise self._unknown("tournaments to join")
-
-    async def leave_tournament(self, tournament_id: str) -> None:  # noqa: ARG002
-        raise self._unknown("tournaments to join")
-
-    def _unknown(self, what: str) -> RefusedError:
-        return RefusedError(f"{self.site} has no {what}", 404)
+        self._state.actions.abort(game_id)
+        self._do()
 
     # --- Requests ---------------------------------------------------------------------------------------
 
     async def accept(self, challenge_id: str) -> None:
         async with self._request_lock:
-            attempt, outputs = self._state.accept(challenge_id)
-            await self._do(outputs)
+            attempt = self._state.requests.accept(challenge_id)
+            self._do()
             await self._answered(lambda: attempt.is_settled, f"challenge {challenge_id}")
         if attempt.began:
             return
@@ -563,7 +538,8 @@ class GgsServer:
         raise RefusedError(f"challenge {challenge_id}: {attempt.refusal}", 404 if is_gone else 400)
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:  # noqa: ARG002
-        await self._do(self._state.decline(challenge_id))
+        self._state.requests.decline(challenge_id)
+        self._do()
 
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         attempt = Attempt()
@@ -573,15 +549,16 @@ class GgsServer:
                 # Pairs have both colours.
                 colour = "bw"[proposal.side] if proposal.side is not None and proposal.variant == "8" else ""
                 variant = proposal.variant + colour
-                attempt, outputs = self._state.ask(opponent_id, variant, clock, rated=proposal.rated)
-                await self._do(outputs)
+                attempt = self._state.requests.ask(opponent_id, variant, clock, rated=proposal.rated)
+                self._do()
                 shown = f"asking {opponent_id}"
                 await self._answered(lambda: bool(attempt.key) or attempt.is_settled, shown)
             while not attempt.is_settled:
                 await self._changed.wait()
         except (asyncio.CancelledError, TransientError):
             with suppress(TransientError):
-                await self._do(self._state.cancel(attempt))
+                self._state.requests.cancel(attempt)
+                self._do()
             raise
         if attempt.is_lost:
             raise TransientError(f"challenge to {opponent_id}: {attempt.refusal}")
@@ -592,7 +569,8 @@ class GgsServer:
         found: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
-            await self._do([Say(wire.tell_service("who", pool))])
+            self._state.out.ask("who", pool)
+            self._do()
             await self._answered(lambda: self._players is not None, "the list of players")
             keys = [key for key in self._dialect.variants if ("r" in key) == (pool == "8r")]
             players: list[wire.GgsPlayer] = self._players or []

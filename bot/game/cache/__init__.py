@@ -1,1 +1,0 @@
-"""In-memory copies of a game's stored data."""

@@ -1,0 +1,1 @@
+"""The adapter to GGS, a server for Othello programs: wire format, state machine, connection."""

@@ -1,0 +1,286 @@
+"""An account on GGS as a state machine: messages in, commands and events out.  No I/O.
+
+The server reuses its ids, so games and requests have keys of our own here.  `bot.servers.ggs.lifecycle` has
+the tables of what may happen to our attempts at a match and to a game.
+
+The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+
+from bot.servers.ggs import wire
+from bot.servers.ggs.boards import Boards
+from bot.servers.ggs.challenges import GgsChallenges
+from bot.servers.ggs.game import match_of
+from bot.servers.ggs.game_actions import GgsGameActions
+from bot.servers.ggs.lifecycle import GgsStatus, LinkState
+from bot.servers.ggs.state import GgsState
+from bot.servers.ggs.wire import SERVICE
+
+logger = logging.getLogger(__name__)
+
+WAITED_S = 60.0
+"""Seconds of the opponent's thinking time after which we check, again and again, for a missed move."""
+ALERTED_S = 30.0
+"""Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
+
+
+class GgsAccount(GgsState):
+    """The state of the account: its connection to the service here, the rest in parts of its own.
+
+    Args:
+        name: Of the account.
+        programs: Names of opponents that are programs; the site does not mark them.
+    """
+
+    def __init__(self, name: str, *, programs: Collection[str] = ()) -> None:
+        super().__init__(name)
+        self.actions = GgsGameActions(self)
+        self._boards = Boards(self, frozenset(program.casefold() for program in programs))
+        self._challenges = GgsChallenges(self, self._boards)
+        self._link = LinkState.AWAY
+        self.lists = 0
+        """Lists of running matches received so far."""
+        self._polled_at = 0.0
+        self._alerted_at = -ALERTED_S
+        self._shown_at = -ALERTED_S
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the server has listed its stored games."""
+        return self._link is LinkState.SETTLED
+
+    @property
+    def _is_away(self) -> bool:
+        return self._link is LinkState.AWAY
+
+    def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> None:
+        """Follow limits of games.
+
+        Args:
+            most_games: Most matches at once; the server knows and keeps it.
+            may_begin: Whether there is room for that many further games.
+        """
+        is_told = self._challenges.most_games == most_games or self._is_away
+        self._challenges.most_games, self._challenges.may_begin = most_games, may_begin
+        if not is_told:
+            self.out.ask("open", most_games)
+
+    # --- Connecting and disconnecting -------------------------------------------------------------------
+
+    def connected(self, now_s: float) -> None:
+        """We have logged in."""
+        self._polled_at = now_s
+        self.out.say("vt100 -")
+        self.out.say("bell -t -tc -tg -n -nc -ng -ni -nn")
+        self.out.say("verbose -news -faq -help -ack")
+        self.out.say("chann %")
+        self.out.say(f"notify + {SERVICE}")
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Configure the service when it appears, and request its lists of games."""
+        self._link = LinkState.LISTING
+        self.requests.lost("the service has restarted")
+        self.requests.is_registered = True  # until a setting is refused
+        for setting in ("client +", "trust +", "request -", "stored +", "rated +"):
+            self.out.ask(setting)
+        self.out.ask("open", self._challenges.most_games)
+        # In this order: running matches must be known before the stored ones show what is missing.
+        self.matches.query()
+        self.out.ask("stored")
+
+    def lost(self, reason: str) -> None:
+        """The connection or the service is gone, and with it every game and request on it."""
+        self.requests.lost(reason)  # some may have been reported while the service was believed to be away
+        self.archive.give_up(is_lost=True)
+        for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
+            self.games.put_away(game, reason)
+        self.matches.lost()
+        self._challenges.lost()
+        self._link = LinkState.AWAY
+
+    def tick(self, now_s: float) -> None:
+        """Poll for messages that we may have missed; the answers also show that the connection is alive."""
+        if now_s - self._polled_at < WAITED_S:
+            return
+        self._polled_at = now_s
+        if self._is_away:
+            self.out.ask("match")  # refused until the service is back
+            return
+        self.archive.end_overdue(now_s, WAITED_S)
+        if not self.is_settled:
+            self.out.ask("stored")
+            return
+        matches = {
+            game.match
+            for game in self.games.live.values()
+            if game.is_played
+            and (
+                game.is_stale
+                or game.result is not None
+                or (not game.is_ours and now_s - game.turn_since_s >= WAITED_S)
+            )
+        }
+        for match in sorted(matches):
+            self.out.ask("moves", match)
+        if self.archive.is_searching:
+            self.out.ask("history")
+        if self.games.with_status(GgsStatus.AWAY):
+            self.out.ask("stored")
+        if not self.requests.is_registered:
+            self.out.ask("finger")
+        self.matches.query()
+
+    # --- Messages ---------------------------------------------------------------------------------------
+
+    def on_message(self, message: wire.GgsMessage, now_s: float, at: datetime) -> None:
+        """Process a message.
+
+        Args:
+            message: From the server, after the login.
+            now_s: On a monotonic clock, in seconds.
+            at: Now, in UTC; part of the ids of new games.
+        """
+        match message:
+            case wire.Presence(name, is_here) if name == SERVICE:
+                self._service(is_here)
+            # Without a level it only confirms that we follow the user.
+            case wire.Presence(name, True, int()) if self._challenges.is_followed(name):
+                self._resume_anew()
+            case wire.CentralError() if message.is_service_away:
+                self._no_service()
+            case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
+                logger.warning("the server has dropped messages: requesting everything again")
+                self._alerted_at = now_s
+                self._reread_games()
+                self.matches.query()
+                self.out.ask("stored")
+            case wire.BoardShown(id_) if now_s - self._shown_at >= ALERTED_S:  # it has lost our setting
+                self._shown_at = now_s
+                logger.warning("match %s: the server draws diagrams; requesting records again", id_)
+                self.out.ask("client +")
+                self._reread_games(match_of(id_))
+            case wire.Request():
+                self._challenges.requested(message)
+            case wire.MatchBegan() if self.name in message.names:
+                self._boards.match_began(message)
+            case wire.Joined():
+                self._boards.joined(message, now_s, at)
+            case wire.Moved():
+                self._boards.moved(message, now_s)
+            case wire.GgsGameError(id_, text):
+                self._boards.refused(id_, text)
+            case wire.TimedOut(id_, name, is_fatal):
+                logger.info("match %s: %s is out of time%s", id_, name, "" if is_fatal else ", and plays on")
+                if is_fatal and id_ in self.games.live:
+                    self.games.live[id_].timed_out = name
+            case wire.BoardEnded():
+                self._boards.ended(message)
+            case wire.RatingsChanged(id_, changes) if id_ in self.matches.by_id:
+                for name, change, _ in changes:
+                    if name == self.name:
+                        self.matches.by_id[id_].change = round(change)
+            case wire.MatchEnded() if self.name in message.names:
+                self._boards.match_ended(message)
+            case wire.ServiceError():
+                self._service_error(message)
+            case wire.StoredList() if message.name == self.name:
+                if not self._is_away:  # else it answers a query from before the loss
+                    self._link = LinkState.SETTLED
+                self._challenges.stored(message)
+            case wire.StoredOpponent(_, True) if self.games.with_status(GgsStatus.AWAY):
+                # The server sometimes gives the wrong name.
+                self._resume_anew()
+            case wire.MatchList():
+                self._listed(message)
+            case wire.OtherMessage(wire.SERVICE, "look", lines):
+                self.archive.looked(lines)
+            case wire.OtherMessage(wire.SERVICE, "history", lines):
+                self.archive.history(lines)
+            case wire.OtherMessage(wire.SERVICE, "finger", lines):
+                self._fingered(lines)
+            case wire.Said():
+                self.actions.heard(message)
+            case wire.OtherMessage(wire.SERVICE, word, lines) if word in wire.NOTICES:
+                logger.info("the service says: %.300s", " ".join(lines))
+            case wire.Unknown(sender, lines):
+                logger.info("not understood: %.40s: %.300r", sender, lines)
+            case _:
+                pass
+
+    def _service(self, is_here: bool) -> None:
+        if not is_here:
+            logger.warning("the Othello service has gone")
+            self.lost("the Othello service has gone")
+        elif self._is_away:
+            self._set_up()
+
+    def _no_service(self) -> None:
+        reason = "there is no Othello service"
+        if self._is_away:
+            self.requests.lost(reason)  # also those that were sent all the same
+        else:
+            self.lost(reason)
+
+    def _fingered(self, lines: Sequence[str]) -> None:
+        """The service's report on our account shows whether it has been registered meanwhile."""
+        report = wire.fields_of(lines)
+        is_known = report.get("login") == self.name and report.get("level", "0") not in ("", "0")
+        if not self.requests.is_registered and is_known:
+            logger.info("the account has been registered: rated games can be played from now on")
+            self.requests.is_registered = True
+            self.out.ask("rated", "+")  # refused when we logged in
+
+    def _reread_games(self, more: str = "") -> None:
+        """Request the state of every game, and of the games of one more match."""
+        games = [game for game in self.games.live.values() if game.is_played]
+        for game in games:
+            game.is_stale = True
+        for match in dict.fromkeys([game.match for game in games] + [more] * bool(more)):
+            self.out.ask("moves", match)
+
+    def _resume_anew(self) -> None:
+        """An opponent of an adjourned game has logged in."""
+        self._challenges.resume_anew()
+        if not self._is_away:
+            self.out.ask("stored")
+
+    def _listed(self, message: wire.MatchList) -> None:
+        """Compare the server's running matches with our live games."""
+        if self._is_away:
+            self._set_up()
+            return
+        self.lists += 1
+        gone = self.matches.listed(message)
+        for game in list(self.games.live.values()):
+            if game.match in gone:
+                self.games.doubt(game)
+                self.out.ask("stored")
+        self._challenges.reconsider()
+        self._boards.ask_lacking()
+
+    def _service_error(self, message: wire.ServiceError) -> None:
+        if id_ := message.match_id:
+            games = list(self.games.of(id_))
+            for game in games:
+                game.refusal = message.text
+            if games:  # we have missed its end
+                self.matches.query()
+            return
+        if message.text.startswith("you are not registered"):
+            if self.requests.is_registered:
+                logger.warning("the service says: %s Only unrated games can be played", message.text)
+            self.requests.is_registered = False
+            return
+        logger.info("the service says: %s", message.text)
+        if re.match(r"\w+ (?:[-+] )?ERR ", message.text):  # names its command: none that we wait for
+            return
+        attempt = self.requests.refused(message.text)
+        if attempt is not None:
+            self._challenges.refused(attempt.stored_id, message.text)
+        elif message.text.startswith("no archived match"):
+            self.archive.give_up(is_lost=False)

@@ -1,0 +1,328 @@
+"""Boards on GGS: what the server shows of our games, from their start to their end.  No I/O."""
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+
+from bot.base.errors import ProtocolError
+from bot.base.events import GameFinished, GameSnapshot, GameStarted, GameState, Opponent, speed_of
+from bot.servers.ggs.archive import TELLING_PLIES
+from bot.servers.ggs.game import (
+    RULES,
+    USUAL,
+    WIPE_OUT,
+    BoardRecord,
+    GgsGame,
+    agree,
+    board_of,
+    end_of,
+    is_same,
+    match_of,
+    read_board,
+    start_of,
+    type_of,
+)
+from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
+from bot.servers.ggs.matches import GgsMatch
+from bot.servers.ggs.requests import Asked
+from bot.servers.ggs.state import GgsState
+from bot.servers.ggs.wire import (
+    BoardEnded,
+    Flag,
+    Joined,
+    MatchBegan,
+    MatchEnded,
+    Moved,
+    parse_clock,
+    write_bid,
+    write_move,
+)
+from engine.formats.ggf import GgfGame
+from engine.game import BadPosition, IllegalMove, replay
+
+logger = logging.getLogger(__name__)
+
+GAME = "othello"
+
+KOMI_BID_DISCS = 0.0
+"""Our bid for the side to move at the start of a komi game."""
+
+
+class Boards:
+    """Brings our games up to date with the server's messages about their boards.
+
+    Args:
+        state: Of the account.
+        programs: Names of opponents that are programs, in lower case; the site does not mark them.
+    """
+
+    def __init__(self, state: GgsState, programs: frozenset[str]) -> None:
+        self._name, self._out = state.name, state.out
+        self._games, self._matches, self._requests = state.games, state.matches, state.requests
+        self._archive = state.archive
+        self._programs = programs
+
+    def opponent(self, name: str, rating: float | None) -> Opponent:
+        """The opponent of that name."""
+        is_bot = name.casefold() in self._programs
+        return Opponent(name, name, None if rating is None else round(rating), is_bot)
+
+    def ask_lacking(self, asked: Asked | None = None) -> None:
+        """Request the state of matches of which we lack games: those that came from a request, or all."""
+        for id_ in self.lacking(asked):
+            self._out.ask("moves", id_)
+
+    def lacking(self, asked: Asked | None = None) -> list[str]:
+        """Those matches."""
+        lacking = []
+        for id_, match in self._matches.by_id.items():
+            type_ = type_of(match.began.type_text)
+            received = sum(game.match == id_ for game in self._games.live.values()) + len(match.ended)
+            is_meant = asked is None or self._requests.origin(id_) is asked
+            if is_meant and received < (1 if type_ is None else type_.boards):
+                lacking.append(id_)
+        return lacking
+
+    # --- Games begin and continue -----------------------------------------------------------------------
+
+    def match_began(self, message: MatchBegan) -> None:
+        """A match of ours begins."""
+        for game in self._games.of(message.id):
+            self._games.vanish(game, "another match has its id")
+        self._matches.began(message)
+        self._requests.began(message)
+
+    def joined(self, message: Joined, now_s: float, at: datetime) -> None:
+        """The server sends a board: at its start, or because we have requested it.
+
+        Args:
+            message: With the board.
+            now_s: On a monotonic clock, in seconds.
+            at: Now, in UTC; part of the ids of new games.
+        """
+        match, game = self._matches.by_id.get(match_of(message.id)), self._games.live.get(message.id)
+        record = message.game
+        if record is not None and (record.black == self._name) == (record.white == self._name):
+            return  # between others, or against ourselves
+        if match is None:  # we have missed whether it is rated
+            self._matches.query()
+            return
+        if message.id in match.ended:  # the server sends both games even when one is over
+            return
+        if record is None:
+            if game is None:
+                self._unplayable(match, message.id, None, now_s, at)
+            return
+        if game is not None and not game.is_played:
+            return
+        try:
+            board = read_board(message.id, record, self._name)
+        except (BadPosition, IllegalMove, ProtocolError) as error:
+            logger.warning("match %s: an impossible game: %s", message.id, error)
+            return
+        if game is not None and is_same(game, record, board.our_side):
+            self._update(game, board, now_s)
+            return
+        if game is not None:
+            self._games.vanish(game, "another game has its id")
+        self._board_began(match, board, now_s, at)
+
+    def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:
+        """A board that is not among the live games: one of ours is resumed, or a new one begins."""
+        if not board.is_played:
+            self._unplayable(match, board.id, board.record, now_s, at)
+        elif board.awaits_bids:
+            self._bid(board)
+        elif (last := self._taken_back(board)) is not None:
+            match.ended[board.id] = None
+            self._out.ask("play", board.id, write_move(last, None, None))
+        elif (game := self._resumed(match, board)) is not None:
+            self._update(game, board, now_s)
+        elif board.is_done:  # one of two games, already over
+            match.ended[board.id] = None
+        else:
+            game = self._new_game(match, board.id, board.record, now_s, at)
+            self._update(game, board, now_s, self._requests.key_of_challenge(board.match))
+
+    def _update(self, game: GgsGame, board: BoardRecord, now_s: float, key: str = "") -> None:
+        """Bring a game up to date with its board.
+
+        Args:
+            key: Of the challenge that the game came from.
+        """
+        if game.status is not GgsStatus.LIVE or game.moves != board.moves:
+            game.turn_since_s = now_s
+        was_unheard, game_id = game.is_unheard, game.about.game_id
+        self._archive.forget(game)
+        game.pass_to(GgsGameEvent.JOINED)
+        game.board, game.clocks, game.komi, game.end = board.id, board.clocks, board.record.komi or 0.0, None
+        game.moves, game.times_s, game.position = board.moves, board.times_s, board.position
+        game.is_stale, game.is_unheard = False, False
+        self._games.live[board.id] = self._games.by_id[game_id] = game
+        if game.result is not None and game.is_done:
+            game.is_unheard = was_unheard
+            self._board_over(game, game.result)
+        elif was_unheard:
+            logger.info("match %s is game %s", board.id, game_id)
+            self._out.tell(GameStarted(game_id, True, key))
+        else:
+            self._out.tell_game(game_id, game.state(now_s))
+
+    def _bid(self, board: BoardRecord) -> None:
+        """Begin a komi game: send the first move of the side to move, and our bid for it.
+
+        The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
+        then does the game have colours, and the server sends it again.  We bid a draw, which
+        is the value of the usual start.
+        """
+        record = board.record
+        if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:
+            return  # the opponent has yet to bid
+        first = RULES.legal_moves(RULES.parse_position(record.start))[0]
+        self._out.ask("play", board.id, write_bid(RULES.move_text(first), KOMI_BID_DISCS))
+
+    def _taken_back(self, board: BoardRecord) -> str | None:
+        """Our last move of a game that is over; None: a resumed board shows no such game.
+
+        The server takes back the last move of a synchro game whose other game is a move behind when the match
+        is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
+        """
+        origin = self._requests.origin(board.match)
+        if origin is None or origin.line.flag is not Flag.STORED:
+            return None
+        for game in self._games.with_status(GgsStatus.OVER):
+            is_over = game.is_done and game.about.rated
+            if is_over and is_same(game, board.record, board.our_side) and game.moves[:-1] == board.moves:
+                before = replay(RULES, board.moves, start_of(game.about))
+                return game.moves[-1] if game.moves and before.side == board.our_side else None
+        return None
+
+    def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
+        """The game of ours that a board resumes; None: it is a new one.
+
+        The server gives a resumed match a new id, so its request has to say what it is: a request with the
+        stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
+        messages: the match was running before we heard of it, or it shows a beginning that contains
+        every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
+        that go on without us keep their ids.
+        """
+        moves = board.moves
+        away = [
+            game
+            for game in self._games.with_status(GgsStatus.AWAY, GgsStatus.DOUBTFUL)
+            if game.about.rated  # the server stores no others
+            and is_same(game, board.record, board.our_side)
+            and agree(game.moves, moves)
+        ]
+        origin = self._requests.origin(board.match)
+        if match.began.flag is Flag.TOURNAMENT:
+            found = [
+                game
+                for game in away
+                if not match.is_heard
+                and match_of(board_of(game.about.game_id)) == board.match
+                and len(game.moves) <= len(moves)
+            ]
+        elif origin is not None and origin.line.flag is Flag.STORED:
+            found = away
+        elif match.is_heard or origin is not None:
+            found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
+        else:
+            found = away if moves else []
+        # Of several with the same beginning, the one of the nearest length.
+        return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
+
+    def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
+        """A game that has begun; its events reach no player before its start is reported."""
+        names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
+        our_side = names.index(self._name)
+        clock = parse_clock((record.black_clock, record.white_clock)[our_side]).clock
+        ours = ratings[our_side]
+        about = GameSnapshot(
+            game_id=self._games.new_id(board, at),
+            game=GAME,
+            variant=record.kind,
+            initial_position=None if record.start == USUAL else record.start,
+            our_side=our_side,
+            rated=match.began.flag is not Flag.UNRATED,
+            speed=speed_of(clock),
+            clock=clock,
+            opponent=self.opponent(names[1 - our_side], ratings[1 - our_side]),
+            our_rating=None if ours is None else round(ours),
+            state=GameState((), None, (False, False), (False, False), None),
+        )
+        self._games.forget_some()
+        return GgsGame(about, GgsStatus.LIVE, board=board, turn_since_s=now_s, is_unheard=True)
+
+    def _unplayable(
+        self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
+    ) -> None:
+        """Start a game that this program cannot play, such as one set up by a tournament."""
+        record = record or GgfGame(*match.began.names)
+        game = self._new_game(match, board, replace(record, kind=record.kind or "?"), now_s, at)
+        game.is_played = game.is_unheard = False
+        self._games.live[board] = self._games.by_id[game.about.game_id] = game
+        key = self._requests.key_of_challenge(game.match)
+        self._out.tell(GameStarted(game.about.game_id, False, key))
+
+    def moved(self, message: Moved, now_s: float) -> None:
+        """A move in a game, by either side."""
+        game, move = self._games.live.get(message.id), message.move
+        if game is None or not game.is_played:
+            return
+        try:
+            if game.is_ours and move.move != game.sent:  # we missed our own move, and this is the reply
+                raise IllegalMove(move.move, RULES.position_text(game.position))
+            game.position = RULES.play(game.position, RULES.parse_move(game.position, move.move))
+        except IllegalMove:
+            logger.info("game %s: %s does not fit; requesting its state", game.about.game_id, move.move)
+            self._games.reread(game)
+            return
+        game.sent = ""
+        game.moves = (*game.moves, move.move)
+        game.times_s = (*game.times_s, move.time_s or 0.0)
+        game.turn_since_s = now_s
+        self._out.tell_game(game.about.game_id, game.state(now_s))
+
+    def refused(self, id_: str, text: str) -> None:
+        """The service refuses an action of ours in a game."""
+        for game in self._games.of(id_):
+            game.refusal = text
+            logger.info("game %s: %s", game.about.game_id, text)
+            self._games.reread(game)
+
+    # --- Games end or are adjourned ---------------------------------------------------------------------
+
+    def ended(self, message: BoardEnded) -> None:
+        """One of the two games of a match has ended."""
+        game = self._games.live.get(message.id)
+        if game is None or message.result is None:  # the match's end will settle it
+            return
+        ours = game.result = message.result_of(self._name)
+        if ours is not None and (game.is_done or game.timed_out or abs(ours) == WIPE_OUT):
+            self._board_over(game, ours)
+        else:  # we have missed its last moves
+            self._games.reread(game)
+
+    def _board_over(self, game: GgsGame, ours: float) -> None:
+        self._matches.by_id[game.match].ended[game.board] = game
+        self._games.end(game, end_of(game, ours))
+
+    def match_ended(self, message: MatchEnded) -> None:
+        """All games of a match of ours have ended or are adjourned."""
+        games = list(self._games.of(message.id))
+        match = self._matches.ended(message.id)
+        change = None if match is None else match.change
+        self._requests.ended(message.id)
+        if message.result is not None and message.stored_id:
+            # Resigned, or we have missed the last move: the archive knows.
+            unclear = [game for game in games if not game.is_done and not game.timed_out and game.is_played]
+            games = [game for game in games if game not in unclear]
+            if unclear:
+                self._archive.look_up(message, unclear, change)
+        self._games.end_match(games, message, change)
+        if match is not None and change is not None:
+            # The two games change the rating once: record the change with one of them.
+            first = next((game for _, game in sorted(match.ended.items()) if game is not None), None)
+            if first is not None:
+                self._out.tell(GameFinished(first.about.game_id, change))

@@ -1,0 +1,24 @@
+"""What the parts of an account on GGS share: its games, matches and requests, and the way out."""
+
+from bot.servers.ggs.actions import Outbox
+from bot.servers.ggs.archive import Archive
+from bot.servers.ggs.games import GgsGames
+from bot.servers.ggs.matches import Matches
+from bot.servers.ggs.requests import Requests
+
+
+class GgsState:
+    """The shared state.
+
+    Args:
+        name: Of our account.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.out = Outbox()
+        """Takes commands and events."""
+        self.games = GgsGames(name, self.out)
+        self.requests = Requests(name, self.out)
+        self.matches = Matches(name, self.out)
+        self.archive = Archive(name, self.games, self.out)

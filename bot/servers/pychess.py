@@ -1,0 +1,199 @@
+"""The pages of games at PyChess, whose streams may omit the end of a game and never repeat it."""
+
+import asyncio
+import html
+import logging
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from bot.base.dialects import BLACK, WHITE
+from bot.base.errors import ProtocolError, RefusedError, TransientError
+from bot.base.events import EndReason, GameEvent, GameSnapshot, GameState
+from bot.servers.lichess_wire import MOST_BRACKETS, MOST_MOVES, GameReader, as_object, need, read_line
+
+logger = logging.getLogger(__name__)
+
+GOES_ON_S = 3.0
+"""Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
+LOOK_UPS = 5
+"""Requests for the page of a game before its end counts as unknown, one for each line of the stream."""
+UNKNOWN_END_SLACK_S = 30.0
+"""A game counts as over this long after the clock ran out."""
+
+END_WORDS: Mapping[int, str] = {
+    0: "aborted",
+    1: "mate",
+    2: "resign",
+    3: "stalemate",
+    4: "timeout",
+    5: "draw",
+    6: "outoftime",
+    7: "timeout",  # the player left
+    8: "cheat",
+    10: "invalidMove",
+    11: "unknownFinish",
+    12: "variantEnd",
+    13: "variantEnd",  # claimed
+}
+"""The ``status`` that Lichess would send, by that in the record of a game (GameStatus of PyChess's source); a
+negative one: the game goes on."""
+_WINNERS = {"1-0": 0, "0-1": 1}
+_SHOWN = 1000
+"""Characters of a page that an error quotes."""
+
+
+def read_end(page: str, reader: GameReader) -> GameState | None:
+    """End a game as its page says; None: the page shows a running game, or we have not seen it yet.
+
+    Raises:
+        ProtocolError: It is not the page of this game, or it is malformed.
+    """
+    if not reader.started:
+        return None
+    record = _record(page)
+    if record.get("gameId") != reader.game_id:
+        raise ProtocolError("the page of another game", record)
+    number = need(record, "status", int)
+    if number < 0:
+        return None
+    steps = [as_object(step) for step in need(record, "steps", list)]
+    moves = " ".join(need(step, "move", str) for step in steps[1:])
+    winner = _WINNERS.get(need(record, "result", str))
+    return reader.finish(moves, END_WORDS.get(number, f"status {number}"), winner)
+
+
+def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
+    """A finished game from its page; None: the page shows a running game.
+
+    Raises:
+        ProtocolError: It is not the page of a game, or it is malformed.
+    """
+    record = _record(page)
+    if need(record, "status", int) < 0:
+        return None
+    start, *_ = (as_object(step) for step in need(record, "steps", list))
+    times = dict(zip(("wtime", "btime"), need(record, "clocks", list), strict=False))
+    increment = {key: int(_attribute(page, "inc") or 0) for key in ("winc", "binc")}
+    players = {
+        side.key: {reader.dialect.player_key: _attribute(page, f"{side.letter}player")}
+        for side in (WHITE, BLACK)
+    }
+    snapshot = reader.snapshot(
+        {
+            "id": record.get("gameId"),
+            "variant": {"name": record.get("variant")},
+            "initialFen": start.get("fen"),
+            "state": {"moves": "", "status": "started", **times, **increment},
+            **players,
+        }
+    )
+    state = read_end(page, reader)
+    return snapshot if state is None else replace(snapshot, state=state)
+
+
+def _attribute(page: str, name: str) -> str:
+    """The value of a ``data-`` attribute; empty: there is none."""
+    found = re.search(rf'\bdata-{name}="([^"]*)"', page)
+    return html.unescape(found[1]) if found else ""
+
+
+def _record(page: str) -> Mapping[str, Any]:
+    """The record of a game in its page: JSON in an attribute."""
+    record = read_line(_attribute(page, "board").encode(errors="replace"), MOST_MOVES + MOST_BRACKETS)
+    if record is None:
+        raise ProtocolError("a page without a game", page[:_SHOWN])
+    return record
+
+
+class PychessGame:
+    """Completes the stream of one game by its page.
+
+    Args:
+        game_id: Of the game.
+        reader: The reader of its stream.
+        read: Reads the page; raises RefusedError if the site has no such game, or none any more.
+        clock: Monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self,
+        game_id: str,
+        reader: GameReader,
+        read: Callable[[], Awaitable[str]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._game_id = game_id
+        self._reader = reader
+        self._read = read
+        self._clock = clock
+        self._heard_at = clock()
+        self._left = LOOK_UPS
+
+    async def completed(
+        self, events: AsyncGenerator[GameEvent | None, None]
+    ) -> AsyncGenerator[GameEvent | None, None]:
+        """The events of the stream, with the end that it may omit."""
+        unknown: GameState | None = None  # a pending end without a result
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, GameSnapshot) and event.state.moves:
+                        # It may have ended while we were away, and no stream tells that again.
+                        yield event
+                        event = await self._end_if_known()
+                    event = self._with_end_by_clock(event)
+                    if isinstance(event, GameState) and event.end is not None:
+                        unknown = event if event.end.reason is EndReason.UNKNOWN else None
+                    if unknown is not None:
+                        event = await self._end(unknown)
+                        unknown = None if event is not None else unknown
+                    yield event
+            if unknown is not None:
+                yield unknown
+        except TransientError:
+            # The site breaks off the stream of a game that is over before it has said anything.
+            snapshot = None if self._reader.started else read_game(await self._read(), self._reader)
+            if snapshot is None:
+                raise
+            yield snapshot
+
+    def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
+        """An event, or the unknown end of a game whose clocks must have run out since the last one."""
+        if event is not None:
+            self._heard_at = self._clock()
+            return event
+        last = self._reader.last
+        if last is None or last.remaining_s is None or last.end is not None:
+            return None
+        is_over = self._clock() - self._heard_at > max(last.remaining_s) + UNKNOWN_END_SLACK_S
+        return self._reader.ended("unknown") if is_over else None
+
+    async def _end_if_known(self) -> GameState | None:
+        """The end of a game that the page shows; None: it goes on, or the page does not help."""
+        try:
+            async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
+                return read_end(await self._read(), self._reader)
+        except (TimeoutError, TransientError, RefusedError, ProtocolError) as error:
+            logger.info("game %s: its page does not say whether it goes on: %s", self._game_id, error)
+            return None
+
+    async def _end(self, unknown: GameState) -> GameState | None:
+        """The end by the page, or without a result; None: query again at the stream's next line."""
+        try:
+            recorded = read_end(await self._read(), self._reader)
+            if recorded is not None:
+                return recorded
+            reason = "it goes on there"
+        except TransientError as error:
+            reason = str(error)
+        except (RefusedError, ProtocolError) as error:
+            logger.warning("game %s: nobody can know how it ended: %s", self._game_id, error)
+            return unknown
+        self._left -= 1
+        if self._left:
+            return None
+        logger.warning("game %s: its page does not say how it ended: %s", self._game_id, reason)
+        return unknown
