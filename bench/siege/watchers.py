@@ -118,7 +118,7 @@ class Table:
                 reading = asyncio.create_task(_drain(stream))
                 stack.callback(reading.cancel)
             self.begun.set()
-            rules = self.variant.game
+            rules = self.variant.rules
             position, ply = rules.initial(), 0
             while legal := rules.legal_moves(position):
                 move = self._rng.choice(legal)

@@ -201,7 +201,7 @@ class Accounts:
     async def ensure_bot(self, name: str, token: str = "") -> str:
         """Do the same as `add_bot`, and update the cache."""
         token = await add_bot(self._database, name, token)
-        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != name.lower()}
+        self._forget_tokens(name.lower())
         self._remember(hash_token(token), name.lower())
         return token
 
@@ -210,7 +210,7 @@ class Accounts:
         token = new_token()
         async with self._database.write() as session:
             await arena.set_token(session, account_id, hash_token(token))
-        self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
+        self._forget_tokens(account_id)
         self._remember(hash_token(token), account_id)
         return token
 
@@ -228,6 +228,9 @@ class Accounts:
         """Drop an account and its tokens from the cache: the database has changed."""
         self.edition += 1
         self._known.pop(account_id, None)
+        self._forget_tokens(account_id)
+
+    def _forget_tokens(self, account_id: str) -> None:
         self._tokens = {hashed: known for hashed, known in self._tokens.items() if known[0] != account_id}
 
     def put(self, account: AccountRecord) -> None:

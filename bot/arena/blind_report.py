@@ -10,6 +10,7 @@ deeper, and at the full depth.  Three points are enough to draw the trap, and th
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from bot.views.moment_text import judge_moment
@@ -18,37 +19,37 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
+# Fields are listed one by one, so that a new one is not shown by accident.
+_GAME = (
+    "site_game_id", "game", "variant", "initial_position", "our_side", "rated", "speed", "state", "result",
+    "end_reason", "moves",
+)  # fmt: skip
+_DECISION = (
+    "ply", "number", "move", "name", "squares", "state", "position", "rows_before", "rows_after",
+    "is_complete", "is_trap", "is_decided", "reply", "reply_name", "outcome", "fell_for_best", "cost_centi",
+    "cost_text", "cost",
+)  # fmt: skip
+_REPLY = ("reply", "name", "squares", "final_centi", "their_text", "quality", "is_fall", "cost", "cost_text")
+
 
 def blind_report(report: GameReport) -> dict[str, Any]:
     """The report in plain JSON values, by the same keys as `GameReport.to_json` as far as they are shown.
 
     `blind` is true, which no other report has.
     """
-    game = report.header
-    share = plain_share(game.drawn_from)
+    share = plain_share(report.header.drawn_from)
+    decisions = [blind_decision(each) for each in report.decisions]
     return {
         "blind": True,
-        "site_game_id": game.site_game_id,
-        "game": game.game,
-        "variant": game.variant,
-        "initial_position": game.initial_position,
-        "our_side": game.our_side,
-        "rated": game.rated,
-        "speed": game.speed,
-        "state": game.state,
-        "result": game.result,
-        "end_reason": game.end_reason,
-        "moves": game.moves,
-        "sides": report.sides,
-        "names": report.names,
+        **_only(_GAME, report.header),
+        **_only(("sides", "names"), report),
         "plain_share": share,
-        **report_texts(
-            report,
-            [blind_decision(each) for each in report.decisions],
-            is_blind=True,
-            plain_share=share,
-        ),
+        **report_texts(report, decisions, is_blind=True, plain_share=share),
     }
+
+
+def _only(names: Sequence[str], report: object) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in names}
 
 
 def open_report(report: GameReport) -> dict[str, Any]:
@@ -118,39 +119,11 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
     candidates = sorted(decision.candidates, key=lambda each: each.move)
     replies = sorted(decision.replies, key=lambda each: (each.final_centi, each.reply))
     shown = shown_depths(decision)
-    return {
-        "ply": decision.ply,
-        "number": decision.number,
-        "move": decision.move,
-        "name": decision.name,
-        "squares": decision.squares,
-        "state": decision.state,
-        "position": decision.position,
-        "rows_before": decision.rows_before,
-        "rows_after": decision.rows_after,
-        "candidates": [
-            {"move": each.move, "name": each.name, "squares": each.squares} for each in candidates
-        ],
-        "is_complete": decision.is_complete,
-        "is_trap": decision.is_trap,
-        "trap": None
-        if trap is None
-        else {
-            "reply": trap.reply,
-            "name": trap.name,
-            "quality": trap.quality,
-            "quality_text": trap.quality_text,
-        },
-        "is_decided": decision.is_decided,
+    return _only(_DECISION, decision) | {
+        "candidates": [_only(("move", "name", "squares"), each) for each in candidates],
+        "trap": None if trap is None else asdict(trap),
         "forecast": _forecast(decision),
         "replies": [_reply(each, shown, decision.forecast is not None) for each in replies],
-        "reply": decision.reply,
-        "reply_name": decision.reply_name,
-        "outcome": decision.outcome,
-        "fell_for_best": decision.fell_for_best,
-        "cost_centi": decision.cost_centi,
-        "cost_text": decision.cost_text,
-        "cost": decision.cost,
     }
 
 
@@ -159,10 +132,7 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     found = decision.forecast
     if found is None:
         return None
-    baits = [
-        {"reply": each.reply, "name": each.name, "probability": each.probability, "cost": each.cost}
-        for each in found.baits
-    ]
+    baits = [_only(("reply", "name", "probability", "cost"), each) for each in found.baits]
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 
 
@@ -188,17 +158,8 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
-    return {
-        "reply": reply.reply,
-        "name": reply.name,
-        "squares": reply.squares,
-        "final_centi": reply.final_centi,
-        "their_text": reply.their_text,
-        "quality": reply.quality,
-        "is_fall": reply.is_fall,
+    return _only(_REPLY, reply) | {
         "probability": reply.probability if has_forecast else None,
-        "cost": reply.cost,
-        "cost_text": reply.cost_text,
         "looks_centi": [reply.scores_centi[at] for at in known],
         "looks": [reply.looks[at] for at in known],
     }

@@ -11,64 +11,64 @@ from bot.arena.wire import Json, variant_json
 from engine.game import Game
 
 
-def with_view(message: Json, match: ReplayedGame, side: int, *, is_standing: bool = False) -> Json:
+def with_view(message: Json, game: ReplayedGame, side: int, *, is_standing: bool = False) -> Json:
     """Extend a `gameFull` or `gameState` with the view that a page draws.
 
     Args:
         message: One of the two.
-        match: The game.
+        game: The game.
         side: The side of the page's player.
         is_standing: Whether an outage stops the clocks.
     """
-    shown = view(match, side) | ({"clocksStand": True} if is_standing else {})
+    shown = view(game, side) | ({"clocksStand": True} if is_standing else {})
     if message["type"] == "gameFull":
         return message | {"state": message["state"] | {"view": shown}}
     return message | {"view": shown}
 
 
-def view(match: ReplayedGame, side: int) -> Json:
+def view(game: ReplayedGame, side: int) -> Json:
     """The view of one player's page."""
-    game, record = match.variant.game, match.record
+    rules, record = game.variant.rules, game.record
     legal: list[Json] = []
-    if not match.is_over and match.to_move == side:
-        legal = legal_moves(game, match.position)
+    if not game.is_over and game.to_move == side:
+        legal = legal_moves(rules, game.position)
     shown: Json = {
-        **board(match.variant, match.position),
-        "game": game.name,
-        "sides": list(game.sides),
-        "you": game.sides[side],
+        **board(game.variant, game.position),
+        "game": rules.name,
+        "sides": list(rules.sides),
+        "you": rules.sides[side],
         "lastMove": record.moves[-1] if record.moves else None,
-        "lastSquares": list(match.last_squares),
+        "lastSquares": list(game.last_squares),
         "legal": legal,
         "moves": list(record.moves),
-        "names": list(match.names),
+        "names": list(game.names),
     }
-    if match.is_over:
+    if game.is_over:
         shown["toMove"] = None
-        shown["winner"] = None if record.winner is None else game.sides[record.winner]
-        shown["ending"] = match.ending
+        shown["winner"] = None if record.winner is None else rules.sides[record.winner]
+        shown["ending"] = game.ending
         diffs = record.rating_diffs
         shown["unrated"] = text_of(record.unrated)
-        shown["files"] = [ENDINGS[form] for form in formats_of(match)]
-        shown["ratingDiffs"] = None if diffs is None else dict(zip(game.sides, diffs, strict=True))
+        shown["files"] = [ENDINGS[form] for form in formats_of(game)]
+        shown["ratingDiffs"] = None if diffs is None else dict(zip(rules.sides, diffs, strict=True))
     return shown
 
 
-def legal_moves(game: Game[Any], position: Any) -> list[Json]:
+def legal_moves(rules: Game[Any], position: Any) -> list[Json]:
     """Every legal move with the squares that the player clicks to make it.
 
     Moves with the same squares (promotions) also carry their name and the board after them.
     """
-    moves = game.legal_moves(position)
-    touched = Counter(game.move_squares(move) for move in moves)
+    moves = rules.legal_moves(position)
+    touched = Counter(rules.move_squares(move) for move in moves)
     shown: list[Json] = []
     for move in moves:
-        squares = game.move_squares(move)
-        legal: Json = {"move": game.move_text(move), "squares": list(squares)}
+        squares = rules.move_squares(move)
+        legal: Json = {"move": rules.move_text(move), "squares": list(squares)}
         if touched[squares] > 1:
             legal |= {
-                "name": game.move_name(position, move),
-                "rows": list(game.board_rows(game.play(position, move))),
+                "name": rules.move_name(position, move),
+                "rows": list(rules.board_rows(rules.play(position, move))),
             }
         shown.append(legal)
     return shown
@@ -76,45 +76,45 @@ def legal_moves(game: Game[Any], position: Any) -> list[Json]:
 
 def board(variant: ArenaVariant, position: Any) -> Json:
     """A position for drawing: rows from the top, side to move, highlights, and piece counts."""
-    game = variant.game
-    rows = game.board_rows(position)
+    rules = variant.rules
+    rows = rules.board_rows(position)
     pieces = "".join(rows).replace(".", "")
-    letters = {name: name[0] for name in game.sides}
+    letters = {name: name[0] for name in rules.sides}
     # A count makes sense only where each side has one kind of piece, named by the side's first letter.
     is_countable = set(pieces) <= set(letters.values())
     return {
         "rows": list(rows),
-        "toMove": game.sides[game.side_to_move(position)],
+        "toMove": rules.sides[rules.side_to_move(position)],
         "highlights": [
             {"kind": each.kind, "squares": list(each.squares), "text": each.text}
-            for each in game.highlights(position)
+            for each in rules.highlights(position)
         ],
         "counts": {name: pieces.count(letter) for name, letter in letters.items()} if is_countable else None,
     }
 
 
-def replay_json(match: ReplayedGame) -> Json:
+def replay_json(game: ReplayedGame) -> Json:
     """All positions of a game, for stepping through it."""
-    game = match.variant.game
-    position = match.variant.start(match.record.initial_fen)
-    steps: list[Json] = [{**board(match.variant, position), "move": None, "name": None, "squares": []}]
-    for text, name in zip(match.record.moves, match.names, strict=True):
-        move = game.parse_move(position, text)
-        position = game.play(position, move)
-        drawn = board(match.variant, position)
-        steps.append({**drawn, "move": text, "name": name, "squares": list(game.move_squares(move))})
+    rules = game.variant.rules
+    position = game.variant.start(game.record.initial_fen)
+    steps: list[Json] = [{**board(game.variant, position), "move": None, "name": None, "squares": []}]
+    for text, name in zip(game.record.moves, game.names, strict=True):
+        move = rules.parse_move(position, text)
+        position = rules.play(position, move)
+        drawn = board(game.variant, position)
+        steps.append({**drawn, "move": text, "name": name, "squares": list(rules.move_squares(move))})
     return {
-        "id": match.id,
-        "variant": variant_json(match.variant),
-        "game": game.name,
-        "rated": match.record.rated,
-        "status": match.record.status,
-        "winner": None if match.record.winner is None else game.sides[match.record.winner],
-        "sides": list(game.sides),
-        "colours": dict(zip(game.sides, match.variant.colours, strict=True)),
+        "id": game.id,
+        "variant": variant_json(game.variant),
+        "game": rules.name,
+        "rated": game.record.rated,
+        "status": game.record.status,
+        "winner": None if game.record.winner is None else rules.sides[game.record.winner],
+        "sides": list(rules.sides),
+        "colours": dict(zip(rules.sides, game.variant.colours, strict=True)),
         "players": {
             name: {"id": account.id, "name": account.name, "bot": account.is_bot, "rating": rating}
-            for name, account, rating in zip(game.sides, match.players, match.record.ratings, strict=True)
+            for name, account, rating in zip(rules.sides, game.players, game.record.ratings, strict=True)
         },
         "steps": steps,
     }

@@ -19,7 +19,7 @@ from typing import Protocol
 from aiohttp import web
 
 from bot.arena.proxies import limited_as
-from bot.arena.traffic.open_streams import Priority
+from bot.arena.traffic.open_streams import Priority, cut
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class ConnectionLimiter:
             # Several at once: otherwise a flood makes us look through all of them for each that comes.
             if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
                 for each in oldest:
-                    _close(each)
+                    cut(each)
                 return True
             if priority is Priority.ANONYMOUS and self._priorities.make_room(crowd):
                 return True
@@ -153,13 +153,6 @@ class _PendingConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
         self._connections.admit(transport)
-
-
-def _close(connection: web.RequestHandler) -> None:
-    transport = connection.transport
-    connection.force_close()
-    if transport is not None:
-        transport.abort()  # also when the client does not read what it was sent
 
 
 def _host(peer: object) -> str:

@@ -5,21 +5,21 @@ from bot.arena.wire import Json, millis, title
 from bot.base.events import speed_of
 
 
-def export(match: ReplayedGame) -> Json:
+def export(game: ReplayedGame) -> Json:
     """A game in the format of `/game/export/{id}`; moves in the game's own notation."""
-    record, clock = match.record, match.clock
+    record, clock = game.record, game.clock
     data: Json = {
-        "id": match.id,
+        "id": game.id,
         "rated": record.rated,
-        "variant": match.variant.key,
+        "variant": game.variant.key,
         "speed": speed_of(clock).value,
-        "perf": match.variant.key,
+        "perf": game.variant.key,
         "createdAt": millis(record.created_at),
         "lastMoveAt": millis(record.ended_at or record.last_move_at),
         "status": record.status,
         "source": "friend",
         "players": {
-            colour: _exported_player(match, match.variant.side(colour)) for colour in ("white", "black")
+            colour: _exported_player(game, game.variant.side(colour)) for colour in ("white", "black")
         },
         "moves": " ".join(record.moves),
     }
@@ -28,15 +28,15 @@ def export(match: ReplayedGame) -> Json:
     if record.unrated is not None:
         data["unrated"] = record.unrated
     if record.winner is not None:
-        data["winner"] = match.variant.colours[record.winner]
+        data["winner"] = game.variant.colours[record.winner]
     if clock is not None:
         total_s = clock.initial_s + 40 * clock.increment_s
         data["clock"] = {"initial": clock.initial_s, "increment": clock.increment_s, "totalTime": total_s}
     return data
 
 
-def _exported_player(match: ReplayedGame, side: int) -> Json:
-    account, record = match.players[side], match.record
+def _exported_player(game: ReplayedGame, side: int) -> Json:
+    account, record = game.players[side], game.record
     player: Json = {
         "user": {"id": account.id, "name": account.name, **title(account)},
         "rating": record.ratings[side],
@@ -48,27 +48,27 @@ def _exported_player(match: ReplayedGame, side: int) -> Json:
     return player
 
 
-def export_text(match: ReplayedGame, base_url: str) -> str:
+def export_text(game: ReplayedGame, base_url: str) -> str:
     """The same game as text with PGN-like tags; the sides have the API's colours."""
-    record, clock = match.record, match.clock
-    white, black = match.variant.side("white"), match.variant.side("black")
+    record, clock = game.record, game.clock
+    white, black = game.variant.side("white"), game.variant.side("black")
     result = "*"
     if record.winner is not None:
         result = "1-0" if record.winner == white else "0-1"
-    elif match.is_over and record.status != "aborted":
+    elif game.is_over and record.status != "aborted":
         result = "1/2-1/2"
     tags = {
-        "Event": f"{'rated' if record.rated else 'casual'} {match.variant.name} game",
-        "Site": f"{base_url}/game/{match.id}",
+        "Event": f"{'rated' if record.rated else 'casual'} {game.variant.name} game",
+        "Site": f"{base_url}/game/{game.id}",
         "Date": f"{record.created_at:%Y.%m.%d}",
-        "White": match.players[white].name,
-        "Black": match.players[black].name,
+        "White": game.players[white].name,
+        "Black": game.players[black].name,
         "Result": result,
-        "GameId": match.id,
+        "GameId": game.id,
         "UTCTime": f"{record.created_at:%H:%M:%S}",
         "WhiteElo": str(record.ratings[white]),
         "BlackElo": str(record.ratings[black]),
-        "Variant": match.variant.name,
+        "Variant": game.variant.name,
         "TimeControl": "-" if clock is None else f"{clock.initial_s}+{clock.increment_s}",
         "Termination": record.status,
     }

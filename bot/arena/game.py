@@ -30,6 +30,16 @@ T = TypeVar("T")
 NOT_YOUR_TURN = "Not your turn, or game already over"
 
 
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A moment by two clocks."""
+
+    now: float
+    """By the arena's time, in seconds."""
+    at: datetime
+    """In UTC."""
+
+
 class ArenaRefusal(DesdemonaError):
     """The rules do not allow this now; the message is for the caller."""
 
@@ -71,18 +81,18 @@ class ReplayedGame:
     @property
     def ending(self) -> str:
         """The rule that ended the game, for people; empty while it runs, or when it ended in another way."""
-        game = self.variant.game
+        rules = self.variant.rules
         if not self.is_over:
             return ""
         if self.is_drawn_by_length:
             return f"A game may have {LONGEST_GAME} plies at most."
-        return "" if game.legal_moves(self.position) else game.ending(self.position).text
+        return "" if rules.legal_moves(self.position) else rules.ending(self.position).text
 
     @property
     def is_drawn_by_length(self) -> bool:
         """Whether the game ended at the limit on its length."""
         is_long = self.record.status == "draw" and len(self.record.moves) >= LONGEST_GAME
-        return is_long and bool(self.variant.game.legal_moves(self.position))
+        return is_long and bool(self.variant.rules.legal_moves(self.position))
 
     @property
     def is_abortable(self) -> bool:
@@ -92,7 +102,7 @@ class ReplayedGame:
     @property
     def to_move(self) -> int:
         """The side to move, also after the end."""
-        return self.variant.game.side_to_move(self.position)
+        return self.variant.rules.side_to_move(self.position)
 
     def side_of(self, account_id: str) -> int | None:
         """0 or 1; None for an account that does not play here."""
@@ -126,28 +136,26 @@ def replay_record(
     turn_began = now if record.turn_began_ms is None else record.turn_began_ms / 1000
     start = variant.start(record.initial_fen)
     bare = ReplayedGame(record, variant, players, start, (), (), (), turn_began, (start,))
-    match = _played_on(bare, record.moves)
-    return replace(match, marks=()) if match.is_over else match
+    game = _played_on(bare, record.moves)
+    return replace(game, marks=()) if game.is_over else game
 
 
 def move(
-    match: ReplayedGame,
+    game: ReplayedGame,
     side: int,
     text: str,
+    when: Instant,
     *,
-    now: float,
-    at: datetime,
     ply: int | None = None,
     draw: bool = False,
 ) -> ReplayedGame:
     """Play a move.
 
     Args:
-        match: The game.
+        game: The game.
         side: The player's side.
         text: The move in the game's notation.
-        now: When the move arrived, by the arena's clock.
-        at: The same moment in UTC.
+        when: When the move arrived.
         ply: Number of moves on the player's board; a move for another position is refused.  None: unchecked.
         draw: Offer (or accept) a draw with the move.
 
@@ -155,169 +163,168 @@ def move(
         StaleBoard: The position has changed since the player saw it.
         ArenaRefusal: It is not the player's turn, or the move is illegal.
     """
-    record = match.record
+    record = game.record
     if ply is not None and ply != len(record.moves):
         raise StaleBoard(
             f"Your board is out of date: it shows move {ply}, the game is at {len(record.moves)}"
         )
-    if match.is_over or match.to_move != side:
+    if game.is_over or game.to_move != side:
         raise ArenaRefusal(NOT_YOUR_TURN)
-    left = match.remaining_ms(now)
+    left = game.remaining_ms(when.now)
     if left is not None and left[side] <= 0:
         raise ArenaRefusal("Your time is up")
-    game = match.variant.game
+    rules = game.variant.rules
     try:
-        played = game.parse_move(match.position, text)
+        played = rules.parse_move(game.position, text)
     except IllegalMove:
-        legal = ", ".join(game.move_text(each) for each in game.legal_moves(match.position))
+        legal = ", ".join(rules.move_text(each) for each in rules.legal_moves(game.position))
         raise ArenaRefusal(f"{text!r} is not a legal move here; legal: {legal}") from None
     if draw and record.draw_offers[1 - side]:
-        return answer_draw(match, side, yes=True, now=now, at=at)
-    clock = match.clock
-    if left is not None and clock is not None and not match.is_abortable:
+        return answer_draw(game, side, when, yes=True)
+    clock = game.clock
+    if left is not None and clock is not None and not game.is_abortable:
         left = _with(left, side, left[side] + 1000 * clock.increment_s)
     # In the game's own notation, because the parser accepts other forms too.
-    after = _played_on(match, (game.move_text(played),))
+    after = _played_on(game, (rules.move_text(played),))
     record = replace(
         record,
-        moves=(*record.moves, game.move_text(played)),
+        moves=(*record.moves, rules.move_text(played)),
         remaining_ms=left,
         # A move declines the other side's offers; the mover's own draw offer stands.
         draw_offers=_with((False, False), side, draw or record.draw_offers[side]),
         takeback_offers=(False, False),
-        last_move_at=at,
+        last_move_at=when.at,
     )
-    after = replace(after, record=record, turn_began=max(now, match.turn_began))
+    after = replace(after, record=record, turn_began=max(when.now, game.turn_began))
     position = after.position
-    if not game.legal_moves(position):
-        result, mover = game.result_centi(position), game.side_to_move(position)
+    if not rules.legal_moves(position):
+        result, mover = rules.result_centi(position), rules.side_to_move(position)
         winner = None if result == 0 else mover if result > 0 else 1 - mover
-        return _end(after, game.ending(position).kind, winner, now, at)
-    return _end(after, "draw", None, now, at) if len(record.moves) >= LONGEST_GAME else after
+        return _end(after, rules.ending(position).kind, winner, when)
+    return _end(after, "draw", None, when) if len(record.moves) >= LONGEST_GAME else after
 
 
 class StaleBoard(ArenaRefusal):
     """A move made on an outdated board."""
 
 
-def abort(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
+def abort(game: ReplayedGame, when: Instant) -> ReplayedGame:
     """End a game without a result before both sides have moved."""
-    _require_open(match)
-    if not match.is_abortable:
+    _require_open(game)
+    if not game.is_abortable:
         raise ArenaRefusal("This game can no longer be aborted; resign instead")
-    return _end(match, "aborted", None, now, at)
+    return _end(game, "aborted", None, when)
 
 
-def resign(match: ReplayedGame, side: int, *, now: float, at: datetime) -> ReplayedGame:
+def resign(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
     """Resign; before both sides have moved it aborts the game, as on Lichess."""
-    _require_open(match)
-    if match.is_abortable:
-        return abort(match, now=now, at=at)
-    return _end(match, "resign", 1 - side, now, at)
+    _require_open(game)
+    if game.is_abortable:
+        return abort(game, when)
+    return _end(game, "resign", 1 - side, when)
 
 
-def answer_draw(match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime) -> ReplayedGame:
+def answer_draw(game: ReplayedGame, side: int, when: Instant, *, yes: bool) -> ReplayedGame:
     """Offer a draw, or answer the other side's offer."""
-    _require_open(match)
-    if match.is_abortable:
+    _require_open(game)
+    if game.is_abortable:
         raise ArenaRefusal("It is too early for a draw")
-    offers = match.record.draw_offers
+    offers = game.record.draw_offers
     if yes and offers[1 - side]:
-        return _end(match, "draw", None, now, at)
+        return _end(game, "draw", None, when)
     if not yes and not offers[1 - side]:
         raise ArenaRefusal("There is no draw offer to decline")
     offers = _with(offers, side, True) if yes else _with(offers, 1 - side, False)
-    return replace(match, record=replace(match.record, draw_offers=offers))
+    return replace(game, record=replace(game.record, draw_offers=offers))
 
 
 def answer_takeback(
-    match: ReplayedGame, side: int, *, yes: bool, now: float, at: datetime, ply: int | None = None
+    game: ReplayedGame, side: int, when: Instant, *, yes: bool, ply: int | None = None
 ) -> ReplayedGame:
     """Propose to take back the caller's latest move, or answer the other side's proposal.
 
     Args:
-        match: The game.
+        game: The game.
         side: The player's side.
         yes: Propose or agree; false: decline.
-        now: By the arena's clock.
-        at: The same moment in UTC.
+        when: Now.
         ply: Number of moves that are to be left; where a takeback would leave another number, nothing
             changes: the request is an earlier one's repetition.  None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.
     """
-    _require_open(match)
-    record = match.record
+    _require_open(game)
+    record = game.record
     taker = 1 - side if record.takeback_offers[1 - side] else side
-    if ply is not None and ply != len(record.moves) - _plies_back(match, taker):
-        return match
+    if ply is not None and ply != len(record.moves) - _plies_back(game, taker):
+        return game
     if yes and taker != side:
-        return _take_back(match, taker, now, at)
+        return _take_back(game, taker, when)
     if not yes:
         if not record.takeback_offers[1 - side]:
             raise ArenaRefusal("There is no takeback to decline")
         return replace(
-            match, record=replace(record, takeback_offers=_with(record.takeback_offers, 1 - side, False))
+            game, record=replace(record, takeback_offers=_with(record.takeback_offers, 1 - side, False))
         )
     if record.rated:
         raise ArenaRefusal("Moves cannot be taken back in a rated game")
-    left = len(record.moves) - _plies_back(match, side)
+    left = len(record.moves) - _plies_back(game, side)
     if left < 0:
         raise ArenaRefusal("You have not moved yet")
-    if not match.is_abortable and left < 2:
+    if not game.is_abortable and left < 2:
         # The clocks run: the time for first moves, and aborting, must not come back.
         raise ArenaRefusal("The first moves stand once both have moved")
-    return replace(match, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
+    return replace(game, record=replace(record, takeback_offers=_with(record.takeback_offers, side, True)))
 
 
-def _plies_back(match: ReplayedGame, side: int) -> int:
+def _plies_back(game: ReplayedGame, side: int) -> int:
     """Moves to undo until the side is about to make its latest move again."""
-    return 2 if match.to_move == side else 1
+    return 2 if game.to_move == side else 1
 
 
-def _take_back(match: ReplayedGame, side: int, now: float, at: datetime) -> ReplayedGame:
-    moves = match.record.moves[: -_plies_back(match, side)]
+def _take_back(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
+    moves = game.record.moves[: -_plies_back(game, side)]
     record = replace(
-        match.record,
+        game.record,
         moves=moves,
         # Neither side gets its time back.
-        remaining_ms=match.remaining_ms(now),
+        remaining_ms=game.remaining_ms(when.now),
         draw_offers=(False, False),
         takeback_offers=(False, False),
-        last_move_at=at,
+        last_move_at=when.at,
     )
     # The last mark before the last move that stays, whose squares are wanted.
-    marks = match.marks[: max(0, len(moves) - 1) // _MARKED + 1]
+    marks = game.marks[: max(0, len(moves) - 1) // _MARKED + 1]
     known = _MARKED * (len(marks) - 1)
     back = replace(
-        match,
+        game,
         record=record,
         position=marks[-1],
-        names=match.names[:known],
-        api_moves=match.api_moves[:known],
+        names=game.names[:known],
+        api_moves=game.api_moves[:known],
         last_squares=(),
-        turn_began=now,
+        turn_began=when.now,
         marks=marks,
     )
     return _played_on(back, moves[known:])
 
 
-def _played_on(match: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
+def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
     """A game advanced by some moves: the position and the public move data change, the record does not."""
-    variant, game = match.variant, match.variant.game
-    names, api_moves, marks = list(match.names), list(match.api_moves), list(match.marks)
-    position, squares = match.position, match.last_squares
+    variant, rules = game.variant, game.variant.rules
+    names, api_moves, marks = list(game.names), list(game.api_moves), list(game.marks)
+    position, squares = game.position, game.last_squares
     for text in moves:
-        move = game.parse_move(position, text)
-        names.append(game.move_name(position, move))
+        move = rules.parse_move(position, text)
+        names.append(rules.move_name(position, move))
         api_moves.append(variant.api_move(position, move))
-        squares = game.move_squares(move)
-        position = game.play(position, move)
+        squares = rules.move_squares(move)
+        position = rules.play(position, move)
         if len(names) % _MARKED == 0:
             marks.append(position)
     return replace(
-        match,
+        game,
         position=position,
         names=tuple(names),
         api_moves=tuple(api_moves),
@@ -326,41 +333,41 @@ def _played_on(match: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
     )
 
 
-def claim(match: ReplayedGame, side: int, *, victory: bool, now: float, at: datetime) -> ReplayedGame:
+def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
     """End a game that the other side has left; the caller must check this."""
-    _require_open(match)
-    if match.clock is None:
+    _require_open(game)
+    if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.
         raise ArenaRefusal("A game without a clock cannot be claimed")
-    if match.is_abortable:
+    if game.is_abortable:
         raise ArenaRefusal("Not both players have moved: abort the game instead")
-    return _end(match, "timeout", side, now, at) if victory else _end(match, "draw", None, now, at)
+    return _end(game, "timeout", side, when) if victory else _end(game, "draw", None, when)
 
 
-def run_out(match: ReplayedGame, *, now: float, at: datetime) -> ReplayedGame:
+def run_out(game: ReplayedGame, when: Instant) -> ReplayedGame:
     """End a game whose deadline has passed: aborted before both have moved, else lost on time."""
-    _require_open(match)
-    if match.is_abortable:
-        return _end(match, "aborted", None, now, at)
-    return _end(match, "outoftime", 1 - match.to_move, now, at)
+    _require_open(game)
+    if game.is_abortable:
+        return _end(game, "aborted", None, when)
+    return _end(game, "outoftime", 1 - game.to_move, when)
 
 
-def _require_open(match: ReplayedGame) -> None:
-    if match.is_over:
+def _require_open(game: ReplayedGame) -> None:
+    if game.is_over:
         raise ArenaRefusal("The game is already over")
 
 
-def _end(match: ReplayedGame, status: str, winner: int | None, now: float, at: datetime) -> ReplayedGame:
+def _end(game: ReplayedGame, status: str, winner: int | None, when: Instant) -> ReplayedGame:
     record = replace(
-        match.record,
+        game.record,
         status=status,
         winner=winner,
-        remaining_ms=match.remaining_ms(now),
+        remaining_ms=game.remaining_ms(when.now),
         draw_offers=(False, False),
         takeback_offers=(False, False),
-        ended_at=at,
+        ended_at=when.at,
     )
-    return replace(match, record=record, marks=())
+    return replace(game, record=record, marks=())
 
 
 def _with(pair: tuple[T, T], side: int, value: T) -> tuple[T, T]:

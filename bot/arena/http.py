@@ -20,7 +20,7 @@ from bot.arena.proxies import FORWARDED, Proxies
 from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
-from bot.arena.traffic.open_streams import OpenStream, OpenStreamEntry, OpenStreams, Priority
+from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.line_limit import LineLimit
 from bot.base.rate_limiter import Rate, RateLimiter
@@ -146,6 +146,8 @@ class RequestGate:
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
         a_day = config.accounts_per_day
         self.new_accounts = RateLimiter(Rate("account.create", a_day, a_day / DAY_S), clock)
+        a_day = config.bots_per_address
+        self.new_bots = RateLimiter(Rate("bot.create", a_day, a_day / DAY_S), clock)
         self.move_codes = RateLimiter(MOVE_CODES, clock)
         self.chat = RateLimiter(CHAT, clock)
         self._lines = LineLimit(_LINES_PER_MINUTE, clock)
@@ -183,31 +185,28 @@ class RequestGate:
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
         except ConnectionError as error:
             # aiohttp ends the connection.  Mostly its other end was reset, which is nobody's fault.
-            if (dropped := self._lines.next()) is not None:
-                logger.info(
-                    "%.20s %.100s: the connection broke: %.200s%s",
-                    request.method, request.path, error, dropped,
-                )  # fmt: skip
+            self._log(logging.INFO, request, f"the connection broke: {error}")
             raise
         except (RecordError, UnreadableRow) as error:  # damage of one row is no outage
-            if (dropped := self._lines.next()) is not None:
-                told = damage_text(error)
-                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, told, dropped)
+            self._log(logging.ERROR, request, damage_text(error))
             return refusal(500, "What the server has stored of this is damaged; the error has been logged")
         except StorageError as error:
-            if (dropped := self._lines.next()) is not None:
-                logger.error("%.20s %.100s: %.500s%s", request.method, request.path, error, dropped)
+            self._log(logging.ERROR, request, str(error))
             self._on_storage_error(arrived)
             return refusal(503, "The server cannot reach its database at the moment; try again later")
         except Exception as error:
             if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
                 return refusal(404, "Not found")  # a static file
             # The edge of a request: one that fails must not stop the server.
-            if (dropped := self._lines.next()) is not None:
-                logger.exception("%.20s %.100s failed%s", request.method, request.path, dropped)
+            self._log(logging.ERROR, request, "failed", has_traceback=True)
             return refusal(500, "Something went wrong on the server; the error has been logged")
         finally:
             self.busy.discard(request.protocol)
+
+    def _log(self, level: int, request: web.Request, text: str, *, has_traceback: bool = False) -> None:
+        if (dropped := self._lines.next()) is not None:
+            text = f"{request.method:.20} {request.path:.100}: {text:.500}{dropped}"
+            logger.log(level, "%s", text, exc_info=has_traceback or None)
 
     def priority(self, account_id: str) -> Priority:
         """Priority of an account; an empty id is anonymous."""
@@ -254,13 +253,13 @@ class RequestGate:
         return self._streams.make_room(among)
 
     def open_stream(
-        self, request: web.Request, account: AccountRecord, stream: Stream, kind: Hashable
+        self, request: web.Request, account: AccountRecord | None, stream: Stream, kind: Hashable
     ) -> Callable[[], None]:
         """Register an open stream.
 
         Args:
             request: The request that opens it.
-            account: Its account.
+            account: Its account; None: a spectator, who has the lowest priority, whoever it is.
             stream: The stream.
             kind: Streams of one account and kind carry the same messages.
 
@@ -270,22 +269,9 @@ class RequestGate:
         Raises:
             TooMany: The account or its address has too many.
         """
-        address = self.counted_address(request, account)
-        if not self._streams.admit(OpenStreamEntry(stream, account.id, address, kind, request.protocol)):
-            raise TooMany("streams", STREAMS_WAIT_S)
-        return partial(self._streams.release, stream)
-
-    def open_spectator_stream(self, request: web.Request, stream: OpenStream) -> Callable[[], None]:
-        """Register a spectator's stream; it has the lowest priority, whoever the viewer is.
-
-        Returns:
-            To be called at its end.
-
-        Raises:
-            TooMany: Its address has too many.
-        """
-        listening = OpenStreamEntry(stream, "", self.address(request), "watch", request.protocol)
-        if not self._streams.admit(listening):
+        address = self.address(request) if account is None else self.counted_address(request, account)
+        account_id = "" if account is None else account.id
+        if not self._streams.admit(OpenStreamEntry(stream, account_id, address, kind, request.protocol)):
             raise TooMany("streams", STREAMS_WAIT_S)
         return partial(self._streams.release, stream)
 

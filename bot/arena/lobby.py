@@ -17,8 +17,9 @@ from bot.arena.challenges import ArenaChallenge, ChallengeStatus, ServerBusy, ch
 from bot.arena.game import ArenaRefusal, ReplayedGame
 from bot.arena.referee import NotFound, Referee
 from bot.arena.streams import Stream
-from bot.arena.traffic.game_quota import GameQuota, QuotaEntry
+from bot.arena.traffic.game_quota import QuotaEntry, quota_refusal
 from bot.arena.variants import FROM_POSITION, ArenaVariant
+from bot.base.config import ArenaConfig
 from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
@@ -45,19 +46,15 @@ class ArenaLobby:
     def __init__(
         self,
         referee: Referee,
+        config: ArenaConfig,
         *,
-        expiry_s: float,
         base_url: Callable[[], str],
         wake: Callable[[], None],
-        quota: GameQuota,
-        draw_side: Callable[[], int] = lambda: secrets.randbelow(2),
     ) -> None:
         self._referee = referee
-        self._expiry_s = expiry_s
+        self._config = config
         self._base_url = base_url
         self._wake = wake
-        self._quota = quota
-        self._draw_side = draw_side
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
         """Accepted ones until their games have begun."""
@@ -106,10 +103,10 @@ class ArenaLobby:
             rated=rated,
             clock=clock,
             colour=colour,
-            challenger_side=self._draw_side() if colour == "random" else variant.side(colour),
+            challenger_side=secrets.randbelow(2) if colour == "random" else variant.side(colour),
             rematch_of=rematch_of,
             initial_fen=initial_fen,
-            deadline=self._referee.clock() + self._expiry_s,
+            deadline=self._referee.clock() + self._config.challenge_expiry_s,
             address=address,
         )
         self._waiting[challenge.id] = challenge
@@ -118,7 +115,7 @@ class ArenaLobby:
         return challenge
 
     async def rematch(
-        self, match: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
+        self, game: ReplayedGame, account: AccountRecord, opponent: AccountRecord, address: str
     ) -> ArenaChallenge:
         """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
@@ -128,29 +125,29 @@ class ArenaLobby:
         Raises:
             ArenaRefusal: The game is still running; or as for `create`.
         """
-        if not match.is_over:
+        if not game.is_over:
             raise ArenaRefusal("The game is not over yet")
         for offer in self._waiting.values():
             if (offer.rematch_of, offer.challenger.id, offer.opponent.id) == (
-                match.id,
+                game.id,
                 opponent.id,
                 account.id,
             ):
                 await self.accept(offer.id, account, address)
                 return self.find(offer.id, account)
-        if found := self._rematch_of(match.id):
+        if found := self._rematch_of(game.id):
             return found
-        side = match.record.players.index(account.id)
+        side = game.record.players.index(account.id)
         return self.create(
             account,
             opponent,
-            variant=match.variant,
-            rated=match.record.rated,
-            clock=match.clock,
-            colour=match.variant.colours[1 - side],
-            rematch_of=match.id,
+            variant=game.variant,
+            rated=game.record.rated,
+            clock=game.clock,
+            colour=game.variant.colours[1 - side],
+            rematch_of=game.id,
             # A rematch at Chess960 gets a new random start.
-            initial_fen=match.record.initial_fen if match.variant.key == FROM_POSITION else None,
+            initial_fen=game.record.initial_fen if game.variant.key == FROM_POSITION else None,
             address=address,
         )
 
@@ -167,22 +164,20 @@ class ArenaLobby:
             NotFound: No such challenge waits for this account.
             ServerBusy: The account or its address has reached its limit of games and challenges.
         """
-        challenge = self._waiting.get(challenge_id)
-        if challenge is None or challenge.opponent.id != account.id:
-            raise NotFound("No such challenge")
+        challenge = self._waiting_to(challenge_id, account)
         # Removed before the first await, so that only one of two concurrent answers wins.
         del self._waiting[challenge_id]
         try:
             self._check_place(account.id, address, challenge.challenger)
             self._starting[challenge_id] = challenge
-            match = await self._referee.start(challenge, address)
+            game = await self._referee.start(challenge, address)
         except BaseException:
             self._waiting[challenge_id] = challenge
             raise
         finally:
             self._starting.pop(challenge_id, None)
         self._settle(replace(challenge, status=ChallengeStatus.ACCEPTED))
-        return match
+        return game
 
     def hold(self, challenge: ArenaChallenge) -> Stream:
         """Extend a challenge's deadline to `HELD_S`; the returned stream reports its outcome."""
@@ -198,7 +193,7 @@ class ArenaLobby:
         """Restore the usual deadline of a challenge after its challenger has disconnected."""
         self._held.pop(challenge_id, None)
         if challenge := self._waiting.get(challenge_id):
-            deadline = self._referee.clock() + self._expiry_s
+            deadline = self._referee.clock() + self._config.challenge_expiry_s
             self._waiting[challenge_id] = replace(challenge, deadline=deadline)
             self._wake()
 
@@ -208,9 +203,7 @@ class ArenaLobby:
         Raises:
             NotFound: No such challenge waits for this account.
         """
-        challenge = self._waiting.get(challenge_id)
-        if challenge is None or challenge.opponent.id != account.id:
-            raise NotFound("No such challenge")
+        challenge = self._waiting_to(challenge_id, account)
         self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
 
     def cancel(self, challenge_id: str, account: AccountRecord) -> None:
@@ -222,12 +215,12 @@ class ArenaLobby:
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
             raise NotFound("No such challenge")
-        self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+        self._cancel(challenge)
 
     def cancel_all(self, account_id: str) -> None:
         """Cancel every waiting challenge from or to the account."""
         for challenge in self.waiting_for(account_id):
-            self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+            self._cancel(challenge)
 
     # --- Queries ----------------------------------------------------------------------------------------
 
@@ -238,12 +231,13 @@ class ArenaLobby:
         ]
 
     def find(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
-        """A challenge from or to the account, waiting or recently settled.
+        """A challenge from or to the account, waiting, about to start or recently settled.
 
         Raises:
             NotFound: There is none.
         """
-        challenge = self._waiting.get(challenge_id) or self._settled.get(challenge_id)
+        known = (self._waiting, self._starting, self._settled)
+        challenge = next((each[challenge_id] for each in known if challenge_id in each), None)
         if challenge is None or account.id not in (challenge.challenger.id, challenge.opponent.id):
             raise NotFound("No such challenge")
         return challenge
@@ -272,7 +266,13 @@ class ArenaLobby:
         now = self._referee.clock()
         for challenge in list(self._waiting.values()):
             if challenge.deadline <= now:
-                self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
+                self._cancel(challenge)
+
+    def _waiting_to(self, challenge_id: str, account: AccountRecord) -> ArenaChallenge:
+        challenge = self._waiting.get(challenge_id)
+        if challenge is None or challenge.opponent.id != account.id:
+            raise NotFound("No such challenge")
+        return challenge
 
     def _check_place(self, account_id: str, address: str, opponent: AccountRecord) -> None:
         """Check that an account may have one more game or challenge.
@@ -286,13 +286,17 @@ class ArenaLobby:
         )
         taken = chain(self._referee.quota_entries(), waiting)
         program_id = opponent.id if opponent.is_bot else None
-        if why := self._quota.refusal(taken, account_id, address, program_id):
+        if why := quota_refusal(self._config, taken, account_id, address, program_id):
             raise ServerBusy(why, PLACE_WAIT_S, "games")
 
     def _crowded(self, message: str, crowd: list[ArenaChallenge]) -> ServerBusy:
         # Held challenges have late deadlines, but their challengers may hang up at any time.
-        wait_s = min(min(each.deadline for each in crowd) - self._referee.clock(), self._expiry_s)
+        wait_s = min(each.deadline for each in crowd) - self._referee.clock()
+        wait_s = min(wait_s, self._config.challenge_expiry_s)
         return ServerBusy(message, max(1, math.ceil(wait_s)))
+
+    def _cancel(self, challenge: ArenaChallenge) -> None:
+        self._end("challengeCanceled", replace(challenge, status=ChallengeStatus.CANCELED))
 
     def _end(self, kind: str, challenge: ArenaChallenge) -> None:
         del self._waiting[challenge.id]

@@ -6,24 +6,20 @@ other one is lost, as if the player had resigned.
 
 import logging
 import secrets
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.arena import game as rules
-from bot.arena.accounts import NAME, Accounts, hash_token, is_reserved
+from bot.arena import game as transitions
+from bot.arena.accounts import NAME, hash_token, is_reserved
 from bot.arena.game import ArenaRefusal, ReplayedGame
-from bot.arena.lobby import ArenaLobby
-from bot.arena.referee import Referee
+from bot.arena.parts import ArenaParts
 from bot.base.errors import DesdemonaError
 from storage.arena import accounts as arena
 from storage.arena.account_actions import anonymise_account, rename_account, set_access
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
-from storage.database import Database
-from storage.tables.types import now_utc
 
 logger = logging.getLogger(__name__)
 
@@ -58,33 +54,15 @@ class OwnedAccount:
 
 
 class ArenaOwner:
-    """Changes accounts; each change returns one line that describes it.
+    """Changes accounts; each change returns one line that describes it."""
 
-    Args:
-        database: The arena's.
-        accounts: The arena's accounts.
-        referee: Its games.
-        lobby: Its challenges.
-        site: The arena's name in the records of our own accounts.
-        is_ours: Whether this program plays an account; such an account is changed by the settings only.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        accounts: Accounts,
-        referee: Referee,
-        lobby: ArenaLobby,
-        *,
-        site: str,
-        is_ours: Callable[[str], bool],
-    ) -> None:
-        self._database = database
-        self._accounts = accounts
-        self._referee = referee
-        self._lobby = lobby
-        self._site = site
-        self._is_ours = is_ours
+    def __init__(self, parts: ArenaParts) -> None:
+        self._database = parts.database
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._lobby = parts.lobby
+        self._gate = parts.gate
+        self._site = parts.site
 
     async def list(self) -> list[OwnedAccount]:
         """All accounts but the deleted ones, by name.
@@ -114,10 +92,7 @@ class ArenaOwner:
         Raises:
             OwnerError: There is no such account, or it does not wait.
         """
-        async with self._accounts.start_lock:
-            account = await self._account(name)
-            self._require(account, ArenaAccess.PENDING, "does not wait for approval")
-            await self._set_access(account, ArenaAccess.ACTIVE)
+        account = await self._let_in(name, ArenaAccess.PENDING, "does not wait for approval")
         return f"{account.name} may play"
 
     async def ban(self, name: str) -> str:
@@ -140,10 +115,7 @@ class ArenaOwner:
         Raises:
             OwnerError: There is no such account, or it is not banned.
         """
-        async with self._accounts.start_lock:
-            account = await self._account(name)
-            self._require(account, ArenaAccess.BANNED, "is not banned")
-            await self._set_access(account, ArenaAccess.ACTIVE)
+        account = await self._let_in(name, ArenaAccess.BANNED, "is not banned")
         return f"{account.name} may play again, with its old token"
 
     async def revoke(self, name: str) -> str:
@@ -196,15 +168,15 @@ class ArenaOwner:
             OwnerError: There is no such game, or it has changed no rating.
         """
         try:
-            match = await self._referee.void(game_id)
+            game = await self._referee.void(game_id)
         except ArenaRefusal as error:
             raise OwnerError(f"{game_id!a:.40}: {error}") from None
-        assert match.record.rating_diffs is not None  # noqa: S101 - else it is refused
+        assert game.record.rating_diffs is not None  # noqa: S101 - else it is refused
         back = [
             f"{account.name} {-diff:+d}"
-            for account, diff in zip(match.players, match.record.rating_diffs, strict=True)
+            for account, diff in zip(game.players, game.record.rating_diffs, strict=True)
         ]
-        return f"the game {match.id} is void; ratings changed: {', '.join(back)}"
+        return f"the game {game.id} is void; ratings changed: {', '.join(back)}"
 
     async def delete(self, name: str) -> str:
         """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
@@ -231,13 +203,17 @@ class ArenaOwner:
 
     async def _foreign(self, name: str) -> AccountRecord:
         account = await self._account(name)
-        if self._is_ours(account.id):
+        if account.id in self._gate.embedded:
             raise OwnerError(f"{account.name} is an account of this program: change its settings instead")
         return account
 
-    def _require(self, account: AccountRecord, access: ArenaAccess, otherwise: str) -> None:
-        if account.access is not access:
-            raise OwnerError(f"{account.name} {otherwise}")
+    async def _let_in(self, name: str, access: ArenaAccess, otherwise: str) -> AccountRecord:
+        async with self._accounts.start_lock:
+            account = await self._account(name)
+            if account.access is not access:
+                raise OwnerError(f"{account.name} {otherwise}")
+            await self._set_access(account, ArenaAccess.ACTIVE)
+        return account
 
     async def _set_access(self, account: AccountRecord, access: ArenaAccess) -> None:
         async with self._database.write() as session:
@@ -248,13 +224,13 @@ class ArenaOwner:
         """End an account's challenges, games and streams; returns how many games."""
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
-        for match in games:
-            side = match.record.players.index(account.id)
+        for game in games:
+            side = game.record.players.index(account.id)
             with suppress(ArenaRefusal):  # it has ended meanwhile
-                await self._referee.change(match.id, partial(self._give_up, side))
+                await self._referee.change(game.id, partial(self._give_up, side))
         self._referee.close_streams(account.id)
         return len(games)
 
-    def _give_up(self, side: int, match: ReplayedGame) -> ReplayedGame:
+    def _give_up(self, side: int, game: ReplayedGame) -> ReplayedGame:
         # Resigning aborts a game in which not both have moved.
-        return rules.resign(match, side, now=self._referee.clock(), at=now_utc())
+        return transitions.resign(game, side, self._referee.instant())

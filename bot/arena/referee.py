@@ -6,22 +6,24 @@ resumes the open games, with their clocks as they were (`bot.arena.fairness.aren
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 
 from bot.arena import board_view as views
-from bot.arena import game as rules
+from bot.arena import game as transitions
 from bot.arena import wire
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ArenaChallenge
-from bot.arena.fairness.rating_rules import RatingRules, Unrated, rate
-from bot.arena.game import ArenaRefusal, ReplayedGame
+from bot.arena.fairness.rating_rules import Unrated, rate, weight_of
+from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.streams import Listeners, Stream, line_of
 from bot.arena.traffic.game_quota import QuotaEntry
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
+from bot.base.config import ArenaConfig
 from bot.base.events import Clock
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
@@ -60,8 +62,8 @@ class NotFound(ArenaRefusal):
 class _LiveGame:
     """A running game, and the lock for changing it."""
 
-    def __init__(self, match: ReplayedGame, addresses: tuple[str, str]) -> None:
-        self.match = match
+    def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
+        self.game = game
         self.addresses = addresses
         """Of the players when it began; empty: not known, as after a restart, or not counted."""
         self.lock = asyncio.Lock()
@@ -74,39 +76,33 @@ class Referee:
         self,
         database: Database,
         accounts: Accounts,
+        config: ArenaConfig,
         *,
         clock: Callable[[], float],
-        first_move_s: float,
-        gone_s: float,
         wake: asyncio.Event,
-        is_standing: Callable[[], bool] = lambda: False,
-        rating_rules: RatingRules,
+        is_standing: Callable[[], bool],
         share_address: Callable[[AccountRecord, AccountRecord], bool],
     ) -> None:
         """
         Args:
             database: The arena's.
             accounts: Its accounts.
+            config: The limits, and how rated games count.
             clock: The arena's time in seconds.
-            first_move_s: Longest time for each side's first move; 0: no limit.
-            gone_s: Absence after which a player counts as gone, in seconds.
             wake: Set when the next deadline may be earlier than before.
             is_standing: Whether the arena's time stands still.
-            rating_rules: How rated games count.
             share_address: Whether two accounts may belong to one person, by their network addresses.
         """
         self._database = database
         self._accounts = accounts
         self.clock = clock
-        self._first_move_s = first_move_s
-        self._gone_s = gone_s
         self._wake = wake
         self._is_standing = is_standing
-        self._rating_rules = rating_rules
+        self._config = config
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
-            MOST_OVER, keep=lambda match: match.is_over
+            MOST_OVER, keep=lambda game: game.is_over
         )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
@@ -116,6 +112,10 @@ class Referee:
         """Called with each change of a running game, after its players are notified."""
         self._away_since: dict[PlayerSide, float] = {}
         self._announced_gone: set[PlayerSide] = set()
+
+    def instant(self) -> Instant:
+        """Now."""
+        return Instant(self.clock(), now_utc())
 
     # --- Finding games ----------------------------------------------------------------------------------
 
@@ -140,9 +140,9 @@ class Referee:
             NotFound: There is none with that id.
         """
         if live := self._live.get(game_id):
-            return live.match
-        match = await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
-        return replace(match, players=await self._players(match.record))  # as they are now
+            return live.game
+        game = await self._over.get((self._accounts.edition, game_id), partial(self._read, game_id))
+        return replace(game, players=await self._players(game.record))  # as they are now
 
     async def _read(self, game_id: str) -> ReplayedGame:
         async with self._database.read() as session:
@@ -157,19 +157,19 @@ class Referee:
         Raises:
             NotFound: There is none with that id, or it is between others.
         """
-        match = await self.find(game_id)
-        side = match.side_of(account.id)
+        game = await self.find(game_id)
+        side = game.side_of(account.id)
         if side is None:
             raise NotFound("You do not play in this game")
-        return match, side
+        return game, side
 
     def games_of(self, account_id: str) -> list[ReplayedGame]:
         """The account's running games, oldest first."""
-        return [self._live[game_id].match for game_id in self._game_ids.get(account_id, ())]
+        return [self._live[game_id].game for game_id in self._game_ids.get(account_id, ())]
 
     def running(self) -> Iterator[ReplayedGame]:
         """The games that are not over."""
-        return (live.match for live in self._live.values())
+        return (live.game for live in self._live.values())
 
     def is_playing(self, account_id: str) -> bool:
         """Whether the account is in a running game."""
@@ -178,7 +178,7 @@ class Referee:
     def quota_entries(self) -> Iterator[QuotaEntry]:
         """The running games, as used by the quotas of accounts and addresses."""
         for live in self._live.values():
-            players = live.match.record.players
+            players = live.game.record.players
             yield QuotaEntry(players, tuple(zip(players, live.addresses, strict=True)))
 
     @property
@@ -189,8 +189,8 @@ class Referee:
     def is_online(self, account_id: str) -> bool:
         """Whether any stream of the account's is open."""
         return self.account_streams.is_listening(account_id) or any(
-            self.game_streams.is_listening((match.id, match.record.players.index(account_id)))
-            for match in self.games_of(account_id)
+            self.game_streams.is_listening((game.id, game.record.players.index(account_id)))
+            for game in self.games_of(account_id)
         )
 
     async def _players(self, record: ArenaGameRecord) -> tuple[AccountRecord, AccountRecord]:
@@ -200,13 +200,13 @@ class Referee:
         return first, second
 
     def _replay(self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]) -> ReplayedGame:
-        return rules.replay_record(record, VARIANTS[record.variant], players, self.clock())
+        return transitions.replay_record(record, VARIANTS[record.variant], players, self.clock())
 
-    def _seat(self, match: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
-        self._live[match.id] = _LiveGame(match, addresses)
-        for side, account in enumerate(match.players):
-            self._game_ids.setdefault(account.id, {})[match.id] = None
-            self._left((match.id, side))  # until the player opens its stream
+    def _seat(self, game: ReplayedGame, addresses: tuple[str, str] = ("", "")) -> None:
+        self._live[game.id] = _LiveGame(game, addresses)
+        for side, account in enumerate(game.players):
+            self._game_ids.setdefault(account.id, {})[game.id] = None
+            self._left((game.id, side))  # until the player opens its stream
         self._wake.set()
 
     # --- Changing games ---------------------------------------------------------------------------------
@@ -219,11 +219,11 @@ class Referee:
             address: Of the player who accepted it.
         """
         async with self._accounts.start_lock:
-            match = await self._begin(challenge)
+            game = await self._begin(challenge)
         addresses = (challenge.address, address)
-        self._seat(match, addresses if challenge.challenger_side == 0 else addresses[::-1])
-        self._publish_to_accounts("gameStart", match)
-        return match
+        self._seat(game, addresses if challenge.challenger_side == 0 else addresses[::-1])
+        self._publish_to_accounts("gameStart", game)
+        return game
 
     async def _begin(self, challenge: ArenaChallenge) -> ReplayedGame:
         at = now_utc()
@@ -277,12 +277,12 @@ class Referee:
         """
         live = self._live.get(game_id)
         if live is None:
-            match = await self.find(game_id)
-            if match.is_over:
-                return step(match)  # every step refuses, with its own message
+            game = await self.find(game_id)
+            if game.is_over:
+                return step(game)  # every step refuses, with its own message
             raise NotFound("This game cannot be continued")
         async with live.lock:
-            before = live.match
+            before = live.game
             after = step(before)
             if after is before or after.record == before.record:
                 return before
@@ -290,67 +290,66 @@ class Referee:
             if len(after.record.moves) != len(before.record.moves):
                 # Only now does the other side see the move: the wait for the database costs nobody time.
                 after = replace(after, turn_began=max(after.turn_began, self.clock()))
-            live.match = after
+            live.game = after
             if after.is_over:
                 self._clear(after)
             self._publish_state(after)
         self._wake.set()
         return after
 
-    async def _commit(self, match: ReplayedGame) -> ReplayedGame:
+    async def _commit(self, game: ReplayedGame) -> ReplayedGame:
         """Commit a game, with the new ratings when it has ended."""
-        record = replace(match.record, turn_began_ms=round(match.turn_began * 1000))
-        match = replace(match, record=record)
-        if not (match.is_over and record.rated and record.status != "aborted"):
-            async with self._database.write() as session:
-                await arena.save_game(session, record)
-            return match
+        record = replace(game.record, turn_began_ms=round(game.turn_began * 1000))
+        game = replace(game, record=record)
+        if not (game.is_over and record.rated and record.status != "aborted"):
+            await self._save(record)
+            return game
         async with self._rating_lock:  # two games of one account may end together
-            accounts = [await self._accounts.get(account_id) for account_id in record.players]
-            weight, unrated = await self._weight(record, accounts)
+            players = await self._players(record)
+            weight, unrated = await self._weight(record, players)
             if not weight:
-                match = replace(match, record=replace(record, unrated=unrated))
-                async with self._database.write() as session:
-                    await arena.save_game(session, match.record)
-                return match
-            first, second = [
-                wire.rating_in(account, record.variant) for account in accounts if account is not None
-            ]
+                record = replace(record, unrated=unrated)
+                await self._save(record)
+                return replace(game, record=record)
+            before = [wire.rating_in(account, record.variant) for account in players]
             score = 0.5 if record.winner is None else 1.0 - record.winner
-            after = rate((first, second), score, weight)
-            diffs = [
-                round(new.rating) - round(old.rating) for new, old in zip(after, (first, second), strict=True)
-            ]
-            match = replace(match, record=replace(record, rating_diffs=(diffs[0], diffs[1])))
-            new_ratings = []
-            for account, rating in zip(accounts, after, strict=True):
-                assert account is not None  # noqa: S101 - guaranteed by a foreign key
-                old = account.ratings.get(record.variant)
-                games = 1 if old is None else old.games + 1
-                new_ratings.append(
-                    (account.id, RatingRecord(rating.rating, rating.deviation, rating.volatility, games))
-                )
-            async with self._database.write() as session:
-                await arena.save_game(session, match.record)
-                for account_id, rating_record in new_ratings:
-                    await arena.save_rating(session, account_id, record.variant, rating_record)
-            for account_id, rating_record in new_ratings:
-                self._accounts.put_rating(account_id, record.variant, rating_record)
-        return match
+            after = rate((before[0], before[1]), score, weight)
+            diffs = [round(new.rating) - round(old.rating) for new, old in zip(after, before, strict=True)]
+            record = replace(record, rating_diffs=(diffs[0], diffs[1]))
+            ratings: dict[str, RatingRecord | None] = {}
+            for account, new in zip(players, after, strict=True):
+                known = account.ratings.get(record.variant)
+                games = 1 if known is None else known.games + 1
+                ratings[account.id] = RatingRecord(new.rating, new.deviation, new.volatility, games)
+            await self._save(record, ratings)
+        return replace(game, record=record)
+
+    async def _save(
+        self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
+    ) -> None:
+        """Store a game with new ratings of its players, by account; None: a newcomer's again."""
+        async with self._database.write() as session:
+            await arena.save_game(session, record)
+            for account_id, rating in ratings.items():
+                if rating is None:
+                    await arena.delete_rating(session, account_id, record.variant)
+                else:
+                    await arena.save_rating(session, account_id, record.variant, rating)
+        for account_id, rating in ratings.items():
+            self._accounts.put_rating(account_id, record.variant, rating)
 
     async def _weight(
-        self, record: ArenaGameRecord, accounts: Sequence[AccountRecord | None]
+        self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
         """How much a finished game counts, and the reason if not at all."""
-        if len(record.moves) < self._rating_rules.least_plies:
+        if len(record.moves) < self._config.rated_plies:
             return 0.0, Unrated.SHORT
-        first, second = accounts
-        if first is not None and second is not None and self._share_address(first, second):
+        if self._share_address(*players):
             return 0.0, Unrated.ADDRESS
-        since = now_utc() - timedelta(hours=self._rating_rules.window_h)
+        since = now_utc() - timedelta(hours=self._config.rating_window_h)
         async with self._database.read() as session:
             earlier = await arena.count_rated_games(session, record.players, record.variant, since)
-        weight = self._rating_rules.weight(earlier)
+        weight = weight_of(earlier, self._config.full_games)
         return weight, None if weight else Unrated.PAIR
 
     async def void(self, game_id: str) -> ReplayedGame:
@@ -364,62 +363,53 @@ class Referee:
             NotFound: There is no such game.
         """
         async with self._rating_lock:
-            match = await self.find(game_id)
-            record = match.record
+            game = await self.find(game_id)
+            record = game.record
             if record.rating_diffs is None:
                 raise ArenaRefusal(f"the game {game_id} has changed no rating")
             after: dict[str, RatingRecord | None] = {}
-            for account, diff in zip(match.players, record.rating_diffs, strict=True):
+            for account, diff in zip(game.players, record.rating_diffs, strict=True):
                 rating = account.ratings.get(record.variant)
                 if rating is not None:  # else the account was deleted
                     games = rating.games - 1
                     changed = replace(rating, rating=rating.rating - diff, games=games)
                     after[account.id] = changed if games > 0 else None
-            async with self._database.write() as session:
-                voided = replace(record, rating_diffs=None, unrated=Unrated.VOID)
-                await arena.save_game(session, voided)
-                for account_id, changed_rating in after.items():
-                    if changed_rating is None:
-                        await arena.delete_rating(session, account_id, record.variant)
-                    else:
-                        await arena.save_rating(session, account_id, record.variant, changed_rating)
-            for account_id, changed_rating in after.items():
-                self._accounts.put_rating(account_id, record.variant, changed_rating)
+            await self._save(replace(record, rating_diffs=None, unrated=Unrated.VOID), after)
             self._accounts.edition += 1  # what is kept of the game shows what it did to the ratings
-        return match
+        return game
 
-    def _clear(self, match: ReplayedGame) -> None:
-        del self._live[match.id]
-        for side, account in enumerate(match.players):
+    def _clear(self, game: ReplayedGame) -> None:
+        del self._live[game.id]
+        for side, account in enumerate(game.players):
             games = self._game_ids[account.id]
-            del games[match.id]
+            del games[game.id]
             if not games:
                 del self._game_ids[account.id]
-            self._away_since.pop((match.id, side), None)
-            self._announced_gone.discard((match.id, side))
+            self._away_since.pop((game.id, side), None)
+            self._announced_gone.discard((game.id, side))
 
-    async def say(self, match: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
+    async def say(self, game: ReplayedGame, account: AccountRecord, room: str, text: str) -> None:
         """Store and publish a chat line.
 
         Raises:
             ArenaRefusal: The game's chat is full.
         """
         async with self._database.write() as session:
-            if await arena.count_chat(session, match.id) >= CHAT_LINES:
+            if await arena.count_chat(session, game.id) >= CHAT_LINES:
                 raise ArenaRefusal("The chat of this game is full")
             await arena.add_chat(
-                session, match.id, account_id=account.id, room=room, text=text, created_at=now_utc()
+                session, game.id, account_id=account.id, room=room, text=text, created_at=now_utc()
             )
         line = wire.chat_line(ChatRecord(account.id, account.name, room, text))
         for side in (0, 1):
-            for stream in self.game_streams.of((match.id, side)):
+            for stream in self.game_streams.of((game.id, side)):
                 stream.send(line)
 
     def close_streams(self, account_id: str) -> None:
         """End all streams of an account."""
         self.account_streams.close(account_id)
-        for match in self.games_of(account_id):
-            self.game_streams.close((match.id, match.record.players.index(account_id)))
+        for game in self.games_of(account_id):
+            self.game_streams.close((game.id, game.record.players.index(account_id)))
 
     # --- Publishing -------------------------------------------------------------------------------------
 
@@ -427,70 +417,70 @@ class Referee:
         """Send a stream the account's running games and their later events."""
         self.account_streams.add(account.id, stream, limit)
         now = self.clock()
-        for match in self.games_of(account.id):
-            stream.send(wire.game_event("gameStart", match, match.record.players.index(account.id), now))
+        for game in self.games_of(account.id):
+            stream.send(wire.game_event("gameStart", game, game.record.players.index(account.id), now))
 
-    def listen_to_game(self, match: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
+    def listen_to_game(self, game: ReplayedGame, side: int, stream: Stream, limit: int) -> None:
         """Send a stream the game and its later events; the stream of a finished game ends at once."""
-        live = self._live.get(match.id)
-        match = live.match if live is not None else match
-        seat = (match.id, side)
+        live = self._live.get(game.id)
+        game = live.game if live is not None else game
+        seat = (game.id, side)
         self.game_streams.add(seat, stream, limit)
         stream.send(
-            self._with_view(wire.game_full(match, self.clock(), self._first_move_s), match, side, stream)
+            self._with_view(wire.game_full(game, self.clock(), self._config.first_move_s), game, side, stream)
         )
-        if match.is_over:
+        if game.is_over:
             stream.close()
             return
         self._away_since.pop(seat, None)
         if seat in self._announced_gone:
             self._announced_gone.discard(seat)
             self._announce_gone(seat, gone=False)
-        if (match.id, 1 - side) in self._announced_gone:
+        if (game.id, 1 - side) in self._announced_gone:
             stream.send(wire.opponent_gone(True))
 
-    def has_left(self, match: ReplayedGame, side: int) -> bool:
+    def has_left(self, game: ReplayedGame, side: int) -> bool:
         """Whether the player has been away long enough for the other to claim the game."""
-        since = self._away_since.get((match.id, side))
-        return since is not None and self.clock() - since >= self._gone_s
+        since = self._away_since.get((game.id, side))
+        return since is not None and self.clock() - since >= self._config.gone_s
 
     def _left(self, seat: PlayerSide) -> None:
         live = self._live.get(seat[0])
-        if live is not None and live.match.clock is not None:  # without a clock players may leave
+        if live is not None and live.game.clock is not None:  # without a clock players may leave
             self._away_since[seat] = self.clock()
             self._wake.set()
 
-    def _with_view(self, message: wire.Json, match: ReplayedGame, side: int, stream: Stream) -> wire.Json:
+    def _with_view(self, message: wire.Json, game: ReplayedGame, side: int, stream: Stream) -> wire.Json:
         if not stream.wants_view:
             return message
-        return views.with_view(message, match, side, is_standing=self._is_standing())
+        return views.with_view(message, game, side, is_standing=self._is_standing())
 
-    def _publish_state(self, match: ReplayedGame) -> None:
+    def _publish_state(self, game: ReplayedGame) -> None:
         now = self.clock()
-        state = wire.game_state(match, now, self._first_move_s)
+        state = wire.game_state(game, now, self._config.first_move_s)
         for side in (0, 1):
             lines: dict[bool, bytes] = {}  # made once, however many listen
-            for stream in self.game_streams.of((match.id, side)):
+            for stream in self.game_streams.of((game.id, side)):
                 if stream.wants_view not in lines:
-                    lines[stream.wants_view] = line_of(self._with_view(state, match, side, stream))
+                    lines[stream.wants_view] = line_of(self._with_view(state, game, side, stream))
                 stream.send_line(lines[stream.wants_view])
-                if match.is_over:
+                if game.is_over:
                     stream.close()
-        if match.is_over:
-            self._publish_to_accounts("gameFinish", match)
-        self.on_change(match)
+        if game.is_over:
+            self._publish_to_accounts("gameFinish", game)
+        self.on_change(game)
 
     def publish_clocks(self) -> None:
         """Send all players of running games the state of their clocks after they were stopped or
         restarted."""
         for live in self._live.values():
-            self._publish_state(live.match)
+            self._publish_state(live.game)
 
-    def _publish_to_accounts(self, kind: str, match: ReplayedGame) -> None:
+    def _publish_to_accounts(self, kind: str, game: ReplayedGame) -> None:
         now = self.clock()
-        for side, account in enumerate(match.players):
+        for side, account in enumerate(game.players):
             for stream in self.account_streams.of(account.id):
-                stream.send(wire.game_event(kind, match, side, now))
+                stream.send(wire.game_event(kind, game, side, now))
 
     def _announce_gone(self, seat: PlayerSide, *, gone: bool) -> None:
         for stream in self.game_streams.of((seat[0], 1 - seat[1])):
@@ -500,9 +490,9 @@ class Referee:
 
     def next_deadline(self) -> float:
         """When `tick` is next due, by the arena's clock; infinity: never."""
-        deadlines = [live.match.deadline(self._first_move_s) for live in self._live.values()]
+        deadlines = [live.game.deadline(self._config.first_move_s) for live in self._live.values()]
         gone = [
-            since + self._gone_s
+            since + self._config.gone_s
             for seat, since in self._away_since.items()
             if seat not in self._announced_gone
         ]
@@ -511,18 +501,18 @@ class Referee:
     async def tick(self) -> None:
         """End the games whose time is up, and announce the players who have left."""
         for game_id, live in list(self._live.items()):
-            if self._is_due(live.match):
+            if self._is_due(live.game):
                 await self.change(game_id, self._run_out)
         now = self.clock()
         for seat, since in self._away_since.items():
-            if seat not in self._announced_gone and now - since >= self._gone_s:
+            if seat not in self._announced_gone and now - since >= self._config.gone_s:
                 self._announced_gone.add(seat)
                 self._announce_gone(seat, gone=True)
 
-    def _is_due(self, match: ReplayedGame) -> bool:
-        deadline = match.deadline(self._first_move_s)
+    def _is_due(self, game: ReplayedGame) -> bool:
+        deadline = game.deadline(self._config.first_move_s)
         return deadline is not None and deadline <= self.clock()
 
-    def _run_out(self, match: ReplayedGame) -> ReplayedGame:
+    def _run_out(self, game: ReplayedGame) -> ReplayedGame:
         # Checked again: a move may have come in while this waited for the lock.
-        return rules.run_out(match, now=self.clock(), at=now_utc()) if self._is_due(match) else match
+        return transitions.run_out(game, self.instant()) if self._is_due(game) else game

@@ -1,19 +1,17 @@
 """HTTP routes for play: event streams, games and challenges; Bot API and Board API share the handlers."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from aiohttp import web
 
-from bot.arena import game as rules
+from bot.arena import game as transitions
 from bot.arena import wire
-from bot.arena.accounts import Accounts
-from bot.arena.game import ArenaRefusal, ReplayedGame
+from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.http import (
     GAME,
     ID,
     HttpError,
-    RequestGate,
     TooMany,
     as_bool,
     as_int,
@@ -25,17 +23,15 @@ from bot.arena.http import (
     require_approved,
     send_stream,
 )
-from bot.arena.lobby import ArenaLobby
+from bot.arena.parts import ArenaParts
 from bot.arena.play.unsupported_calls import NO_CORRESPONDENCE, unsupported_calls
-from bot.arena.referee import CHAT_LINES, NotFound, Referee
+from bot.arena.referee import CHAT_LINES, NotFound
 from bot.arena.streams import Stream
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord
-from storage.database import Database
-from storage.tables.types import now_utc
 
 # A program has one stream of each kind, and a new one closes the old; a person may open several tabs.
 PERSON_STREAMS, BOT_STREAMS = 8, 1
@@ -47,28 +43,19 @@ MAX_MOVE_NUMBER = 1000
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
-Step = Callable[[ReplayedGame, int, float], ReplayedGame]
+Step = Callable[[ReplayedGame, int, Instant], ReplayedGame]
 
 
 class PlayRoutes:
     """Handlers for players."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        lobby: ArenaLobby,
-        keep_alive_s: float,
-    ) -> None:
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
-        self._lobby = lobby
-        self._keep_alive_s = keep_alive_s
+    def __init__(self, parts: ArenaParts) -> None:
+        self._database = parts.database
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._lobby = parts.lobby
+        self._keep_alive_s = parts.config.keep_alive_s
 
     def table(self) -> list[web.AbstractRouteDef]:
         """All routes of this module."""
@@ -85,33 +72,38 @@ class PlayRoutes:
             web.post(f"/api/board/game/{GAME}/rematch", self.rematch),
         ]
         for side in ("bot", "board"):
-            player = partial(self._player, for_bots=side == "bot")
-            game = f"/api/{side}/game/{GAME}"
+            path = f"/api/{side}/game/{GAME}"
             routes += [
-                web.get(
-                    f"/api/{side}/game/stream/{GAME}", partial(self.game_stream, player), allow_head=False
-                ),
-                web.post(f"{game}/move/{{move}}", partial(self.move, player)),
-                web.post(f"{game}/abort", partial(self.abort, player)),
-                web.post(f"{game}/resign", partial(self.resign, player)),
-                web.post(f"{game}/draw/{{answer}}", partial(self.draw, player)),
-                web.post(f"{game}/takeback/{{answer}}", partial(self.takeback, player)),
-                web.post(f"{game}/claim-victory", partial(self.claim, player, victory=True)),
+                web.get(f"/api/{side}/game/stream/{GAME}", self.game_stream, allow_head=False),
+                web.post(f"{path}/move/{{move}}", self.move),
+                web.post(f"{path}/abort", self.abort),
+                web.post(f"{path}/resign", self.resign),
+                web.post(f"{path}/draw/{{answer}}", self.draw),
+                web.post(f"{path}/takeback/{{answer}}", self.takeback),
+                web.post(f"{path}/claim-victory", partial(self.claim, victory=True)),
                 # The path that berserk 0.14 requests.
-                web.post(f"{game}/claim-victory/", partial(self.claim, player, victory=True)),
-                web.post(f"{game}/claim-draw", partial(self.claim, player, victory=False)),
-                web.get(f"{game}/chat", partial(self.read_chat, player)),
-                web.post(f"{game}/chat", partial(self.write_chat, player)),
+                web.post(f"{path}/claim-victory/", partial(self.claim, victory=True)),
+                web.post(f"{path}/claim-draw", partial(self.claim, victory=False)),
+                web.get(f"{path}/chat", self.read_chat),
+                web.post(f"{path}/chat", self.write_chat),
             ]
         return routes
 
-    async def _player(self, request: web.Request, *, for_bots: bool) -> AccountRecord:
+    async def _player(self, request: web.Request) -> AccountRecord:
+        """The account of a request to the Bot API or the Board API, which is for people."""
         account = await self._gate.account(request)
-        if for_bots and not account.is_bot:
+        is_for_bots = request.path.startswith("/api/bot/")
+        if is_for_bots and not account.is_bot:
             raise HttpError(400, "This endpoint can only be used with a Bot account")
-        if account.is_bot and not for_bots:
+        if account.is_bot and not is_for_bots:
             raise HttpError(400, "This endpoint cannot be used with a Bot account")
         return account
+
+    async def _own_game(self, request: web.Request) -> tuple[AccountRecord, ReplayedGame, int]:
+        """The request's account, its game, and its side there."""
+        account = await self._player(request)
+        game, side = await self._referee.find_own(request.match_info["game"], account)
+        return account, game, side
 
     # --- Streams ----------------------------------------------------------------------------------------
 
@@ -127,13 +119,12 @@ class PlayRoutes:
         forget = partial(self._referee.account_streams.remove, account.id, stream)
         return await self._send(request, stream, leave, forget)
 
-    async def game_stream(self, player: "PlayerHandler", request: web.Request) -> web.StreamResponse:
-        account = await player(request)
-        match, side = await self._referee.find_own(request.match_info["game"], account)
+    async def game_stream(self, request: web.Request) -> web.StreamResponse:
+        account, game, side = await self._own_game(request)
         stream = Stream(wants_view=not account.is_bot)
-        leave = self._gate.open_stream(request, account, stream, match.id)
-        self._referee.listen_to_game(match, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
-        forget = partial(self._referee.game_streams.remove, (match.id, side), stream)
+        leave = self._gate.open_stream(request, account, stream, game.id)
+        self._referee.listen_to_game(game, side, stream, BOT_STREAMS if account.is_bot else PERSON_STREAMS)
+        forget = partial(self._referee.game_streams.remove, (game.id, side), stream)
         return await self._send(request, stream, leave, forget)
 
     async def _send(
@@ -151,8 +142,8 @@ class PlayRoutes:
         shown = min(max(9 if wanted is None else wanted, 1), 50)
         now = self._referee.clock()
         rows = [
-            wire.playing(match, match.record.players.index(account.id), now)
-            for match in self._referee.games_of(account.id)
+            wire.playing(game, game.record.players.index(account.id), now)
+            for game in self._referee.games_of(account.id)
         ]
         rows.sort(key=lambda row: (not row["isMyTurn"], row["secondsLeft"]))  # the most urgent ones first
         turns = sum(row["isMyTurn"] for row in rows)
@@ -160,64 +151,46 @@ class PlayRoutes:
 
     # --- Moves and endings ------------------------------------------------------------------------------
 
-    async def move(self, player: "PlayerHandler", request: web.Request) -> web.Response:
+    async def move(self, request: web.Request) -> web.Response:
         # The arrival ends the thinking: waiting for the database or the lock does not cost the player time.
-        now, at = self._referee.clock(), now_utc()
+        when = self._referee.instant()
         text, ply = request.match_info["move"], as_int(request.query, "ply")
         draw = as_bool(request.query, "offeringDraw")
         return await self._change(
-            player,
             request,
-            lambda match, side, _now: rules.move(match, side, text, now=now, at=at, ply=ply, draw=draw),
+            lambda game, side, _when: transitions.move(game, side, text, when, ply=ply, draw=draw),
         )
 
-    async def abort(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        return await self._change(
-            player, request, lambda match, _side, now: rules.abort(match, now=now, at=now_utc())
-        )
+    async def abort(self, request: web.Request) -> web.Response:
+        return await self._change(request, lambda game, _side, when: transitions.abort(game, when))
 
-    async def resign(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        return await self._change(
-            player, request, lambda match, side, now: rules.resign(match, side, now=now, at=now_utc())
-        )
+    async def resign(self, request: web.Request) -> web.Response:
+        return await self._change(request, transitions.resign)
 
-    async def draw(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        yes = _answer(request)
-        return await self._change(
-            player,
-            request,
-            lambda match, side, now: rules.answer_draw(match, side, yes=yes, now=now, at=now_utc()),
-        )
+    async def draw(self, request: web.Request) -> web.Response:
+        return await self._change(request, partial(transitions.answer_draw, yes=_answer(request)))
 
-    async def takeback(self, player: "PlayerHandler", request: web.Request) -> web.Response:
+    async def takeback(self, request: web.Request) -> web.Response:
         yes, ply = _answer(request), as_int(request.query, "ply")
-        return await self._change(
-            player,
-            request,
-            lambda match, side, now: rules.answer_takeback(
-                match, side, yes=yes, now=now, at=now_utc(), ply=ply
-            ),
-        )
+        return await self._change(request, partial(transitions.answer_takeback, yes=yes, ply=ply))
 
-    async def claim(self, player: "PlayerHandler", request: web.Request, *, victory: bool) -> web.Response:
-        def step(match: ReplayedGame, side: int, now: float) -> ReplayedGame:
-            if not match.is_over and match.clock and not self._referee.has_left(match, 1 - side):
+    async def claim(self, request: web.Request, *, victory: bool) -> web.Response:
+        def step(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
+            if not game.is_over and game.clock and not self._referee.has_left(game, 1 - side):
                 raise ArenaRefusal("Your opponent is still here")
-            return rules.claim(match, side, victory=victory, now=now, at=now_utc())
+            return transitions.claim(game, side, when, victory=victory)
 
-        return await self._change(player, request, step)
+        return await self._change(request, step)
 
-    async def _change(self, player: "PlayerHandler", request: web.Request, step: Step) -> web.Response:
-        account = await player(request)
-        match, side = await self._referee.find_own(request.match_info["game"], account)
-        await self._referee.change(match.id, lambda match: step(match, side, self._referee.clock()))
+    async def _change(self, request: web.Request, step: Step) -> web.Response:
+        _, game, side = await self._own_game(request)
+        await self._referee.change(game.id, lambda game: step(game, side, self._referee.instant()))
         return ok()
 
     # --- Chat -------------------------------------------------------------------------------------------
 
-    async def write_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        account = await player(request)
-        match, _ = await self._referee.find_own(request.match_info["game"], account)
+    async def write_chat(self, request: web.Request) -> web.Response:
+        account, game, _ = await self._own_game(request)
         data = await fields(request)
         room = _room(as_text(data, "room", "player"))
         text = "".join(letter for letter in as_text(data, "text") if letter.isprintable()).strip()
@@ -225,16 +198,15 @@ class PlayRoutes:
             raise HttpError(400, "text is empty")
         if len(text) > CHAT_LIMIT:
             raise HttpError(400, f"text is longer than {CHAT_LIMIT} characters")
-        count(self._gate.chat, f"{account.id} {match.id}")
-        await self._referee.say(match, account, room, text)
+        count(self._gate.chat, f"{account.id} {game.id}")
+        await self._referee.say(game, account, room, text)
         return ok()
 
-    async def read_chat(self, player: "PlayerHandler", request: web.Request) -> web.Response:
-        account = await player(request)
-        match, _ = await self._referee.find_own(request.match_info["game"], account)
+    async def read_chat(self, request: web.Request) -> web.Response:
+        _, game, _ = await self._own_game(request)
         room = _room(request.query.get("room", "player"))
         async with self._database.read() as session:
-            lines = await arena.list_chat(session, match.id, room, CHAT_LINES)
+            lines = await arena.list_chat(session, game.id, room, CHAT_LINES)
         return web.json_response([{"user": line.name, "text": line.text} for line in lines])
 
     # --- Challenges -------------------------------------------------------------------------------------
@@ -278,13 +250,10 @@ class PlayRoutes:
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def rematch(self, request: web.Request) -> web.Response:
-        account = await self._player(request, for_bots=False)
+        account, game, side = await self._own_game(request)
         require_approved(account)
-        match, side = await self._referee.find_own(request.match_info["game"], account)
-        opponent = await self._accounts.get(match.record.players[1 - side])
-        assert opponent is not None  # noqa: S101 - guaranteed by a foreign key
         address = self._gate.count_challenge(request, account)
-        challenge = await self._lobby.rematch(match, account, opponent, address)
+        challenge = await self._lobby.rematch(game, account, game.players[1 - side], address)
         return web.json_response(self._lobby.shown(challenge, account.id))
 
     async def accept_challenge(self, request: web.Request) -> web.Response:
@@ -313,7 +282,7 @@ class PlayRoutes:
             # Accepted in the meantime: abort the game if it is not too late.
             await self._referee.find_own(challenge_id, account)
             await self._referee.change(
-                challenge_id, lambda match: rules.abort(match, now=self._referee.clock(), at=now_utc())
+                challenge_id, lambda game: transitions.abort(game, self._referee.instant())
             )
         return ok()
 
@@ -331,9 +300,6 @@ class PlayRoutes:
         account = await self._gate.account(request)
         challenge = self._lobby.find(request.match_info["challenge"], account)
         return web.json_response(self._lobby.shown(challenge, account.id))
-
-
-PlayerHandler = Callable[[web.Request], Awaitable[AccountRecord]]
 
 
 def _answer(request: web.Request) -> bool:
@@ -370,16 +336,16 @@ def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
     # At most six fields: in our own notation moves may follow, which take long to replay.
     if len(fen) > MAX_FEN or len(fen.split()) > 6:
         raise HttpError(400, "fen: not a FEN")
-    game = variant.game
+    rules = variant.rules
     try:
-        position = game.parse_position(fen)
+        position = rules.parse_position(fen)
     except BadPosition as error:
         raise HttpError(400, f"fen: {error}") from None
-    if not game.legal_moves(position):
+    if not rules.legal_moves(position):
         raise HttpError(400, "fen: the game would be over")
     if position.board.fullmove_number > MAX_MOVE_NUMBER:
         raise HttpError(400, f"fen: the full-move number is above {MAX_MOVE_NUMBER}")
-    return VARIANTS[FROM_POSITION], game.board_text(position)
+    return VARIANTS[FROM_POSITION], rules.board_text(position)
 
 
 def _clock(limit_s: int | None, increment_s: int | None) -> Clock | None:

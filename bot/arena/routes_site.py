@@ -9,21 +9,20 @@ from aiohttp import web
 
 from bot.arena import board_view as views
 from bot.arena import export, wire
-from bot.arena.accounts import NAME, Accounts
+from bot.arena.accounts import NAME
 from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, NOT_PUBLIC, HttpError, RequestGate, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, NOT_PUBLIC, HttpError, as_int, as_text, count, fields, ok
+from bot.arena.parts import ArenaParts
 from bot.arena.play.analysis import analyse, is_played
-from bot.arena.referee import NotFound, Referee
+from bot.arena.referee import NotFound
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
-from bot.base.rate_limiter import RateLimiter
 from storage.arena import accounts as arena
 from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
-from storage.database import Database
 
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
@@ -33,9 +32,6 @@ _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
-NO_HELP = "No analysis while you or somebody at your address plays a rated game like this"
-"""Error message for players whom an analysis might help."""
-
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
 """The trap report of a finished game, by the game's id; None: there is none."""
 
@@ -44,54 +40,23 @@ class SiteRoutes:
     """Handlers for everybody, with or without an account."""
 
     def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        report: LoadReport | None,
-        base_url: Callable[[], str],
-        is_public: bool,
-        keep_alive_s: float,
-        plain_share: float = 0.0,
-        no_takebacks: Collection[str] = (),
-        first_move_s: float = 0.0,
-        needs_approval: bool = False,
-        codes: MoveCodes,
-        new_bots: RateLimiter | None = None,
+        self, parts: ArenaParts, report: LoadReport | None, plain_share: float, no_takebacks: Collection[str]
     ) -> None:
         """
         Args:
-            database: The arena's.
-            gate: Admits requests.
-            accounts: The arena's accounts.
-            referee: Its games.
+            parts: The arena's.
             report: Loads trap reports; None: there are none.
-            base_url: The arena's address for people.
-            is_public: Whether games are for everybody.
-            keep_alive_s: Seconds between the keep-alive lines of a stream.
             plain_share: The share of our bot's games without traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
-            first_move_s: Longest time for each side's first move; 0: no limit.
-            needs_approval: Whether the owner has to approve new accounts.
-            codes: Take nicknames to other devices.
-            new_bots: Limits the number of new bot accounts by address; None: only the owner creates bots.
         """
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
+        self._parts = parts
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
         self._report = report
-        self._base_url = base_url
-        self._is_public = is_public
-        self._keep_alive_s = keep_alive_s
         self._plain_share = plain_share
         self._no_takebacks = no_takebacks
-        self._first_move_s = first_move_s
-        self._needs_approval = needs_approval
-        self._codes = codes
-        self._new_bots = new_bots
+        self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
         self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
@@ -123,13 +88,13 @@ class SiteRoutes:
     # --- Accounts ---------------------------------------------------------------------------------------
 
     async def own_account(self, request: web.Request) -> web.Response:
-        return web.json_response(wire.user(await self._gate.account(request), self._base_url()))
+        return web.json_response(wire.user(await self._gate.account(request), self._parts.base_url))
 
     async def one_account(self, request: web.Request) -> web.Response:
         account = await self._accounts.get(request.match_info["user"])
         if account is None:
             raise NotFound("There is no player with that name")
-        return web.json_response(wire.user(account, self._base_url()))
+        return web.json_response(wire.user(account, self._parts.base_url))
 
     async def add_person(self, request: web.Request) -> web.Response:
         # Another site's page could use up the accounts of its visitors' addresses.
@@ -145,7 +110,8 @@ class SiteRoutes:
         address = self._gate.address(request)
         count(self._gate.new_accounts, address)
         try:
-            account, token = await self._accounts.add_person(name, is_pending=self._needs_approval)
+            is_pending = self._parts.config.approve_accounts
+            account, token = await self._accounts.add_person(name, is_pending=is_pending)
         except AccountTaken:
             self._gate.new_accounts.refund(address)
             raise HttpError(409, f"The name {name} is taken; choose another") from None
@@ -173,9 +139,9 @@ class SiteRoutes:
         account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(400, "This account is a bot already")
-        if self._new_bots is None:
+        if not self._parts.config.open_bots:
             raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
-        count(self._new_bots, self._gate.address(request))
+        count(self._gate.new_bots, self._gate.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -194,8 +160,7 @@ class SiteRoutes:
         wanted = as_int(request.query, "nb")
         limit = min(max(100 if wanted is None else wanted, 1), _MAX_BOTS)
         bots = [bot for bot, online in await self._bots() if online][:limit]
-        base_url = self._base_url()
-        lines = "".join(_json_line(wire.user(bot, base_url)) for bot in bots)
+        lines = "".join(_json_line(wire.user(bot, self._parts.base_url)) for bot in bots)
         return web.Response(text=lines, content_type="application/x-ndjson")
 
     async def users_status(self, request: web.Request) -> web.Response:
@@ -237,12 +202,12 @@ class SiteRoutes:
             HttpError: 403, games are for their players only, and the visitor is none of them.
             NotFound: There is no such game.
         """
-        match = await self._referee.find(request.match_info["game"])
-        if not self._is_public:
+        game = await self._referee.find(request.match_info["game"])
+        if not self._parts.config.public_games:
             you = await self._gate.visitor(request)
-            if you is None or match.side_of(you.id) is None:
+            if you is None or game.side_of(you.id) is None:
                 raise HttpError(403, NOT_PUBLIC)
-        return match
+        return game
 
     async def _of_game(
         self, request: web.Request, render: Callable[[ReplayedGame], CachedResponse], per_ply: float = 0.0
@@ -254,32 +219,32 @@ class SiteRoutes:
             render: Makes the answer.
             per_ply: Points for each ply of the game, if the answer is not at hand.
         """
-        match = await self._visible(request)
-        key = (render.__name__, match.record, self._accounts.edition)
+        game = await self._visible(request)
+        key = (render.__name__, game.record, self._accounts.edition)
         if per_ply and self._answers.cached(key) is None:
-            await self._gate.charge(request, per_ply * len(match.record.moves))
-        return await self._answers.get(key, partial(self._answers.in_thread, render, match))
+            await self._gate.charge(request, per_ply * len(game.record.moves))
+        return await self._answers.get(key, partial(self._answers.in_thread, render, game))
 
-    def _exported_json(self, match: ReplayedGame) -> CachedResponse:
-        return CachedResponse.of_json(export.export(match))
+    def _exported_json(self, game: ReplayedGame) -> CachedResponse:
+        return CachedResponse.of_json(export.export(game))
 
-    def _exported_text(self, match: ReplayedGame) -> CachedResponse:
-        text = export.export_text(match, self._base_url())
+    def _exported_text(self, game: ReplayedGame) -> CachedResponse:
+        text = export.export_text(game, self._parts.base_url)
         return CachedResponse.of(text.encode(), "application/x-chess-pgn; charset=utf-8")
 
     async def report(self, request: web.Request) -> web.StreamResponse:
-        match = await self._visible(request)
+        game = await self._visible(request)
 
         async def make() -> CachedResponse:
-            if not match.is_over:
+            if not game.is_over:
                 raise HttpError(403, "The report is available when the game is over")
-            report = None if self._report is None else await self._report(match.id)
+            report = None if self._report is None else await self._report(game.id)
             if report is None:
                 raise NotFound
             return await self._answers.in_thread(CachedResponse.of_json, report)
 
         # A deeper search may add to it for a while.
-        key = ("report", match.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
+        key = ("report", game.id, self._referee.clock() // _REPORT_S, self._accounts.edition)
         try:
             return (await self._answers.get(key, make)).send(request)
         except NotFound:
@@ -287,26 +252,26 @@ class SiteRoutes:
             return web.Response(status=204)
 
     async def analysis(self, request: web.Request) -> web.Response:
-        match = await self._visible(request)
-        if not match.is_over:
+        game = await self._visible(request)
+        if not game.is_over:
             raise HttpError(403, "This game is not over yet")
         ply = as_int(request.query, "ply")
         if ply is None or ply < 0:
             raise HttpError(400, "ply is missing: after how many moves")
-        if ply > len(match.record.moves):
+        if ply > len(game.record.moves):
             raise HttpError(400, "This game has fewer moves")
-        if await self._would_help(request, match.variant.game_name):  # before all that is kept, as the next
+        if await self._would_help(request, game.variant.game_name):  # before all that is kept, as the next
             raise HttpError(
                 403, "No analysis while you or somebody at your address plays a rated game like this"
             )
-        if is_played(match, ply, self._referee.running()):
+        if is_played(game, ply, self._referee.running()):
             raise HttpError(403, "A rated game is at this position now; please try again later")
 
         async def make() -> CachedResponse:
             # In a thread of its own, one at a time: nothing else waits for it.
-            return CachedResponse.of_json(await self._analyses.in_thread(analyse, match, ply))
+            return CachedResponse.of_json(await self._analyses.in_thread(analyse, game, ply))
 
-        return (await self._analyses.get((match.id, ply), make)).send(request)
+        return (await self._analyses.get((game.id, ply), make)).send(request)
 
     async def _would_help(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
@@ -316,27 +281,28 @@ class SiteRoutes:
         you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(
             (you is not None and player.id == you.id) or self._gate.seen.was_at(player.id, address)
-            for match in self._referee.running()
-            if match.record.rated and match.variant.game_name == game_name
-            for player in match.players
+            for game in self._referee.running()
+            if game.record.rated and game.variant.game_name == game_name
+            for player in game.players
         )
 
     # --- The page ---------------------------------------------------------------------------------------
 
     async def lobby(self, request: web.Request) -> web.Response:
         you = await self._gate.visitor(request)
-        lobby = wire.lobby(await self._bots(), you, self._keep_alive_s, self._no_takebacks)
+        config = self._parts.config
+        lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
         told = {
             "plainShare": self._plain_share,
-            "firstMove": round(self._first_move_s),
-            "public": self._is_public,
+            "firstMove": round(config.first_move_s),
+            "public": config.public_games,
         }
         return web.json_response(lobby | told)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()
         if time - self._written >= _HEALTH_S:
-            async with self._database.write() as session:
+            async with self._parts.database.write() as session:
                 await arena.try_writing(session)
             self._written = time
         return web.json_response({"ok": True, "games": self._referee.open_count})
@@ -349,8 +315,8 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
 
 
-def _replayed_json(match: ReplayedGame) -> CachedResponse:
-    return CachedResponse.of_json(views.replay_json(match))
+def _replayed_json(game: ReplayedGame) -> CachedResponse:
+    return CachedResponse.of_json(views.replay_json(game))
 
 
 def _json_line(value: dict[str, Any]) -> str:

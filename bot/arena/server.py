@@ -15,26 +15,23 @@ from bot.arena.accounts import Accounts, add_bot
 from bot.arena.blind_report import blind_report, open_report
 from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.fairness.arena_time import ArenaTime
-from bot.arena.fairness.freeze_watch import FreezeWatch
-from bot.arena.fairness.move_codes import MoveCodes
-from bot.arena.fairness.rating_rules import RatingRules
+from bot.arena.fairness.freeze_watch import watch_freezes
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.http import MAX_BODY_BYTES, SECURITY_HEADERS, RequestGate
 from bot.arena.lobby import ArenaLobby
 from bot.arena.owner import ArenaOwner
+from bot.arena.parts import ArenaParts
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.arena.traffic.game_quota import GameQuota
 from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.training.routes import TrainingRoutes
 from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.line_limit import LineLimit
-from bot.base.rate_limiter import Rate, RateLimiter
 from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
@@ -114,35 +111,26 @@ class Arena:
         """
         self._config = config
         self._database = database
-        self._base_url = config.public_url.rstrip("/")
         self._clock = clock
         self._wake = asyncio.Event()
         self._accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
-        self._freezes = FreezeWatch(self._suspect_freeze)
         self._referee = Referee(
             database,
             self._accounts,
+            config,
             clock=self._time.now,
-            first_move_s=config.first_move_s,
-            gone_s=config.gone_s,
             wake=self._wake,
             is_standing=lambda: self._time.is_standing,
-            rating_rules=RatingRules(config.rated_plies, config.rating_window_h, config.full_games),
             share_address=self._share_address,
         )
         self._lobby = ArenaLobby(
-            self._referee,
-            expiry_s=config.challenge_expiry_s,
-            base_url=lambda: self._base_url,
-            wake=self._wake.set,
-            quota=GameQuota(config.games_per_account, config.games_per_address, config.games_per_opponent),
+            self._referee, config, base_url=lambda: self._parts.base_url, wake=self._wake.set
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
         """Our exclusive role of running the arena."""
-        seen = SeenAddresses(config.rating_window_h * 3600, clock)
         self._gate = gate = RequestGate(
             self._accounts,
             self._proxies,
@@ -150,56 +138,33 @@ class Arena:
             self._referee.is_playing,
             clock,
             self._suspect_outage,
-            seen,
+            SeenAddresses(config.rating_window_h * 3600, clock),
         )
         self.bot_tokens: dict[str, str] = {}
         """Tokens of the accounts named in `running`, by name."""
-        play = PlayRoutes(
+        self._parts = parts = ArenaParts(
+            config=config,
+            site=SITE,
+            base_url=config.public_url.rstrip("/"),
+            clock=clock,
+            time=self._time,
             database=database,
-            gate=gate,
             accounts=self._accounts,
             referee=self._referee,
             lobby=self._lobby,
-            keep_alive_s=config.keep_alive_s,
-        )
-        site = SiteRoutes(
-            database=database,
             gate=gate,
-            accounts=self._accounts,
-            referee=self._referee,
-            report=report,
-            plain_share=plain_share,
-            no_takebacks=frozenset(name.lower() for name in no_takebacks),
-            first_move_s=config.first_move_s,
-            base_url=lambda: self._base_url,
-            is_public=config.public_games,
-            keep_alive_s=config.keep_alive_s,
-            needs_approval=config.approve_accounts,
-            codes=MoveCodes(clock),
-            new_bots=RateLimiter(_new_bots(config.bots_per_address), clock) if config.open_bots else None,
         )
-        self._public = PublicRoutes(
-            database=database,
-            gate=gate,
-            accounts=self._accounts,
-            referee=self._referee,
-            base_url=lambda: self._base_url,
-            site=SITE,
-            is_public=config.public_games,
-            keep_alive_s=config.keep_alive_s,
-            first_move_s=config.first_move_s,
-            is_standing=lambda: self._time.is_standing,
-        )
+        self._public = PublicRoutes(parts)
         self._referee.on_change = self._public.spectators.publish
-        self.owner = ArenaOwner(
-            database, self._accounts, self._referee, self._lobby, site=SITE, is_ours=self._is_ours
-        )
+        self.owner = ArenaOwner(parts)
         """The owner's changes to accounts, effective in the running arena."""
-        self._app = web.Application(middlewares=[gate.guard], client_max_size=MAX_BODY_BYTES)
         self.importer = PuzzleImporter(database, SITE)
         """Fills the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
-        training = TrainingRoutes(gate=gate, referee=self._referee, trainer=self.trainer)
+        site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks})
+        training = TrainingRoutes(parts, self.trainer)
+        play = PlayRoutes(parts)
+        self._app = web.Application(middlewares=[gate.guard], client_max_size=MAX_BODY_BYTES)
         self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
@@ -252,13 +217,10 @@ class Arena:
             await self._referee.load()
             yield
 
-    def _is_ours(self, account_id: str) -> bool:
-        return account_id in self._gate.embedded
-
     def _share_address(self, first: AccountRecord, second: AccountRecord) -> bool:
         """Whether two accounts were seen at one address; accounts created by the owner are exempt."""
         for account in (first, second):
-            if self._is_ours(account.id) or (account.is_bot and not self._config.open_bots):
+            if account.id in self._gate.embedded or (account.is_bot and not self._config.open_bots):
                 return False
         return self._gate.seen.share(first.id, second.id)
 
@@ -281,14 +243,13 @@ class Arena:
             listener = await self._listen(runner)
             stack.callback(listener.close)
             local_url = _url(self._config.host, listener.sockets[0].getsockname()[1])
-            self._base_url = self._base_url or local_url
+            self._parts.base_url = self._parts.base_url or local_url
             tasks = [
                 asyncio.create_task(self._run_clock(), name="arena clock"),
                 asyncio.create_task(self.importer.run(), name="arena trainer"),
             ]
             if self._clock is time.monotonic:  # another one does not say whether the process runs
-                self._freezes.start()
-                stack.callback(self._freezes.stop)
+                tasks.append(asyncio.create_task(watch_freezes(self._suspect_freeze), name="arena freezes"))
             try:
                 yield local_url
             finally:
@@ -386,7 +347,7 @@ class Arena:
     async def _close_streams(self, _app: web.Application) -> None:
         self._referee.account_streams.close_all()
         self._referee.game_streams.close_all()
-        await self._public.spectators.close_all()
+        self._public.spectators.close_all()
 
 
 def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
@@ -409,10 +370,6 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
             return blind_report(await game_report(session, found)) if found.is_settled else None
 
     return report
-
-
-def _new_bots(a_day: int) -> Rate:
-    return Rate("bot.create", burst=a_day, per_s=a_day / 86_400)
 
 
 def _url(host: str, port: int) -> str:

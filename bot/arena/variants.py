@@ -31,7 +31,7 @@ class ArenaVariant:
     """Whether its games may be rated."""
 
     @property
-    def game(self) -> Game[Any]:
+    def rules(self) -> Game[Any]:
         return get_rules(self.game_name)
 
     def side(self, colour: str) -> int:
@@ -40,12 +40,12 @@ class ArenaVariant:
 
     def start(self, initial_fen: str | None) -> Any:
         """The starting position; without a FEN the usual one."""
-        game = self.game
-        return game.initial() if initial_fen is None else game.parse_position(initial_fen)
+        rules = self.rules
+        return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 
     def api_move(self, position: Any, move: Move) -> str:
         """A legal move in the API's notation: in chess, castling is the king capturing its own rook."""
-        text = self.game.move_text(move)
+        text = self.rules.move_text(move)
         if self.game_name != "chess":
             return text
         board: chess.Board = position.board

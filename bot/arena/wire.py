@@ -80,52 +80,52 @@ def variant_json(variant: ArenaVariant) -> Json:
     return {"key": variant.key, "name": variant.name, "short": variant.short}
 
 
-def _player(match: ReplayedGame, side: int) -> Json:
-    account = match.players[side]
+def _player(game: ReplayedGame, side: int) -> Json:
+    account = game.players[side]
     player: Json = {
         "id": account.id,
         "name": account.name,
         "title": "BOT" if account.is_bot else None,
-        "rating": match.record.ratings[side],
+        "rating": game.record.ratings[side],
     }
-    return player | ({"provisional": True} if match.record.provisional[side] else {})
+    return player | ({"provisional": True} if game.record.provisional[side] else {})
 
 
 # --- The stream of a game -------------------------------------------------------------------------------
 
 
-def game_full(match: ReplayedGame, now: float, first_move_s: float) -> Json:
+def game_full(game: ReplayedGame, now: float, first_move_s: float) -> Json:
     """The first line of every game stream."""
-    clock = match.clock
+    clock = game.clock
     full: Json = {
         "type": "gameFull",
-        "id": match.id,
-        "variant": variant_json(match.variant),
+        "id": game.id,
+        "variant": variant_json(game.variant),
         "speed": speed_of(clock).value,
-        "perf": {"name": match.variant.name},
-        "rated": match.record.rated,
-        "createdAt": millis(match.record.created_at),
-        "white": _player(match, match.variant.side("white")),
-        "black": _player(match, match.variant.side("black")),
-        "initialFen": match.record.initial_fen or "startpos",
-        "state": game_state(match, now, first_move_s),
+        "perf": {"name": game.variant.name},
+        "rated": game.record.rated,
+        "createdAt": millis(game.record.created_at),
+        "white": _player(game, game.variant.side("white")),
+        "black": _player(game, game.variant.side("black")),
+        "initialFen": game.record.initial_fen or "startpos",
+        "state": game_state(game, now, first_move_s),
     }
     if clock is not None:
         full["clock"] = {"initial": clock.initial_s * 1000, "increment": clock.increment_s * 1000}
-    if match.record.rematch_of:
-        full["rematchOf"] = match.record.rematch_of
+    if game.record.rematch_of:
+        full["rematchOf"] = game.record.rematch_of
     return full
 
 
-def game_state(match: ReplayedGame, now: float, first_move_s: float) -> Json:
+def game_state(game: ReplayedGame, now: float, first_move_s: float) -> Json:
     """The full state of a game."""
-    record, clock = match.record, match.clock
-    left = match.remaining_ms(now) or (UNLIMITED_MS, UNLIMITED_MS)
+    record, clock = game.record, game.clock
+    left = game.remaining_ms(now) or (UNLIMITED_MS, UNLIMITED_MS)
     increment_ms = 0 if clock is None else clock.increment_s * 1000
-    white, black = match.variant.side("white"), match.variant.side("black")
+    white, black = game.variant.side("white"), game.variant.side("black")
     state: Json = {
         "type": "gameState",
-        "moves": " ".join(match.api_moves),
+        "moves": " ".join(game.api_moves),
         "wtime": left[white],
         "btime": left[black],
         "winc": increment_ms,
@@ -133,7 +133,7 @@ def game_state(match: ReplayedGame, now: float, first_move_s: float) -> Json:
         "status": record.status,
     }
     if record.winner is not None:
-        state["winner"] = match.variant.colours[record.winner]
+        state["winner"] = game.variant.colours[record.winner]
     offers = {
         "wdraw": record.draw_offers[white],
         "bdraw": record.draw_offers[black],
@@ -141,9 +141,9 @@ def game_state(match: ReplayedGame, now: float, first_move_s: float) -> Json:
         "btakeback": record.takeback_offers[black],
     }
     state |= {key: True for key, stands in offers.items() if stands}
-    if match.is_abortable and not match.is_over and first_move_s:
+    if game.is_abortable and not game.is_over and first_move_s:
         state["expiration"] = {
-            "idleMillis": max(0, round((now - match.turn_began) * 1000)),
+            "idleMillis": max(0, round((now - game.turn_began) * 1000)),
             "millisToMove": round(first_move_s * 1000),
         }
     return state
@@ -163,47 +163,47 @@ def opponent_gone(gone: bool) -> Json:
 # --- The stream of an account ---------------------------------------------------------------------------
 
 
-def game_event(kind: str, match: ReplayedGame, side: int, now: float) -> Json:
+def game_event(kind: str, game: ReplayedGame, side: int, now: float) -> Json:
     """`gameStart` or `gameFinish` for one of the players."""
-    return {"type": kind, "game": _game_info(match, side, now)}
+    return {"type": kind, "game": _game_info(game, side, now)}
 
 
-def _game_info(match: ReplayedGame, side: int, now: float) -> Json:
-    record = match.record
-    info = _playing_fields(match, side, now)
+def _game_info(game: ReplayedGame, side: int, now: float) -> Json:
+    record = game.record
+    info = _playing_fields(game, side, now)
     info |= {
-        "id": match.id,
+        "id": game.id,
         "status": {"id": STATUS_IDS[record.status], "name": record.status},
         "rating": record.ratings[side],
         "compat": {"bot": True, "board": True},
     }
     if record.winner is not None:
-        info["winner"] = match.variant.colours[record.winner]
+        info["winner"] = game.variant.colours[record.winner]
     if record.rating_diffs is not None:
         info["ratingDiff"] = record.rating_diffs[side]
         info["opponent"]["ratingDiff"] = record.rating_diffs[1 - side]
     return info
 
 
-def playing(match: ReplayedGame, side: int, now: float) -> Json:
+def playing(game: ReplayedGame, side: int, now: float) -> Json:
     """One row of `/api/account/playing`."""
-    return _playing_fields(match, side, now) | {"status": match.record.status}
+    return _playing_fields(game, side, now) | {"status": game.record.status}
 
 
-def _playing_fields(match: ReplayedGame, side: int, now: float) -> Json:
-    record, other = match.record, match.players[1 - side]
-    colour = match.variant.colours[side]
-    left = match.remaining_ms(now)
+def _playing_fields(game: ReplayedGame, side: int, now: float) -> Json:
+    record, other = game.record, game.players[1 - side]
+    colour = game.variant.colours[side]
+    left = game.remaining_ms(now)
     fields: Json = {
-        "fullId": f"{match.id}{colour[:4]}",
-        "gameId": match.id,
-        "fen": match.variant.game.board_text(match.position),
+        "fullId": f"{game.id}{colour[:4]}",
+        "gameId": game.id,
+        "fen": game.variant.rules.board_text(game.position),
         "color": colour,
-        "lastMove": match.api_moves[-1] if match.api_moves else "",
+        "lastMove": game.api_moves[-1] if game.api_moves else "",
         "source": "friend",
-        "variant": variant_json(match.variant),
-        "speed": speed_of(match.clock).value,
-        "perf": match.variant.key,
+        "variant": variant_json(game.variant),
+        "speed": speed_of(game.clock).value,
+        "perf": game.variant.key,
         "rated": record.rated,
         "hasMoved": len(record.moves) > side,
         "opponent": {
@@ -211,7 +211,7 @@ def _playing_fields(match: ReplayedGame, side: int, now: float) -> Json:
             "username": f"BOT {other.name}" if other.is_bot else other.name,
             "rating": record.ratings[1 - side],
         },
-        "isMyTurn": not match.is_over and match.to_move == side,
+        "isMyTurn": not game.is_over and game.to_move == side,
         "secondsLeft": (UNLIMITED_MS if left is None else left[side]) // 1000,
     }
     return fields
@@ -324,10 +324,10 @@ def lobby(
         "variants": [
             {
                 "key": variant.key,
-                "name": variant.game.title,
+                "name": variant.rules.title,
                 "game": variant.game_name,
-                "sides": list(variant.game.sides),
-                "colours": dict(zip(variant.game.sides, variant.colours, strict=True)),
+                "sides": list(variant.rules.sides),
+                "colours": dict(zip(variant.rules.sides, variant.colours, strict=True)),
             }
             for variant in VARIANTS.values()
             if variant.is_offered

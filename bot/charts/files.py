@@ -3,7 +3,8 @@
 from pathlib import Path
 
 STYLE = Path(__file__).parent / "static" / "charts.css"
-CHART_FILES = (STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
+SHAPES_STYLE = STYLE.with_name("pieces.css")
+CHART_FILES = (STYLE, SHAPES_STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
 FONT = STYLE.with_name("pieces.otf")
 """The letters on pieces and boards, for pictures that are drawn where there may be no font at all.
 

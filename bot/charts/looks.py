@@ -1,6 +1,7 @@
 """The appearance of each game: its board, its pieces with their names, and the labels at its edges.
 
-The arena's page has the same as JavaScript (bot/arena/static/board/games.js); a test holds the two together.
+The arena's page has the names and labels as JavaScript (bot/arena/static/board/games.js); a test holds the
+two together.
 """
 
 from collections.abc import Iterator, Mapping

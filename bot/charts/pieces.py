@@ -1,7 +1,6 @@
 """The shapes of pieces and boards, defined once on a page and drawn from there.
 
-The arena's page has the same chess pieces and river board as JavaScript (bot/arena/static/board/pieces.js); a
-test holds the two together.  One unit is one square; the shapes of chess pieces have 100.
+One unit is one square; the shapes of chess pieces have 100.
 """
 
 from collections.abc import Iterator

@@ -170,7 +170,7 @@ class ScriptedPerson:
 
     async def _play(self, notes: _Notes, game_id: str, plies: int, answers: int = 0) -> list[float]:
         """Play on; `answers` lines of the bot's were heard before."""
-        game, moved_at = VARIANTS["othello"].game, 0.0
+        game, moved_at = VARIANTS["othello"].rules, 0.0
         waits_s: list[float] = []
         path = f"/api/board/game/{game_id}"
         async with self._http.get(

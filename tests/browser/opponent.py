@@ -86,7 +86,7 @@ class Opponent:
                 continue
             moves = state["moves"].split()
             variant = VARIANTS[full["variant"]["key"]]
-            game = variant.game
+            game = variant.rules
             side = variant.side("white" if full["white"]["name"] == NAME else "black")
             if state["status"] != "started":
                 if self.sets_traps:

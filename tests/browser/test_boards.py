@@ -170,7 +170,7 @@ def test_what_a_pawn_becomes_is_chosen(page: Page, host: Host) -> None:
         "white bishop, hxg8=B",
         "white knight, hxg8=N",
     ]
-    assert page.count(".choice-button .figure") == 4
+    assert page.count(".choice-button .shape") == 4
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     page.until_gone("dialog")
     assert len(page.moves) == 8
@@ -281,7 +281,12 @@ def test_pieces_can_be_read_without_chinese_letters(page: Page, host: Host) -> N
     open_game(page, host, "xiangqi", "white")
     page.find(".square.movable")
     letters = page.driver.execute_script(
-        "return [...document.querySelectorAll('.game .latin')].slice(0, 9).map((each) => each.textContent)"
+        "return [...document.querySelectorAll('.game .square .piece use')].slice(0, 9).map((each) => {"
+        "  const letter = document.querySelector(`${each.getAttribute('href')} .latin`);"
+        "  const style = getComputedStyle(each);"
+        "  const isShown = (name) => style.getPropertyValue(name) === 'inline';"
+        "  return isShown('--latin') !== isShown('--latin-only') && letter.textContent;"
+        "})"
     )
     assert letters == [*"RHEAKAEHR"]
 

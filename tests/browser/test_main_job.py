@@ -49,7 +49,7 @@ async def test_a_person_plays_and_the_operator_reads(
         record, count = records[game_id], counts[player]
         # A busy machine may now and then leave a move to the core.
         assert (count["by_engine"] > 0) == (player == "trappy_uci")
-        rules = VARIANTS[variant].game
+        rules = VARIANTS[variant].rules
         goes_on = bool(rules.legal_moves(replay(rules, record["moves"].split())))
         assert goes_on == (resigns_after is not None)
         await _check_traps(daemon, game_id, told, by_engine=player == "trappy_uci")

@@ -649,6 +649,6 @@ def test_nothing_sticks_out(finished: Page) -> None:
 def test_the_lobby_remembers_the_game(finished: Page) -> None:
     game_id = finished.game_id
     finished.click(".brand")
-    finished.click(".recent a")
+    finished.click(".recent ul a")
     finished.find(".moment")
     assert finished.game_id == game_id

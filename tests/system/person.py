@@ -236,7 +236,7 @@ class Person:
                     colour = "white" if event["white"]["id"] == self.name.lower() else "black"
                     fen = event["initialFen"]
                     start = variant.start(None if fen == "startpos" else fen)
-                    more = {"side": variant.side(colour), "board": _Board(variant.game, start)}
+                    more = {"side": variant.side(colour), "board": _Board(variant.rules, start)}
                     event = event["state"]
                 if event["type"] == "gameState":
                     left_ms = event[f"{colour[0]}time"]

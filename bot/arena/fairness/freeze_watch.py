@@ -6,44 +6,29 @@ passed meanwhile, since timers run in the order of their times.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 BEAT_S = 1.0
 FROZEN_S = 5.0
 """A heartbeat later than this, in seconds, means a freeze rather than load."""
 
 
-class FreezeWatch:
-    """Reports each freeze when it is over.
+async def watch_freezes(
+    report: Callable[[float], object],
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> None:
+    """Report each freeze when it is over, until cancelled.
 
     Args:
-        tell: Called with the length of each freeze, in seconds.
+        report: Called with the length of each freeze, in seconds.
         clock: In seconds; goes on while the process does not.
+        sleep: Waits for some seconds.
     """
-
-    def __init__(self, tell: Callable[[float], object], clock: Callable[[], float] = time.monotonic) -> None:
-        self._tell = tell
-        self._clock = clock
-        self._last = clock()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def start(self) -> None:
-        """Start the heartbeat on the running loop."""
-        self._last = self._clock()
-        self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat_again)
-
-    def stop(self) -> None:
-        """Stop the heartbeat."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def beat(self) -> None:
-        """Check how long ago the last heartbeat was."""
-        at = self._clock()
-        silent_s, self._last = at - self._last, at
-        if silent_s > FROZEN_S:
-            self._tell(silent_s)
-
-    def _beat_again(self) -> None:
-        self.beat()
-        self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat_again)
+    last = clock()
+    while True:
+        await sleep(BEAT_S)
+        at = clock()
+        if at - last > FROZEN_S:
+            report(at - last)
+        last = at

@@ -1,6 +1,5 @@
 """Rating rules that prevent cheap rating gains.  No I/O."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.arena import glicko
@@ -37,25 +36,15 @@ def text_of(unrated: str | None) -> str | None:
     return None if unrated is None else _TEXTS[Unrated(unrated)]
 
 
-@dataclass(frozen=True, slots=True)
-class RatingRules:
-    """The owner's settings."""
+def weight_of(earlier: int, full_games: int) -> float:
+    """How much a game counts, from 0 to 1.
 
-    least_plies: int = 10
-    """Games with fewer moves, counted by sides, change no rating."""
-    window_h: float = 24.0
-    """Period in which earlier games of the same two players and their addresses matter."""
-    full_games: int = 5
-    """Games of a pair in a variant that count in full; each further one counts half the last."""
-
-    def weight(self, earlier: int) -> float:
-        """How much a game counts, from 0 to 1.
-
-        Args:
-            earlier: Rated games of the same two players in the variant, within the window.
-        """
-        weight: float = 0.5 ** max(0, earlier + 1 - self.full_games)
-        return weight if weight >= _LEAST_WEIGHT else 0.0
+    Args:
+        earlier: Rated games of the same two players in the variant, within `arena.rating_window_h`.
+        full_games: Those that count in full; each further one counts half the last.
+    """
+    weight: float = 0.5 ** max(0, earlier + 1 - full_games)
+    return weight if weight >= _LEAST_WEIGHT else 0.0
 
 
 def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:

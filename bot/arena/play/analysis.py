@@ -29,52 +29,52 @@ _FIRST_DEPTH = 2
 _TABLE_MB = 16
 
 
-def is_played(match: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
+def is_played(game: ReplayedGame, ply: int, running: Iterable[ReplayedGame]) -> bool:
     """Whether a rated game is currently at this position, so that an analysis would help its players.
 
     Args:
-        match: The game to analyse.
+        game: The game to analyse.
         ply: The number of moves, at most as many as it has.
         running: Games that are not over.
     """
-    asked = _on_board(match, _after(match, ply))
+    asked = _on_board(game, _after(game, ply))
     return any(
         each.record.rated
-        and each.variant.game_name == match.variant.game_name
+        and each.variant.game_name == game.variant.game_name
         and _on_board(each, each.position) == asked
         for each in running
     )
 
 
-def _on_board(match: ReplayedGame, position: Any) -> list[str]:
+def _on_board(game: ReplayedGame, position: Any) -> list[str]:
     """The board and the side to move.
 
     Ignores move counters and castling rights, which rarely change the best move.
     """
-    return match.variant.game.board_text(position).split()[:2]
+    return game.variant.rules.board_text(position).split()[:2]
 
 
-def _after(match: ReplayedGame, ply: int) -> Any:
-    start = match.variant.start(match.record.initial_fen)
-    return replay(match.variant.game, match.record.moves[:ply], start)
+def _after(game: ReplayedGame, ply: int) -> Any:
+    start = game.variant.start(game.record.initial_fen)
+    return replay(game.variant.rules, game.record.moves[:ply], start)
 
 
-def analyse(match: ReplayedGame, ply: int) -> Json:
+def analyse(game: ReplayedGame, ply: int) -> Json:
     """The best moves after some moves of a game, for the side to move; one call at a time.
 
     Args:
-        match: The game.
+        game: The game.
         ply: The number of moves, at most as many as it has.
     """
-    game, position = match.variant.game, _after(match, ply)
-    told: Json = {"ply": ply, "depth": 0, "toMove": game.sides[game.side_to_move(position)], "lines": []}
-    if not game.legal_moves(position):
+    rules, position = game.variant.rules, _after(game, ply)
+    told: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}
+    if not rules.legal_moves(position):
         return told
-    searcher = _searcher(game.name)
-    depth, found = _best(game, searcher, position)
+    searcher = _searcher(rules.name)
+    depth, found = _best(rules, searcher, position)
     return told | {
         "depth": depth,
-        "lines": [_line(game, searcher, position, move, score, depth) for move, score in found],
+        "lines": [_line(rules, searcher, position, move, score, depth) for move, score in found],
     }
 
 
@@ -83,15 +83,15 @@ def _searcher(game_name: str) -> Searcher:
     return make_searcher(game_name, _TABLE_MB)
 
 
-def _best(game: Game[Any], searcher: Searcher, position: Any) -> tuple[int, list[tuple[str, int]]]:
+def _best(rules: Game[Any], searcher: Searcher, position: Any) -> tuple[int, list[tuple[str, int]]]:
     """The depth that was reached, and the best moves there with their scores, best first."""
-    first = Profiler(game, searcher, position, TrapParams(), StopFlag())
+    first = Profiler(rules, searcher, position, TrapParams(), StopFlag())
     depth, candidates = _FIRST_DEPTH, first.plain(_FIRST_DEPTH, WITHIN_CENTI)
     stop = StopFlag()
     stop.set_node_limit(NODES)
-    profiler = Profiler(game, searcher, position, TrapParams(), stop)
+    profiler = Profiler(rules, searcher, position, TrapParams(), stop)
     try:
-        for deeper in range(_FIRST_DEPTH + 1, min(DEEPEST, game.deepest_search) + 1):
+        for deeper in range(_FIRST_DEPTH + 1, min(DEEPEST, rules.deepest_search) + 1):
             candidates, depth = profiler.plain(deeper, WITHIN_CENTI), deeper
     except Stopped:
         pass
@@ -100,24 +100,26 @@ def _best(game: Game[Any], searcher: Searcher, position: Any) -> tuple[int, list
 
 
 def _line(
-    game: Game[Any], searcher: Searcher, position: Any, text: str, score_centi: int, depth: int
+    rules: Game[Any], searcher: Searcher, position: Any, text: str, score_centi: int, depth: int
 ) -> Json:
-    move = game.parse_move(position, text)
+    move = rules.parse_move(position, text)
     line = {
         "move": text,
-        "squares": list(game.move_squares(move)),
-        "score": game.score_text(score_centi, position),
+        "squares": list(rules.move_squares(move)),
+        "score": rules.score_text(score_centi, position),
         "score_centi": score_centi,
     }
-    names, after = [game.move_name(position, move)], game.play(position, move)
+    names, after = [rules.move_name(position, move)], rules.play(position, move)
     stop = StopFlag()
     stop.set_node_limit(LINE_NODES)
     try:
-        rest = principal_variation(game, searcher, after, depth - 1, stop) if game.legal_moves(after) else ()
+        rest = (
+            principal_variation(rules, searcher, after, depth - 1, stop) if rules.legal_moves(after) else ()
+        )
     except Stopped:
         rest = ()
     for each in rest:
-        reply = game.parse_move(after, each)
-        names.append(game.move_name(after, reply))
-        after = game.play(after, reply)
+        reply = rules.parse_move(after, each)
+        names.append(rules.move_name(after, reply))
+        after = rules.play(after, reply)
     return line | {"names": names}

@@ -18,13 +18,13 @@ ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: 
 _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
 
 
-def formats_of(match: ReplayedGame) -> tuple[GameFormat, ...]:
+def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
     """The formats available for a game; none before its end, or without a move."""
-    if not (match.is_over and match.record.moves):
+    if not (game.is_over and game.record.moves):
         return ()
-    found = _FORMATS.get(match.variant.game_name, (GameFormat.TRANSCRIPT,))
+    found = _FORMATS.get(game.variant.game_name, (GameFormat.TRANSCRIPT,))
     # A transcript implies the usual start.
-    return found if match.record.initial_fen is None else found[:1]
+    return found if game.record.initial_fen is None else found[:1]
 
 
 def _kind(clock: Clock | None) -> str:
@@ -33,20 +33,20 @@ def _kind(clock: Clock | None) -> str:
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 
-def as_file(match: ReplayedGame, form: GameFormat, base_url: str) -> str:
+def as_file(game: ReplayedGame, form: GameFormat, base_url: str) -> str:
     """A finished game as text.
 
     Args:
-        match: The game.
+        game: The game.
         form: One of `formats_of`.
         base_url: The arena's address for people.
     """
-    return files.write(_record(match, base_url), form)
+    return files.write(_record(game, base_url), form)
 
 
-def _record(match: ReplayedGame, base_url: str) -> GameRecord:
-    record, clock, game = match.record, match.clock, match.variant.game
-    is_othello = match.variant.game_name == "othello"
+def _record(game: ReplayedGame, base_url: str) -> GameRecord:
+    record, clock, rules = game.record, game.clock, game.variant.rules
+    is_othello = game.variant.game_name == "othello"
     clock_text = ""
     if clock is not None:
         plain = f"{clock.initial_s}+{clock.increment_s}"
@@ -55,22 +55,22 @@ def _record(match: ReplayedGame, base_url: str) -> GameRecord:
     points = None
     if record.status != "aborted":
         points = 0.5 if record.winner is None else 1.0 - record.winner
-    is_by_rules = not game.legal_moves(match.position)
+    is_by_rules = not rules.legal_moves(game.position)
     start = (
-        None if record.initial_fen is None else game.position_text(match.variant.start(record.initial_fen))
+        None if record.initial_fen is None else rules.position_text(game.variant.start(record.initial_fen))
     )
     return GameRecord(
-        game=match.variant.game_name,
-        players=(match.players[0].name, match.players[1].name),
+        game=game.variant.game_name,
+        players=(game.players[0].name, game.players[1].name),
         start=start,
         moves=record.moves,
         points=points,
-        margin=black_margin(match.position) if is_othello and is_by_rules else None,
-        ending="" if is_by_rules or match.is_drawn_by_length else _ENDED_BY.get(record.status, ""),
+        margin=black_margin(game.position) if is_othello and is_by_rules else None,
+        ending="" if is_by_rules or game.is_drawn_by_length else _ENDED_BY.get(record.status, ""),
         event=f"{'rated' if record.rated else 'casual'} {_kind(clock)}",
-        place=f"{base_url}/game/{match.id}",
+        place=f"{base_url}/game/{game.id}",
         date=f"{record.created_at:%Y.%m.%d}",
         ratings=(float(record.ratings[0]), float(record.ratings[1])),
         clocks=(clock_text, clock_text),
-        tags=(("UTCTime", f"{record.created_at:%H:%M:%S}"), ("GameId", match.id)),
+        tags=(("UTCTime", f"{record.created_at:%H:%M:%S}"), ("GameId", game.id)),
     )

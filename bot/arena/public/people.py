@@ -1,9 +1,8 @@
 """The contents of players' pages and rankings, ready for templates and JSON.  No I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from markupsafe import Markup
 
@@ -37,94 +36,54 @@ Points = Sequence[tuple[datetime, int]]
 
 def title_of(variant: ArenaVariant) -> str:
     """A variant's name for people."""
-    return variant.game.title if variant.is_offered else variant.name
+    return variant.rules.title if variant.is_offered else variant.name
 
 
-@dataclass(frozen=True, slots=True)
-class ListedGame:
-    """One game in a player's list."""
+def listed_game(line: ArenaGameLine, side: int) -> Json:
+    """A game in the list of one of its players.
 
-    line: ArenaGameLine
-    side: int
-    """The player's."""
-
-    @property
-    def opponent(self) -> str:
-        return self.line.names[1 - self.side]
-
-    @property
-    def opponent_id(self) -> str:
-        return self.line.players[1 - self.side]
-
-    @property
-    def opponent_rating(self) -> str:
-        """With a question mark while it was provisional."""
-        mark = "?" if self.line.provisional[1 - self.side] else ""
-        return f"{self.line.ratings[1 - self.side]}{mark}"
-
-    @property
-    def variant(self) -> ArenaVariant:
-        return VARIANTS[self.line.variant]
-
-    @property
-    def title(self) -> str:
-        return title_of(self.variant)
-
-    @property
-    def side_name(self) -> str:
-        """``black``, ``red``."""
-        return self.variant.game.sides[self.side]
-
-    @property
-    def clock(self) -> str:
-        """For instance ``5+3``; empty: there was none."""
-        if self.line.initial_s is None or self.line.increment_s is None:
-            return ""
-        return show(Clock(self.line.initial_s, self.line.increment_s))
-
-    @property
-    def result(self) -> str:
-        """``win``, ``loss``, ``draw``, ``aborted`` or ``running``."""
-        if self.line.status == STARTED:
-            return "running"
-        if self.line.status == "aborted":
-            return "aborted"
-        if self.line.winner is None:
-            return "draw"
-        return "win" if self.line.winner == self.side else "loss"
-
-    @property
-    def diff(self) -> int | None:
-        """The change of the player's rating by the game."""
-        return None if self.line.diffs is None else self.line.diffs[self.side]
-
-    def to_json(self) -> Json:
-        """One row of a list in JSON."""
-        return {
-            "id": self.line.id,
-            "variant": wire.variant_json(self.variant),
-            "game": self.variant.game_name,
-            "title": self.title,
-            "rated": self.line.rated,
-            "clock": self.clock or None,
-            "side": self.side_name,
-            "opponent": {
-                "id": self.opponent_id,
-                "name": self.opponent,
-                "rating": self.line.ratings[1 - self.side],
-                "provisional": self.line.provisional[1 - self.side],
-            },
-            "result": self.result,
-            "ratingDiff": self.diff,
-            "createdAt": wire.millis(self.line.created_at),
-        }
+    Args:
+        line: The game.
+        side: The player's.
+    """
+    variant, other = VARIANTS[line.variant], 1 - side
+    clock = None
+    if line.initial_s is not None and line.increment_s is not None:
+        clock = show(Clock(line.initial_s, line.increment_s))
+    if line.status == STARTED:
+        result = "running"
+    elif line.status == "aborted":
+        result = "aborted"
+    elif line.winner is None:
+        result = "draw"
+    else:
+        result = "win" if line.winner == side else "loss"
+    return {
+        "id": line.id,
+        "variant": wire.variant_json(variant),
+        "game": variant.game_name,
+        "title": title_of(variant),
+        "rated": line.rated,
+        "clock": clock,
+        "side": variant.rules.sides[side],
+        "opponent": {
+            "id": line.players[other],
+            "name": line.names[other],
+            "rating": line.ratings[other],
+            "provisional": line.provisional[other],
+        },
+        "result": result,
+        "ratingDiff": None if line.diffs is None else line.diffs[side],
+        "createdAt": wire.millis(line.created_at),
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class GamePage:
     """A part of a player's list of games."""
 
-    games: tuple[ListedGame, ...]
+    games: tuple[Json, ...]
+    """Of `listed_game`."""
     before: str
     """Id of the last one if there are older ones, else empty."""
 
@@ -138,12 +97,12 @@ class GamePage:
             size: Games of a page.
         """
         shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
-        games = tuple(ListedGame(line, line.players.index(account_id)) for line in shown)
+        games = tuple(listed_game(line, line.players.index(account_id)) for line in shown)
         return cls(games, lines[size - 1].id if len(lines) > size else "")
 
     def to_json(self) -> Json:
         """The page in JSON."""
-        return {"games": [game.to_json() for game in self.games], "before": self.before or None}
+        return {"games": list(self.games), "before": self.before or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,11 +224,10 @@ class LeadersView:
     """The best players in one variant."""
 
     variant: ArenaVariant
-    ranked: tuple[RatedPlayer, ...]
-    others: tuple[RatedPlayer, ...]
+    ranked: tuple[Json, ...]
+    """Of `leader`."""
+    others: tuple[Json, ...]
     """Players whose ratings are still uncertain."""
-    ours: frozenset[str]
-    """Ids of our own bots."""
 
     variants = tuple(variant for variant in VARIANTS.values() if variant.is_offered)
 
@@ -277,26 +235,26 @@ class LeadersView:
     def title(self) -> str:
         return title_of(self.variant)
 
-    @staticmethod
-    def is_provisional(player: RatedPlayer) -> bool:
-        return player.deviation > PROVISIONAL_DEVIATION
-
     def to_json(self) -> Json:
         """The list in JSON."""
-        return {
-            "variant": wire.variant_json(self.variant),
-            "ranked": [self._row(each) for each in self.ranked],
-            "others": [self._row(each) for each in self.others],
-        }
+        variant = wire.variant_json(self.variant)
+        return {"variant": variant, "ranked": list(self.ranked), "others": list(self.others)}
 
-    def _row(self, player: RatedPlayer) -> dict[str, Any]:
-        return {
-            "id": player.account_id,
-            "name": player.name,
-            "bot": player.is_bot,
-            "ours": player.account_id in self.ours,
-            "rating": round(player.rating),
-            "rd": round(player.deviation),
-            "games": player.games,
-            "provisional": self.is_provisional(player),
-        }
+
+def leader(player: RatedPlayer, ours: Collection[str]) -> Json:
+    """A player on a ranking.
+
+    Args:
+        player: The player.
+        ours: Ids of our own bots.
+    """
+    return {
+        "id": player.account_id,
+        "name": player.name,
+        "bot": player.is_bot,
+        "ours": player.account_id in ours,
+        "rating": round(player.rating),
+        "rd": round(player.deviation),
+        "games": player.games,
+        "provisional": player.deviation > PROVISIONAL_DEVIATION,
+    }

@@ -6,12 +6,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from markupsafe import Markup
 
 from bot.base.colours import COLOURS
 from bot.charts.boards import board_shapes, board_svg
-from bot.charts.files import FONT, STYLE
+from bot.charts.files import FONT, SHAPES_STYLE, STYLE
 from bot.charts.markup import tag
 
 WIDTH, HEIGHT = 1200, 630
@@ -82,11 +83,15 @@ def _png(drawing: Markup) -> bytes:
 @cache
 def _variables() -> dict[str, str]:
     """Values of the style sheets' variables in the light theme, the first of each."""
-    found = _VARIABLE.findall(COLOURS.read_text("utf-8") + STYLE.read_text("utf-8"))
-    return dict(reversed(found))
+    return dict(reversed(_VARIABLE.findall(_texts(COLOURS, STYLE, SHAPES_STYLE))))
 
 
 @cache
 def _style() -> str:
     """The style sheet of charts and boards, with values instead of variables, which resvg does not know."""
-    return _USE.sub(lambda use: use[2] or _variables().get(use[1], ""), STYLE.read_text("utf-8"))
+    style = _texts(STYLE, SHAPES_STYLE)
+    return _USE.sub(lambda use: use[2] or _variables().get(use[1], ""), style)
+
+
+def _texts(*files: Path) -> str:
+    return "".join(each.read_text("utf-8") for each in files)

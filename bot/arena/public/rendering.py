@@ -63,8 +63,9 @@ def render(template: str, **values: Any) -> bytes:
     return _environment().get_template(template).render(**values).encode()
 
 
-def _day(value: datetime) -> Markup:
-    """A day, which the page's script formats for the reader's language."""
+def _day(at: datetime | int) -> Markup:
+    """A day, by a moment or its milliseconds, which the page's script formats for the reader's language."""
+    value = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 
 
@@ -72,33 +73,33 @@ def _signed(value: int) -> str:
     return f"{value:+d}".replace("-", "\N{MINUS SIGN}")
 
 
-def game_page(match: ReplayedGame, base_url: str) -> bytes:
+def game_page(game: ReplayedGame, base_url: str) -> bytes:
     """The arena's page for a game, with the metadata for link previews."""
     head = "".join(
         f'  <meta {_KEYS[name.partition(":")[0]]}="{name}" content="{html.escape(text)}">\n'
-        for name, text in _tags(match, base_url).items()
+        for name, text in _tags(game, base_url).items()
     )
     body = assets().body(INDEX)
-    title = f"<title>{html.escape(_names(match))} · Desdemona</title>".encode()
+    title = f"<title>{html.escape(_names(game))} · Desdemona</title>".encode()
     body = _TITLE.sub(lambda _: title, body, count=1)
     return body.replace(_HEAD_END, head.encode() + _HEAD_END, 1)
 
 
-def _names(match: ReplayedGame) -> str:
-    first, second = match.players
+def _names(game: ReplayedGame) -> str:
+    first, second = game.players
     return f"{first.name} against {second.name}"
 
 
-def _tags(match: ReplayedGame, base_url: str) -> dict[str, str]:
-    address = f"{base_url}/game/{match.id}"
-    title = f"{title_of(match.variant)}: {_names(match)}"
+def _tags(game: ReplayedGame, base_url: str) -> dict[str, str]:
+    address = f"{base_url}/game/{game.id}"
+    title = f"{title_of(game.variant)}: {_names(game)}"
     # While it runs, the board would be out of date wherever the picture is kept.
-    image = f"{address}/preview.png" if match.is_over else f"{base_url}/preview/{match.variant.key}"
+    image = f"{address}/preview.png" if game.is_over else f"{base_url}/preview/{game.variant.key}"
     return {
         "og:type": "website",
         "og:site_name": "Desdemona",
         "og:title": title,
-        "og:description": outcome(match),
+        "og:description": outcome(game),
         "og:url": address,
         "og:image": image,
         "og:image:type": "image/png",
@@ -108,14 +109,14 @@ def _tags(match: ReplayedGame, base_url: str) -> dict[str, str]:
     }
 
 
-def outcome(match: ReplayedGame) -> str:
+def outcome(game: ReplayedGame) -> str:
     """The state of a game in a sentence; while it runs, it does not say who is ahead."""
-    if not match.is_over:
+    if not game.is_over:
         return "The game is being played: watch it live."
-    record = match.record
+    record = game.record
     if record.status == "aborted":
         return "The game was aborted."
     moves = counted(len(record.moves), "move")
     if record.winner is None:
         return f"A draw after {moves}. Step through it, and see the traps."
-    return f"{match.players[record.winner].name} won after {moves}. Step through it, and see the traps."
+    return f"{game.players[record.winner].name} won after {moves}. Step through it, and see the traps."

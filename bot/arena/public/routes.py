@@ -10,18 +10,17 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.arena.accounts import Accounts
 from bot.arena.game import ReplayedGame
 from bot.arena.http import (
     GAME,
     ID,
     NOT_PUBLIC,
     STREAM_HEADERS,
-    WRITE_TIMEOUT_S,
     HttpError,
-    RequestGate,
     expire_silent,
+    send_stream,
 )
+from bot.arena.parts import ArenaParts
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
@@ -32,21 +31,22 @@ from bot.arena.public.people import (
     GamePage,
     LeadersView,
     PlayerView,
+    leader,
     trap_trends,
     variant_ratings,
 )
 from bot.arena.public.preview import preview
 from bot.arena.public.rendering import game_page, render
-from bot.arena.public.spectator_streams import Spectator, SpectatorStreams
+from bot.arena.public.spectator_streams import SpectatorStreams
 from bot.arena.public.spectator_view import spectator_view
-from bot.arena.referee import NotFound, Referee
+from bot.arena.referee import NotFound
+from bot.arena.streams import Stream, line_of
 from bot.arena.traffic.assets import assets
 from bot.arena.traffic.budgets import PER_PLY
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import VARIANTS, ArenaVariant
 from storage.arena.accounts import AccountRecord, ArenaAccess
-from storage.database import Database
 from storage.evidence.queries.arena_people import (
     ArenaGameLine,
     arena_ratings,
@@ -68,45 +68,13 @@ _FORMATS = {ending: form for form, ending in ENDINGS.items()}
 class PublicRoutes:
     """Handlers for visitors without an account."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        gate: RequestGate,
-        accounts: Accounts,
-        referee: Referee,
-        base_url: Callable[[], str],
-        site: str,
-        is_public: bool,
-        keep_alive_s: float,
-        first_move_s: float,
-        is_standing: Callable[[], bool],
-    ) -> None:
-        """
-        Args:
-            database: The arena's.
-            gate: Admits requests.
-            accounts: The arena's accounts.
-            referee: Its games.
-            base_url: The arena's address for people.
-            site: The arena's name in the records of our own accounts.
-            is_public: Whether games are for everybody.
-            keep_alive_s: Seconds between the keep-alives of a stream.
-            first_move_s: Longest time for each side's first move.
-            is_standing: Whether an outage stops the clocks.
-        """
-        self._database = database
-        self._gate = gate
-        self._accounts = accounts
-        self._referee = referee
-        self._base_url = base_url
-        self._site = site
-        self._is_public = is_public
-        self._keep_alive_s = keep_alive_s
-        self._first_move_s = first_move_s
-        self._is_standing = is_standing
-        self.spectators = SpectatorStreams(self._told, keep_alive_s, referee.clock)
-        """The spectators."""
+    def __init__(self, parts: ArenaParts) -> None:
+        self._parts = parts
+        self._gate = parts.gate
+        self._accounts = parts.accounts
+        self._referee = parts.referee
+        self._is_public = parts.config.public_games
+        self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
             _KEPT_BYTES, lambda answer: len(answer.body)
         )
@@ -132,23 +100,23 @@ class PublicRoutes:
     # --- One game ---------------------------------------------------------------------------------------
 
     async def game(self, request: web.Request) -> web.StreamResponse:
-        match = None
+        game = None
         if self._is_public and _IS_ID.fullmatch(request.match_info["game"]):
             with suppress(NotFound):  # the page says so, too; or it is a challenge that waits
-                match = await self._referee.find(request.match_info["game"])
-        if match is None:
+                game = await self._referee.find(request.match_info["game"])
+        if game is None:
             response = await assets().page(request)
             if self._is_public and response.status == 200:
                 response.set_status(404)
             return response
-        key = ("page", match.record.status, match.id, self._accounts.edition)
-        make = partial(self._answers.in_thread, _page_answer, match, self._base_url())
+        key = ("page", game.record.status, game.id, self._accounts.edition)
+        make = partial(self._answers.in_thread, _page_answer, game, self._parts.base_url)
         return (await self._answers.get(key, make)).send(request)
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
-        match = await self._finished(request)
-        make = partial(self._answers.in_thread, _drawn, match)
-        answer = await self._answers.get(("preview", match.id), make)
+        game = await self._finished(request)
+        make = partial(self._answers.in_thread, _drawn, game)
+        answer = await self._answers.get(("preview", game.id), make)
         return answer.send(request, _FOR_A_DAY)
 
     async def start_preview(self, request: web.Request) -> web.StreamResponse:
@@ -159,57 +127,40 @@ class PublicRoutes:
         return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
-        match = await self._finished(request)
+        game = await self._finished(request)
         ending = request.match_info["form"]
         form = _FORMATS[ending]
-        if form not in formats_of(match):
-            raise NotFound(f"A game of {match.variant.game.title} has no {form.value.upper()} here")
-        await self._gate.charge(request, PER_PLY * len(match.record.moves))
-        response = web.Response(text=await self._answers.in_thread(as_file, match, form, self._base_url()))
-        response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{match.id}.{ending}"'
+        if form not in formats_of(game):
+            raise NotFound(f"A game of {game.variant.rules.title} has no {form.value.upper()} here")
+        await self._gate.charge(request, PER_PLY * len(game.record.moves))
+        response = web.Response(text=await self._answers.in_thread(as_file, game, form, self._parts.base_url))
+        response.headers["Content-Disposition"] = f'attachment; filename="desdemona-{game.id}.{ending}"'
         return response
 
     async def watch(self, request: web.Request) -> web.StreamResponse:
         """Stream a game as it is played; a finished game is sent once."""
         self._require_public()
-        match = await self._referee.find(request.match_info["game"])
-        if match.is_over:
-            body = self.spectators.line(match).plain
-            return web.Response(body=body, headers=STREAM_HEADERS)
-        transport = request.transport
-        if transport is None:
-            raise ConnectionResetError
+        game = await self._referee.find(request.match_info["game"])
+        if game.is_over:
+            return web.Response(body=line_of(self._spectator_view(game)), headers=STREAM_HEADERS)
         expire_silent(request)
-        response = web.StreamResponse(headers=STREAM_HEADERS)
-        spectator = Spectator(transport, is_chunked=request.version >= (1, 1))
-        leave = self._gate.open_spectator_stream(request, spectator)
+        stream = Stream(backlog=1)
+        leave = self._gate.open_stream(request, None, stream, "watch")
         try:
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
-                await response.prepare(request)
-                spectator.seen = line = self.spectators.line(match)
-                await response.write(line.plain)
-            self.spectators.join(match, spectator)
-            self.spectators.catch_up(await self._referee.find(match.id))
-            await spectator.ended.wait()
-            async with asyncio.timeout(WRITE_TIMEOUT_S):
-                await response.write_eof()
-        except ConnectionError:
-            pass  # the client has gone
-        except TimeoutError:
-            transport.abort()
+            self.spectators.join(game, stream)
+            return await send_stream(request, stream, keep_alive_s=self._parts.config.keep_alive_s)
         finally:
-            self.spectators.leave(match.id, spectator)
+            self.spectators.leave(game.id, stream)
             leave()
-        return response
 
-    def _told(self, match: ReplayedGame) -> dict[str, Any]:
+    def _spectator_view(self, game: ReplayedGame) -> dict[str, Any]:
         return spectator_view(
-            match,
+            game,
             self._referee.clock(),
-            self._first_move_s,
-            self._keep_alive_s,
-            files=[ENDINGS[form] for form in formats_of(match)],
-            is_standing=self._is_standing(),
+            self._parts.config.first_move_s,
+            self._parts.config.keep_alive_s,
+            files=[ENDINGS[form] for form in formats_of(game)],
+            is_standing=self._parts.time.is_standing,
         )
 
     def _require_public(self) -> None:
@@ -218,10 +169,10 @@ class PublicRoutes:
 
     async def _finished(self, request: web.Request) -> ReplayedGame:
         self._require_public()
-        match = await self._referee.find(request.match_info["game"])
-        if not match.is_over:
+        game = await self._referee.find(request.match_info["game"])
+        if not game.is_over:
             raise HttpError(403, "This is available when the game is over")
-        return match
+        return game
 
     # --- Players ----------------------------------------------------------------------------------------
 
@@ -236,13 +187,13 @@ class PublicRoutes:
             points: dict[str, list[tuple[datetime, int]]] = {}
             lines: list[ArenaGameLine] = []
             replies: ReplyTable | None = None
-            async with self._database.read() as session:
+            async with self._parts.database.read() as session:
                 if self._is_public:
                     lines = await list_arena_games(session, account.id, GAMES + 1, before)
                 if not before:  # later pages have the list alone
                     points = await arena_ratings(session, account.id)
                 if not before and self._is_public:
-                    replies = await replies_to_us(session, self._site, account.id)
+                    replies = await replies_to_us(session, self._parts.site, account.id)
             online = self._referee.is_online(account.id)
             running = self._referee.games_of(account.id) if self._is_public else []
 
@@ -255,9 +206,10 @@ class PublicRoutes:
                     is_first=not before,
                     is_ours=account.id in self._gate.embedded,
                     is_online=online,
-                    games_on=tuple(match.id for match in running),
+                    games_on=tuple(game.id for game in running),
                 )
-                return CachedResponse.of(render("player.html", view=view, base_url=self._base_url()), _HTML)
+                page = render("player.html", view=view, base_url=self._parts.base_url)
+                return CachedResponse.of(page, _HTML)
 
             return await self._answers.in_thread(drawn)
 
@@ -288,7 +240,7 @@ class PublicRoutes:
 
     async def _page(self, request: web.Request, account: AccountRecord) -> GamePage:
         before = _before(request)
-        async with self._database.read() as session:
+        async with self._parts.database.read() as session:
             lines = await list_arena_games(session, account.id, GAMES + 1, before)
         return GamePage.of(account.id, lines, GAMES)
 
@@ -317,10 +269,11 @@ class PublicRoutes:
 
         async def make() -> CachedResponse:
             spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MOST_DEVIATION))
-            async with self._database.read() as session:
+            async with self._parts.database.read() as session:
                 ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
                 others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
-            view = LeadersView(variant, tuple(ranked), tuple(others), frozenset(self._gate.embedded))
+            lists = (tuple(leader(each, self._gate.embedded) for each in part) for part in (ranked, others))
+            view = LeadersView(variant, *lists)
             return await self._answers.in_thread(form, view)
 
         key = ("leaders", form.__name__, variant.key, self._span(), self._accounts.edition)
@@ -342,15 +295,15 @@ def _before(request: web.Request) -> str:
     return wanted if _IS_ID.fullmatch(wanted) else ""
 
 
-def _page_answer(match: ReplayedGame, base_url: str) -> CachedResponse:
-    return CachedResponse.of(game_page(match, base_url), _HTML)
+def _page_answer(game: ReplayedGame, base_url: str) -> CachedResponse:
+    return CachedResponse.of(game_page(game, base_url), _HTML)
 
 
-def _drawn(match: ReplayedGame) -> CachedResponse:
-    rows = match.variant.game.board_rows(match.position)
-    return CachedResponse.of(preview(match.variant.game_name, rows, match.last_squares), "image/png")
+def _drawn(game: ReplayedGame) -> CachedResponse:
+    rows = game.variant.rules.board_rows(game.position)
+    return CachedResponse.of(preview(game.variant.game_name, rows, game.last_squares), "image/png")
 
 
 def _drawn_start(variant: ArenaVariant) -> CachedResponse:
-    rows = variant.game.board_rows(variant.start(None))
+    rows = variant.rules.board_rows(variant.start(None))
     return CachedResponse.of(preview(variant.game_name, rows), "image/png")

@@ -16,7 +16,7 @@ _STATE = ("wtime", "btime", "winc", "binc", "status", "winner")
 
 
 def spectator_view(
-    match: ReplayedGame,
+    game: ReplayedGame,
     now: float,
     first_move_s: float,
     keep_alive_s: float,
@@ -29,45 +29,45 @@ def spectator_view(
     The keys are those of a player's `gameFull` with the view of the page.
 
     Args:
-        match: The game.
+        game: The game.
         now: The arena's time.
         first_move_s: Longest time for each side's first move.
         keep_alive_s: Seconds between the keep-alives of a quiet stream.
         files: Forms in which the finished game can be fetched.
         is_standing: Whether an outage stops the clocks.
     """
-    full = wire.game_full(match, now, first_move_s)
+    full = wire.game_full(game, now, first_move_s)
     shown = {key: full[key] for key in _FULL if key in full}
     for colour in ("white", "black"):
         shown[colour] = {key: full[colour][key] for key in _PLAYER if key in full[colour]}
     state = {key: full["state"][key] for key in _STATE if key in full["state"]}
-    state["view"] = _view(match, is_standing=is_standing)
+    state["view"] = _view(game, is_standing=is_standing)
     told: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
-    return told | ({"files": list(files)} if match.is_over else {})
+    return told | ({"files": list(files)} if game.is_over else {})
 
 
-def _view(match: ReplayedGame, *, is_standing: bool) -> Json:
-    game, record = match.variant.game, match.record
+def _view(game: ReplayedGame, *, is_standing: bool) -> Json:
+    rules, record = game.variant.rules, game.record
     shown: Json = {
-        **views.board(match.variant, match.position),
-        "game": game.name,
-        "title": game.title,
-        "sides": list(game.sides),
-        "colours": dict(zip(game.sides, match.variant.colours, strict=True)),
-        "lastSquares": list(match.last_squares),
+        **views.board(game.variant, game.position),
+        "game": rules.name,
+        "title": rules.title,
+        "sides": list(rules.sides),
+        "colours": dict(zip(rules.sides, game.variant.colours, strict=True)),
+        "lastSquares": list(game.last_squares),
         "moves": list(record.moves),
-        "names": list(match.names),
+        "names": list(game.names),
         "legal": [],
     }
     if is_standing:
         shown["clocksStand"] = True
-    if not match.is_over and not any(map(game.move_squares, game.legal_moves(match.position))):
+    if not game.is_over and not any(map(rules.move_squares, rules.legal_moves(game.position))):
         shown["mustPass"] = True
-    if match.is_over:
+    if game.is_over:
         diffs = record.rating_diffs
         shown |= {
             "toMove": None,
-            "ending": match.ending,
-            "ratingDiffs": None if diffs is None else dict(zip(game.sides, diffs, strict=True)),
+            "ending": game.ending,
+            "ratingDiffs": None if diffs is None else dict(zip(rules.sides, diffs, strict=True)),
         }
     return shown

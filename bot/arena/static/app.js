@@ -39,7 +39,7 @@ function open() {
   document.title = "Desdemona";
   const id = gameInAddress();
   const main = byId("main");
-  const context = { go, showLink, showWho, watch, askName };
+  const context = { go, showLink, watch, askName };
   // Anybody who is not a player of the game watches it; where that is not allowed, the lobby requests a name.
   function watch() {
     screen?.close();
@@ -52,8 +52,8 @@ function open() {
     screen.open();
   }
   if (id && !session.person) return watch();
-  if (location.pathname === "/history") screen = new HistoryScreen(main, context);
-  else if (location.pathname === "/train") screen = new TrainScreen(main, context, new URLSearchParams(location.search));
+  if (location.pathname === "/history") screen = new HistoryScreen(main);
+  else if (location.pathname === "/train") screen = new TrainScreen(main, new URLSearchParams(location.search));
   else screen = id ? new GameScreen(main, context, id) : new Lobby(main, context, null);
   screen.open();
   return undefined;

@@ -14,7 +14,9 @@ from pathlib import Path
 from aiohttp import web
 
 from bot.arena.traffic.cached_response import CachedResponse
+from bot.arena.variants import VARIANTS
 from bot.base.colours import COLOURS
+from bot.charts.boards import board_shapes
 from bot.charts.files import CHART_FILES
 
 STATIC = Path(__file__).parents[1] / "static"
@@ -24,8 +26,11 @@ HEADER = "header.html"
 """The header that every page includes."""
 FOR_EVER = "public, max-age=31536000, immutable"
 _WITH_NAMES = {".html", ".js", ".css"}  # files that name others
+_DRAWN = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
+"""Games whose pieces and boards the page draws."""
 _LANGUAGES = "languages/"
 _HEADER_PLACE = b"<!-- header.html -->"
+_SHAPES_PLACE = b"<!-- shapes -->"
 _NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
@@ -46,6 +51,7 @@ class Assets:
         if name == INDEX:
             data = data.replace(_NO_LANGUAGES, self.languages)
             data = data.replace(_HEADER_PLACE, self._header.strip())
+            data = data.replace(_SHAPES_PLACE, board_shapes(_DRAWN).encode())
         content_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if Path(name).suffix in _WITH_NAMES:
             data = data.replace(f'"{PREFIX}'.encode(), f'"{PREFIX}{self.tag}/'.encode())

@@ -7,6 +7,8 @@ quota.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.base.config import ArenaConfig
+
 
 @dataclass(frozen=True, slots=True)
 class QuotaEntry:
@@ -20,39 +22,31 @@ class QuotaEntry:
     The address is empty if it is unknown or does not count."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameQuota:
-    """The limits, in games and unanswered challenges."""
+def quota_refusal(
+    config: ArenaConfig, taken: Iterable[QuotaEntry], account_id: str, address: str, program_id: str | None
+) -> str | None:
+    """Why an account may not start another game or challenge; None if it may.
 
-    per_account: int
-    per_address: int
-    per_opponent: int
-    """Against the same program, for an account and its address together."""
-
-    def refusal(
-        self, taken: Iterable[QuotaEntry], account_id: str, address: str, program_id: str | None
-    ) -> str | None:
-        """Why an account may not start another game or challenge; None if it may.
-
-        Args:
-            taken: The games and the waiting challenges.
-            account_id: The caller.
-            address: The caller's address; if it is empty, no limit applies.
-            program_id: The opponent, if it is a program.
-        """
-        if not address:
-            return None
-        by_account = by_address = with_it = 0
-        for place in taken:
-            is_own = any(account_id == holder for holder, _ in place.holders)
-            is_near = any(address == where for _, where in place.holders)
-            by_account += is_own
-            by_address += is_near
-            with_it += (is_own or is_near) and program_id in place.players
-        if by_account >= self.per_account:
-            return f"You already have {self.per_account} games and unanswered challenges"
-        if by_address >= self.per_address:
-            return f"Your address already has {self.per_address} games and unanswered challenges"
-        if with_it >= self.per_opponent:
-            return f"Your address already has {self.per_opponent} games or challenges with this opponent"
+    Args:
+        config: The limits; those against one program count for an account and its address together.
+        taken: The games and the waiting challenges.
+        account_id: The caller.
+        address: The caller's address; if it is empty, no limit applies.
+        program_id: The opponent, if it is a program.
+    """
+    if not address:
         return None
+    by_account = by_address = with_it = 0
+    for place in taken:
+        is_own = any(account_id == holder for holder, _ in place.holders)
+        is_near = any(address == where for _, where in place.holders)
+        by_account += is_own
+        by_address += is_near
+        with_it += (is_own or is_near) and program_id in place.players
+    if by_account >= config.games_per_account:
+        return f"You already have {config.games_per_account} games and unanswered challenges"
+    if by_address >= config.games_per_address:
+        return f"Your address already has {config.games_per_address} games and unanswered challenges"
+    if with_it >= config.games_per_opponent:
+        return f"Your address already has {config.games_per_opponent} games or challenges with this opponent"
+    return None

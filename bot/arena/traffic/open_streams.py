@@ -8,15 +8,10 @@ its kind.  All others (anonymous clients, further tabs) can be closed at the lim
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
 
 from aiohttp import web
 
-
-class OpenStream(Protocol):
-    """A stream that can be ended."""
-
-    def close(self) -> None: ...
+from bot.arena.streams import Stream
 
 
 class Priority(IntEnum):
@@ -33,7 +28,7 @@ class Priority(IntEnum):
 class OpenStreamEntry:
     """An open stream and its reader."""
 
-    stream: OpenStream
+    stream: Stream
     account_id: str
     """Empty for spectators."""
     address: str
@@ -41,13 +36,13 @@ class OpenStreamEntry:
     """Streams of one account and kind carry the same messages."""
     protocol: web.RequestHandler
 
-    def cut(self) -> None:
-        """Close it at once, even if the client does not read."""
-        self.stream.close()
-        transport = self.protocol.transport
-        self.protocol.force_close()
-        if transport is not None:
-            transport.abort()
+
+def cut(connection: web.RequestHandler) -> None:
+    """Close a connection at once, even if its client does not read what it was sent."""
+    transport = connection.transport
+    connection.force_close()
+    if transport is not None:
+        transport.abort()
 
 
 class OpenStreams:
@@ -63,7 +58,7 @@ class OpenStreams:
         self._per_account = per_account
         self._per_address = per_address
         self._priority = priority
-        self._open: dict[OpenStream, OpenStreamEntry] = {}
+        self._open: dict[Stream, OpenStreamEntry] = {}
 
     def admit(self, listening: OpenStreamEntry) -> bool:
         """Add a stream; at the limit, one that is not needed is closed instead.
@@ -82,7 +77,7 @@ class OpenStreams:
         self._open[listening.stream] = listening
         return True
 
-    def release(self, stream: OpenStream) -> None:
+    def release(self, stream: Stream) -> None:
         """Remove a stream that has ended; a second call does nothing."""
         self._open.pop(stream, None)
 
@@ -105,6 +100,7 @@ class OpenStreams:
             is_surplus = priority is Priority.PLAYER and newest[each.account_id, each.kind] is not each
             if priority is Priority.ANONYMOUS or is_surplus:
                 self.release(each.stream)
-                each.cut()
+                each.stream.close()
+                cut(each.protocol)
                 return True
         return False

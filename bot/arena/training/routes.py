@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from bot.arena.http import HttpError, RequestGate, as_text, fields
-from bot.arena.referee import Referee
+from bot.arena.http import HttpError, as_text, fields
+from bot.arena.parts import ArenaParts
 from bot.arena.traffic.assets import assets
 from bot.arena.training.trainer import ReplyTrainer
 from bot.arena.variants import VARIANTS
@@ -15,9 +15,9 @@ GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 class TrainingRoutes:
     """Handlers for all visitors; only people with an account get ratings."""
 
-    def __init__(self, *, gate: RequestGate, referee: Referee, trainer: ReplyTrainer) -> None:
-        self._gate = gate
-        self._referee = referee
+    def __init__(self, parts: ArenaParts, trainer: ReplyTrainer) -> None:
+        self._gate = parts.gate
+        self._referee = parts.referee
         self._trainer = trainer
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -35,14 +35,14 @@ class TrainingRoutes:
         account_id = await self._trainee(request)
         seen = [each for each in request.query.get("seen", "").split(",") if each]
         if game_id := request.query.get("from"):
-            match = await self._referee.find(game_id)
-            if not match.is_over:
+            game = await self._referee.find(game_id)
+            if not game.is_over:
                 raise HttpError(403, "There is something to find when the game is over")
-            return web.json_response(await self._trainer.of_game(account_id, match.id, seen))
-        game = request.query.get("game", GAMES[0])
-        if game not in GAMES:
-            raise HttpError(400, f"There is no game {game!r:.40}; there are {', '.join(GAMES)}")
-        return web.json_response(await self._trainer.next(account_id, game, seen))
+            return web.json_response(await self._trainer.of_game(account_id, game.id, seen))
+        game_name = request.query.get("game", GAMES[0])
+        if game_name not in GAMES:
+            raise HttpError(400, f"There is no game {game_name!r:.40}; there are {', '.join(GAMES)}")
+        return web.json_response(await self._trainer.next(account_id, game_name, seen))
 
     async def answer(self, request: web.Request) -> web.Response:
         body = await fields(request)

@@ -17,7 +17,6 @@ from tests.code_map import ROOT, sources, tree_of
 STATIC = ROOT / "bot" / "arena" / "static"
 LANGUAGES = STATIC / "languages"
 TEMPLATES = ROOT / "bot" / "arena" / "public" / "templates"
-SERVER = STATIC / "common" / "server_sentences.js"
 DEFINES = STATIC / "common" / "language.js"
 _STRING = r'"((?:[^"\\\n]|\\.)*)"'
 _SAY = re.compile(rf"(?<![\w.#])say(?:Parts)?\(\s*{_STRING}")
@@ -107,8 +106,8 @@ def _said_in(text: str) -> tuple[list[str], list[str]]:
 
 
 def of_server() -> list[str]:
-    """The server's sentences that the page translates."""
-    return list(map(_unquoted, re.findall(rf"(?m)^  {_STRING},$", SERVER.read_text())))
+    """The server's sentences that some catalogue has, so that all must have them."""
+    return list({each: None for path in LANGUAGES.glob("*.json") for each in _catalogue(path)["server"]})
 
 
 def written_by_server() -> set[str]:
@@ -137,8 +136,14 @@ def _unquoted(text: str) -> str:
 
 
 def catalogues() -> dict[str, dict[str, Any]]:
-    """The catalogues by the tag of their language."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(LANGUAGES.glob("*.json"))}
+    """The catalogues by the tag of their language, with the server's sentences among the page's."""
+    found = {path.stem: _catalogue(path) for path in sorted(LANGUAGES.glob("*.json"))}
+    return {tag: each | {"sentences": each["server"] | each["sentences"]} for tag, each in found.items()}
+
+
+def _catalogue(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 def faults(sentences: dict[str, Any]) -> list[str]:
@@ -178,7 +183,7 @@ def _places(text: str) -> set[str]:
 def main() -> None:
     """Print the faults of all catalogues, and what no catalogue can translate yet."""
     for path in scripts():
-        if path not in (SERVER, DEFINES):
+        if path != DEFINES:
             for each in unsaid(path.read_text()):
                 sys.stdout.write(f"{path.relative_to(STATIC)}: in no catalogue: {each}\n")
     for tag, catalogue in catalogues().items():

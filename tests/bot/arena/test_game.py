@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.arena import game as rules
-from bot.arena.game import ArenaRefusal, ReplayedGame, StaleBoard
+from bot.arena.game import ArenaRefusal, Instant, ReplayedGame, StaleBoard
 from bot.arena.public.downloads import as_file
 from bot.arena.variants import VARIANTS, ArenaVariant
 from engine.formats.files import GameFormat
@@ -49,7 +49,7 @@ def match(moves: str = "", *, variant: ArenaVariant = VARIANTS["othello"], **fie
 
 def play(game: ReplayedGame, moves: str, now: float = 100.0) -> ReplayedGame:
     for move in moves.split():
-        game = rules.move(game, game.to_move, move, now=now, at=AT)
+        game = rules.move(game, game.to_move, move, when=Instant(now, AT))
     return game
 
 
@@ -64,7 +64,7 @@ def test_clocks_start_after_both_first_moves() -> None:
 
 def test_a_move_that_arrived_before_the_others_was_applied_gains_no_time() -> None:
     game = play(match("f5 d6"), "c3", now=105.0)
-    early = rules.move(game, 1, "d3", now=103.0, at=AT)
+    early = rules.move(game, 1, "d3", when=Instant(103.0, AT))
     assert early.record.remaining_ms == (57_000, 62_000)
     # And the other side is not charged for the time before its turn.
     assert early.remaining_ms(106.0) == (56_000, 62_000)
@@ -74,15 +74,15 @@ def test_time_runs_out() -> None:
     game = match("f5 d6")
     assert game.deadline(30.0) == 160.0
     with pytest.raises(ArenaRefusal, match="time is up"):
-        rules.move(game, 0, "c3", now=160.0, at=AT)
-    over = rules.run_out(game, now=160.0, at=AT)
+        rules.move(game, 0, "c3", when=Instant(160.0, AT))
+    over = rules.run_out(game, when=Instant(160.0, AT))
     assert (over.record.status, over.record.winner, over.record.remaining_ms) == ("outoftime", 1, (0, 60_000))
 
 
 def test_a_first_move_that_never_comes() -> None:
     assert match("f5").deadline(30.0) == 130.0
     assert match("f5").deadline(0.0) is None
-    over = rules.run_out(match("f5"), now=130.0, at=AT)
+    over = rules.run_out(match("f5"), when=Instant(130.0, AT))
     assert (over.record.status, over.record.winner, over.record.ended_at) == ("aborted", None, AT)
 
 
@@ -103,14 +103,14 @@ def test_without_a_clock_a_move_may_take_a_day() -> None:
 )
 def test_moves_that_are_refused(side: int, move: str, error: str) -> None:
     with pytest.raises(ArenaRefusal, match=error):
-        rules.move(match(), side, move, now=100.0, at=AT)
+        rules.move(match(), side, move, when=Instant(100.0, AT))
 
 
 def test_a_move_on_a_stale_board() -> None:
     for ply in (0, 2, -1):
         with pytest.raises(StaleBoard, match="the game is at 1"):
-            rules.move(match("f5"), 1, "d6", now=100.0, at=AT, ply=ply)
-    assert rules.move(match("f5"), 1, "d6", now=100.0, at=AT, ply=1).record.moves == ("f5", "d6")
+            rules.move(match("f5"), 1, "d6", when=Instant(100.0, AT), ply=ply)
+    assert rules.move(match("f5"), 1, "d6", when=Instant(100.0, AT), ply=1).record.moves == ("f5", "d6")
 
 
 def test_a_game_ends_by_its_rules() -> None:
@@ -122,24 +122,24 @@ def test_a_game_ends_by_its_rules() -> None:
     assert (won.record.status, won.record.winner) == ("variantEnd", 0)
     for step in (rules.abort, rules.run_out):
         with pytest.raises(ArenaRefusal, match="already over"):
-            step(over, now=100.0, at=AT)
+            step(over, when=Instant(100.0, AT))
     with pytest.raises(ArenaRefusal, match="already over"):
-        rules.move(over, 1, "a1", now=100.0, at=AT)
+        rules.move(over, 1, "a1", when=Instant(100.0, AT))
 
 
 def test_abort_and_resign() -> None:
-    assert rules.abort(match("f5"), now=100.0, at=AT).record.status == "aborted"
-    assert rules.resign(match("f5"), 1, now=100.0, at=AT).record.status == "aborted"
+    assert rules.abort(match("f5"), when=Instant(100.0, AT)).record.status == "aborted"
+    assert rules.resign(match("f5"), 1, when=Instant(100.0, AT)).record.status == "aborted"
     with pytest.raises(ArenaRefusal, match="no longer be aborted"):
-        rules.abort(match("f5 d6"), now=100.0, at=AT)
-    over = rules.resign(match("f5 d6"), 1, now=110.0, at=AT)
+        rules.abort(match("f5 d6"), when=Instant(100.0, AT))
+    over = rules.resign(match("f5 d6"), 1, when=Instant(110.0, AT))
     assert (over.record.status, over.record.winner) == ("resign", 0)
     assert over.record.remaining_ms == (50_000, 60_000)
 
 
 def test_draw_offers() -> None:
     def answer(game: ReplayedGame, side: int, yes: bool) -> ReplayedGame:
-        return rules.answer_draw(game, side, yes=yes, now=100.0, at=AT)
+        return rules.answer_draw(game, side, yes=yes, when=Instant(100.0, AT))
 
     game = match("f5 d6")
     offered = answer(game, 0, True)
@@ -152,15 +152,15 @@ def test_draw_offers() -> None:
     with pytest.raises(ArenaRefusal, match="too early"):
         answer(match("f5"), 1, True)
     # An offer survives the offerer's own move and lapses with the other's.
-    moved = rules.move(game, 0, "c3", now=100.0, at=AT, draw=True)
+    moved = rules.move(game, 0, "c3", when=Instant(100.0, AT), draw=True)
     assert moved.record.draw_offers == (True, False)
     assert play(moved, "d3").record.draw_offers == (False, False)
-    assert rules.move(moved, 1, "d3", now=100.0, at=AT, draw=True).record.status == "draw"
+    assert rules.move(moved, 1, "d3", when=Instant(100.0, AT), draw=True).record.status == "draw"
 
 
 def test_takebacks() -> None:
     def answer(game: ReplayedGame, side: int, yes: bool) -> ReplayedGame:
-        return rules.answer_takeback(game, side, yes=yes, now=110.0, at=AT)
+        return rules.answer_takeback(game, side, yes=yes, when=Instant(110.0, AT))
 
     game = match("f5 d6 c3")
     asked = answer(game, 0, True)
@@ -169,7 +169,7 @@ def test_takebacks() -> None:
     assert play(asked, "d3").record.takeback_offers == (False, False)
     back = answer(asked, 1, True)
     assert back.record.moves == ("f5", "d6")
-    assert back.position == replay(VARIANTS["othello"].game, ["f5", "d6"])
+    assert back.position == replay(VARIANTS["othello"].rules, ["f5", "d6"])
     assert back.last_squares == ("d6",)
     assert back.record.remaining_ms == (60_000, 50_000)
     # On one's own turn, both the last move and the one before it are taken back.
@@ -190,7 +190,7 @@ def test_takebacks() -> None:
 
 def test_a_repeated_takeback_takes_back_no_more() -> None:
     def answer(game: ReplayedGame, side: int, ply: int) -> ReplayedGame:
-        return rules.answer_takeback(game, side, yes=True, now=110.0, at=AT, ply=ply)
+        return rules.answer_takeback(game, side, yes=True, when=Instant(110.0, AT), ply=ply)
 
     game = match("f5 d6 c3 d3 c4")
     asked = answer(game, 0, 4)
@@ -213,7 +213,7 @@ def long_walk() -> ReplayedGame:
 
 def test_a_takeback_in_a_long_game_replays_a_few_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     game = long_walk()
-    rules_of_chess, played = type(game.variant.game), list[str]()
+    rules_of_chess, played = type(game.variant.rules), list[str]()
     parse = rules_of_chess.parse_move
 
     def count(rules: Any, position: Any, text: str) -> Any:
@@ -225,7 +225,7 @@ def test_a_takeback_in_a_long_game_replays_a_few_moves(monkeypatch: pytest.Monke
     while left > 2:
         side = 1 - game.to_move
         for answerer in (side, 1 - side):
-            game = rules.answer_takeback(game, answerer, yes=True, now=110.0, at=AT)
+            game = rules.answer_takeback(game, answerer, yes=True, when=Instant(110.0, AT))
         left -= 1
         assert len(played) <= 16
         played.clear()
@@ -249,7 +249,9 @@ def test_a_game_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
         play(over, "f1b5")
     # Neither an agreed draw nor a game that its rules end with that move.
     monkeypatch.setattr(rules, "LONGEST_GAME", 9)
-    agreed = rules.answer_draw(match("f5 d6", draw_offers=(True, False)), 1, yes=True, now=100.0, at=AT)
+    agreed = rules.answer_draw(
+        match("f5 d6", draw_offers=(True, False)), 1, yes=True, when=Instant(100.0, AT)
+    )
     assert (agreed.record.status, agreed.is_drawn_by_length, agreed.ending) == ("draw", False, "")
     won = play(match(), WIPE_OUT)
     assert (won.record.status, won.record.winner, won.is_drawn_by_length) == ("variantEnd", 0, False)
@@ -257,15 +259,15 @@ def test_a_game_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_claims() -> None:
     game = match("f5 d6")
-    won = rules.claim(game, 0, victory=True, now=100.0, at=AT)
+    won = rules.claim(game, 0, victory=True, when=Instant(100.0, AT))
     assert (won.record.status, won.record.winner) == ("timeout", 0)
-    drawn = rules.claim(game, 0, victory=False, now=100.0, at=AT)
+    drawn = rules.claim(game, 0, victory=False, when=Instant(100.0, AT))
     assert (drawn.record.status, drawn.record.winner) == ("draw", None)
     with pytest.raises(ArenaRefusal, match="abort"):
-        rules.claim(match("f5"), 1, victory=True, now=100.0, at=AT)
+        rules.claim(match("f5"), 1, victory=True, when=Instant(100.0, AT))
     unlimited = match("f5 d6", initial_s=None, increment_s=None, remaining_ms=None)
     with pytest.raises(ArenaRefusal, match="without a clock"):
-        rules.claim(unlimited, 0, victory=True, now=100.0, at=AT)
+        rules.claim(unlimited, 0, victory=True, when=Instant(100.0, AT))
 
 
 def test_a_step_changes_a_copy() -> None:

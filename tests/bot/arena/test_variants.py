@@ -8,7 +8,7 @@ from bot.arena import board_view as views
 from bot.arena import game as rules
 from bot.arena import referee, wire
 from bot.arena.export import export_text
-from bot.arena.game import ArenaRefusal, ReplayedGame
+from bot.arena.game import ArenaRefusal, Instant, ReplayedGame
 from bot.arena.variants import VARIANTS, random_start
 from engine.games import GAMES
 from tests.bot.arena.conftest import House, Json, Player
@@ -63,11 +63,11 @@ def test_a_game_ends_by_its_rules(
     assert (view["ending"], view["toMove"], view["legal"]) == (ending, None, [])
     assert f'[Result "{result}"]' in export_text(over, "http://arena")
     with pytest.raises(ArenaRefusal, match="already over"):
-        rules.resign(over, 0, now=100.0, at=AT)
+        rules.resign(over, 0, when=Instant(100.0, AT))
 
 
 def test_a_resigned_game_has_no_ending_by_rule() -> None:
-    over = rules.resign(chess("e2e4 e7e5"), 0, now=100.0, at=AT)
+    over = rules.resign(chess("e2e4 e7e5"), 0, when=Instant(100.0, AT))
     assert (over.record.status, over.ending) == ("resign", "")
 
 
@@ -81,8 +81,8 @@ def test_moves_are_kept_as_the_game_writes_them() -> None:
 def test_names_follow_a_takeback() -> None:
     game = chess("e2e4 e7e5 g1f3")
     assert game.names == ("e4", "e5", "Nf3")
-    asked = rules.answer_takeback(game, 0, yes=True, now=110.0, at=AT)
-    back = rules.answer_takeback(asked, 1, yes=True, now=110.0, at=AT)
+    asked = rules.answer_takeback(game, 0, yes=True, when=Instant(110.0, AT))
+    back = rules.answer_takeback(asked, 1, yes=True, when=Instant(110.0, AT))
     assert (back.names, back.last_squares) == (("e4", "e5"), ("e7", "e5"))
 
 
@@ -286,7 +286,7 @@ async def test_an_illegal_move_is_refused(house: House) -> None:
 
 def test_counting_is_for_pieces_that_are_alike() -> None:
     counts: dict[str, Any] = {
-        key: views.board(v, v.game.initial())["counts"] for key, v in VARIANTS.items() if v.is_offered
+        key: views.board(v, v.rules.initial())["counts"] for key, v in VARIANTS.items() if v.is_offered
     }
     assert counts == {
         "othello": {"black": 2, "white": 2},

@@ -86,7 +86,8 @@ def page() -> str:
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Gallery</title>'
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="page.css">'
-        '<link rel="stylesheet" href="charts.css"><script src="charts.js" defer></script>'
+        '<link rel="stylesheet" href="charts.css"><link rel="stylesheet" href="pieces.css">'
+        '<script src="charts.js" defer></script>'
         '<script src="boards.js" defer></script>'
     )
     body = joined(board_shapes(samples.MOVES), tag("main", *parts))

@@ -1,51 +1,31 @@
-"""The arena's page and the dashboard show the same pieces: one in JavaScript, one in Python."""
+"""The arena's page and the dashboard name the same pieces: one in JavaScript, one in Python."""
 
 import re
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 import bot.arena
 from bot.charts.looks import look_of
-from bot.charts.pieces import FIGURES, river
+from bot.charts.pieces import river
 from tests.bot.charts.parsing import parsed, with_class
 
 BOARD = Path(bot.arena.__file__).parent / "static" / "board"
-PIECES = (BOARD / "pieces.js").read_text(encoding="utf-8")
 GAMES = (BOARD / "games.js").read_text(encoding="utf-8")
 
 
-def test_chess_pieces_have_the_same_shapes() -> None:
-    (foot,) = re.findall(r'const FOOT = "([^"]+)"', PIECES)
-    (block,) = re.findall(r"const FIGURES = {\n(.*?)\n};", PIECES, re.DOTALL)
-    found = {}
-    for name, outlines, lines in re.findall(
-        r"(\w+): {\s*outlines: \[(.*?)\],\s*lines: \[(.*?)\],", block, re.DOTALL
-    ):
-        shapes = tuple(
-            foot if shape == "FOOT" else shape.strip('"') for shape in re.findall(r'"[^"]+"|FOOT', outlines)
-        )
-        found[name] = (shapes, tuple(re.findall(r'"([^"]+)"', lines)))
-    assert found == FIGURES
-
-
-def test_chess_pieces_have_the_same_letters() -> None:
-    names = dict(re.findall(r'chessman\("(\w)", "(\w+)", say\("white \2"\), say\("black \2"\)\)', GAMES))
-    assert {
-        letter: piece.name for letter, piece in look_of("chess").pieces.items() if letter.isupper()
-    } == names
-    assert {piece.side for letter, piece in look_of("chess").pieces.items() if letter.islower()} == {"black"}
-
-
-def test_xiangqi_pieces_have_the_same_inscriptions() -> None:
-    names = r'\[say\("red (\w+)"\), say\("black \2"\)\]'
-    found = re.findall(rf'\["(\w)", {names}, "(\w)", "(\w)(\w)"\]', GAMES)
-    assert len(found) == 7
-    pieces = look_of("xiangqi").pieces
-    for letter, name, latin, red, black in found:
-        for case, side, han in ((letter, "red", red), (letter.lower(), "black", black)):
-            piece = pieces[case]
-            assert (piece.name, piece.letter, piece.han, piece.side) == (name, latin, han, side)
-    assert len(pieces) == 14
+@pytest.mark.parametrize(("game", "sides"), [("chess", ("white", "black")), ("xiangqi", ("red", "black"))])
+def test_pieces_have_the_same_names(game: str, sides: tuple[str, str]) -> None:
+    (block,) = re.findall(rf"\n  {game}: {{.*?twoSides\({{\n(.*?)\n    }}\)", GAMES, re.DOTALL)
+    names = dict(re.findall(rf'(\w): \[say\("{sides[0]} (\w+)"\), say\("{sides[1]} \2"\)\]', block))
+    assert len(names) == block.count("\n") + 1
+    pieces = look_of(game).pieces
+    assert {letter: (each.side, each.name) for letter, each in pieces.items()} == {
+        case: (side, name)
+        for letter, name in names.items()
+        for case, side in zip((letter, letter.lower()), sides, strict=True)
+    }
 
 
 def test_boards_have_the_same_edges_and_turns() -> None:
@@ -74,7 +54,6 @@ def test_the_river_board_has_its_lines() -> None:
         for x, _ in product((-1, 1), (-1, 1))
     )
     assert path.count("h0.19") + path.count("h-0.19") == corners == 48
-    assert PIECES.count("楚河") == PIECES.count("漢界") == 1
     assert ["".join(each.itertext()) for each in board.iter("text")] == ["楚河", "漢界"]
 
 

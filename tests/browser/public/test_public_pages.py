@@ -220,7 +220,6 @@ def test_ones_games_are_there_on_another_device(page: Page, host: Host) -> None:
     game = page.game_id
     page.click("[data-test=abort]")
     page.find("[data-test=new-game]")
-    page.driver.execute_script("localStorage.removeItem('desdemona.games')")
     page.driver.get(host.url)
     page.click("[data-test=history]")
     page.until_text(".games tbody", "Aborted")

@@ -1,8 +1,8 @@
 // The appearance and names of each game: all that the page knows of it. A new game needs an entry here and its
-// pieces in pieces.js; without an entry its pieces are letters and everything still works.
+// shapes in bot/charts; without an entry its pieces are letters and everything still works.
 
 import { say } from "/static/common/language.js";
-import { figure, inscribed, letterPiece, plainDisc, riverBoard, turningDisc } from "/static/board/pieces.js";
+import { letterPiece, shape, turningDisc } from "/static/board/pieces.js";
 
 const letterOf = (index) => String.fromCharCode(97 + index);
 // Labels at the edges, by column or row of the unturned board; `isTop`: the edge belongs to the far side.
@@ -14,7 +14,7 @@ const FROM_BOTTOM = (row, rows) => String(rows - row);
 
 const UNKNOWN = {
   title: say("Game"),
-  /** By letter: name and picture of a piece. */
+  /** Names of pieces by letter. */
   pieces: {},
   /** Surface: felt | checks | points. */
   board: "felt",
@@ -45,27 +45,15 @@ const UNKNOWN = {
   rules: [],
 };
 
-/** Pieces of both sides, whose letters differ in case: [letter, names by side, picture of (letter, side)]. */
-function twoSides(kinds) {
-  return Object.fromEntries(
-    kinds.flatMap(({ letter, names, draw }) => [
-      [letter, { name: names[0], draw: () => draw(0) }],
-      [letter.toLowerCase(), { name: names[1], draw: () => draw(1) }],
-    ]),
-  );
+/** The names of both sides' pieces, whose letters differ in case. */
+function twoSides(names) {
+  return Object.fromEntries(Object.entries(names).flatMap(([letter, [first, second]]) => [[letter, first], [letter.toLowerCase(), second]]));
 }
-
-const chessman = (letter, kind, ...names) => ({ letter, names, draw: (side) => figure(kind, ["light", "dark"][side]) });
-const stone = (letter, names, latin, [red, black]) => ({
-  letter,
-  names,
-  draw: (side) => inscribed([red, black][side], latin, ["red", "black"][side]),
-});
 
 const GAMES = {
   othello: {
     title: say("Othello"),
-    pieces: { b: { name: say("black disc"), draw: turningDisc }, w: { name: say("white disc"), draw: turningDisc } },
+    pieces: { b: say("black disc"), w: say("white disc") },
     flips: true,
     unit: say("discs"),
     hasMargins: true,
@@ -89,16 +77,14 @@ const GAMES = {
   },
   chess: {
     title: say("Chess"),
-    pieces: twoSides(
-      [
-        chessman("K", "king", say("white king"), say("black king")),
-        chessman("Q", "queen", say("white queen"), say("black queen")),
-        chessman("R", "rook", say("white rook"), say("black rook")),
-        chessman("B", "bishop", say("white bishop"), say("black bishop")),
-        chessman("N", "knight", say("white knight"), say("black knight")),
-        chessman("P", "pawn", say("white pawn"), say("black pawn")),
-      ],
-    ),
+    pieces: twoSides({
+      K: [say("white king"), say("black king")],
+      Q: [say("white queen"), say("black queen")],
+      R: [say("white rook"), say("black rook")],
+      B: [say("white bishop"), say("black bishop")],
+      N: [say("white knight"), say("black knight")],
+      P: [say("white pawn"), say("black pawn")],
+    }),
     board: "checks",
     edges: { bottom: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
@@ -122,19 +108,17 @@ const GAMES = {
   },
   xiangqi: {
     title: say("Xiangqi"),
-    pieces: twoSides(
-      [
-        ["K", [say("red general"), say("black general")], "K", "帥將"],
-        ["A", [say("red advisor"), say("black advisor")], "A", "仕士"],
-        ["B", [say("red elephant"), say("black elephant")], "E", "相象"],
-        ["N", [say("red horse"), say("black horse")], "H", "傌馬"],
-        ["R", [say("red chariot"), say("black chariot")], "R", "俥車"],
-        ["C", [say("red cannon"), say("black cannon")], "C", "炮砲"],
-        ["P", [say("red soldier"), say("black soldier")], "P", "兵卒"],
-      ].map(([letter, names, latin, han]) => stone(letter, names, latin, han)),
-    ),
+    pieces: twoSides({
+      K: [say("red general"), say("black general")],
+      A: [say("red advisor"), say("black advisor")],
+      B: [say("red elephant"), say("black elephant")],
+      N: [say("red horse"), say("black horse")],
+      R: [say("red chariot"), say("black chariot")],
+      C: [say("red cannon"), say("black cannon")],
+      P: [say("red soldier"), say("black soldier")],
+    }),
     board: "points",
-    lines: riverBoard,
+    lines: () => shape("xiangqi-board", 9, 10),
     edges: { top: FILES, bottom: FILES },
     topRow: "last",
     turns: true,
@@ -159,19 +143,12 @@ const GAMES = {
   },
   connect4: {
     title: say("Connect Four"),
-    pieces: { r: { name: say("red disc"), draw: () => plainDisc("red") }, y: { name: say("yellow disc"), draw: () => plainDisc("yellow") } },
+    pieces: { r: say("red disc"), y: say("yellow disc") },
     edges: { top: LETTERS, left: FROM_BOTTOM },
     topRow: "last",
     canFlip: false, // discs fall
     sides: { red: say("Red"), yellow: say("Yellow") },
     rules: [say("Red moves first. A disc falls to the lowest free square of its column."), say("Four in a row win, also diagonally. A full board is a draw.")],
-  },
-  tictactoe: {
-    title: say("Tic-tac-toe"),
-    pieces: { x: { name: say("cross") }, o: { name: say("nought") } },
-    sides: { x: say("Crosses"), o: say("Noughts") },
-    canOfferDraw: false,
-    rules: [say("Three in a row win.")],
   },
 };
 
@@ -187,12 +164,13 @@ export function moveName(name) {
 
 /** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
-  return looks(game).pieces[letter]?.name ?? letter;
+  return looks(game).pieces[letter] ?? letter;
 }
 
 /** The picture of a piece. */
 export function pieceElement(game, letter) {
-  const picture = (looks(game).pieces[letter]?.draw ?? letterPiece)(letter);
+  const { pieces, flips } = looks(game);
+  const picture = !(letter in pieces) ? letterPiece(letter) : flips ? turningDisc() : shape(`${game}-${letter}`);
   picture.classList.add("piece");
   picture.dataset.piece = letter;
   return picture;

@@ -1,6 +1,7 @@
 // The arena's API: the session, single requests, and streams that reconnect.
 
 import { fromServer, say } from "/static/common/language.js";
+import { keep, loadValue } from "/static/common/stored.js";
 
 const SESSION_KEY = "desdemona.person";
 const FIRST_DELAY_MS = 500;
@@ -16,27 +17,19 @@ export class ApiError extends Error {
   }
 }
 
-/** The person who plays in this browser: `{id, name, token}` or null. Storage may be disabled. */
+/** The person who plays in this browser: `{id, name, token}` or null. */
 export const session = {
   person: null,
   load() {
-    try {
-      this.person = JSON.parse(localStorage.getItem(SESSION_KEY));
-    } catch {
-      this.person = null;
-    }
-    return this.person;
+    this.person = loadValue(SESSION_KEY);
   },
   save(person) {
     this.person = person;
-    try {
-      if (person) localStorage.setItem(SESSION_KEY, JSON.stringify(person));
-      else localStorage.removeItem(SESSION_KEY);
-    } catch {
-      // A private window without storage: the name lasts until the page is closed.
-    }
+    keep(SESSION_KEY, person && JSON.stringify(person));
   },
 };
+
+export const NAME_LOST = say("This browser no longer has your name: it is on another device now, or the arena has forgotten it.");
 
 function headers(extra = {}) {
   return session.person ? { ...extra, Authorization: `Bearer ${session.person.token}` } : extra;
@@ -77,6 +70,16 @@ export async function call(method, path, { form, json } = {}) {
     return await response.json();
   } catch {
     throw new ApiError(response.status, say("The server sent an unreadable answer."));
+  }
+}
+
+/** The outcome of a request: [answer, null] or [null, ApiError]. */
+export async function tried(request) {
+  try {
+    return [await request, null];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return [null, error];
   }
 }
 
@@ -166,18 +169,5 @@ export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) 
     if (liveSince !== null && performance.now() - liveSince >= STEADY_MS) delay = FIRST_DELAY_MS;
     await pause(Math.max(wait, delay * (0.75 + Math.random() / 2)), signal);
     delay = Math.min(LONGEST_DELAY_MS, delay * 1.8);
-  }
-}
-
-/** Follow a stream as `follow` does, or until the function is called that `onStart` receives at once. */
-export async function followUntilStopped(path, { signal, onStart, ...options }) {
-  const attempt = new AbortController();
-  const stop = () => attempt.abort();
-  signal.addEventListener("abort", stop);
-  onStart(stop);
-  try {
-    await follow(path, { ...options, signal: attempt.signal });
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }

@@ -1,6 +1,6 @@
 // Waiting for the answer to a challenge, from the lobby or for a rematch.
 
-import { ApiError, call, follow } from "/static/common/api.js";
+import { call, follow, tried } from "/static/common/api.js";
 import { fromServer } from "/static/common/language.js";
 
 const POLL_MS = 2000;
@@ -12,60 +12,40 @@ function outcomeOf(challenge) {
   return null; // "created", or "offline": not seen yet
 }
 
-/** The outcome of our challenge in one event of the account's stream; null: none. */
-function outcomeIn(event, id) {
-  if (event.type === "gameStart" && event.game.gameId === id) return { kind: "accepted" };
-  if (event.challenge?.id !== id) return null;
-  if (event.type === "challengeDeclined") return { kind: "declined", why: fromServer(event.challenge.declineReason) };
-  if (event.type === "challengeCanceled") return { kind: "expired" };
-  return outcomeOf(event.challenge);
-}
-
 /**
  * Wait for the answer to challenge `id`: {kind: accepted | declined | expired | cancelled, why}.
- * The account's event stream reports it at once; polling covers the case that another tab of the same person
- * has taken over that stream.
+ * The challenge is asked for whenever the account's event stream has news, and now and then, since another tab of the
+ * same person may take over that stream.
  */
-export function awaitAnswer(id, { signal, keepAliveS }) {
-  return new Promise((resolve, reject) => {
-    const own = new AbortController();
-    let timer = null;
-    const finish = (result) => {
-      clearTimeout(timer);
-      own.abort();
-      resolve(result);
-    };
-    if (signal.aborted) {
-      resolve({ kind: "cancelled" });
-      return;
+export async function awaitAnswer(id, { signal, keepAliveS }) {
+  const own = new AbortController();
+  let hasNews = false;
+  let wake = () => {};
+  const onNews = () => {
+    hasNews = true;
+    wake();
+  };
+  signal.addEventListener("abort", onNews);
+  const stream = follow("/api/stream/event", { signal: own.signal, keepAliveS, onLink: () => {}, onEvent: onNews });
+  tried(stream); // what it refuses, the requests below refuse too
+  try {
+    for (;;) {
+      hasNews = false;
+      const [challenge, error] = await tried(call("GET", `/api/challenge/${id}/show`));
+      if (signal.aborted) return { kind: "cancelled" };
+      if (error?.status === 404) return { kind: "expired" };
+      if (error && error.status >= 400 && error.status < 429) throw error;
+      const outcome = challenge && outcomeOf(challenge);
+      if (outcome) return outcome;
+      await new Promise((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, hasNews ? 0 : POLL_MS);
+      });
     }
-    signal.addEventListener("abort", () => finish({ kind: "cancelled" }));
-    const poll = async () => {
-      try {
-        const outcome = outcomeOf(await call("GET", `/api/challenge/${id}/show`));
-        if (outcome) return finish(outcome);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        if (error.status === 404) return finish({ kind: "expired" });
-      }
-      if (!own.signal.aborted) timer = setTimeout(poll, POLL_MS);
-      return null;
-    };
-    timer = setTimeout(poll, POLL_MS);
-    follow("/api/stream/event", {
-      signal: own.signal,
-      keepAliveS,
-      onLink: () => {},
-      onEvent: (event) => {
-        const outcome = outcomeIn(event, id);
-        if (outcome) finish(outcome);
-      },
-    }).catch((error) => {
-      clearTimeout(timer);
-      own.abort();
-      reject(error);
-    });
-  });
+  } finally {
+    own.abort();
+    signal.removeEventListener("abort", onNews);
+  }
 }
 
 export function cancelChallenge(id) {

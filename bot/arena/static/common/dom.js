@@ -59,6 +59,16 @@ export function icon(name) {
   );
 }
 
+/** A sign that something is on its way. */
+export function loading(text) {
+  return el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), text);
+}
+
+/** A page without its contents: why there are none, and where to go instead. */
+export function notice(title, text, { href, label }) {
+  return el("div", { class: "card notice" }, el("h1", {}, title), text && el("p", {}, text), el("a", { class: "button primary", href, "data-link": true }, label));
+}
+
 export const byId = (id) => document.getElementById(id);
 
 /** Announce a text to screen readers. */
@@ -73,52 +83,50 @@ export function toast(text, kind = "error") {
   setTimeout(() => box.remove(), 7000);
 }
 
-/** Request confirmation of an irreversible action. Resolves to true when the person agrees. */
-export function confirmDialog({ title, text, yes, no = say("Keep playing") }) {
+/** Show a dialog; resolves to its answer when it is closed. */
+function ask(dialog) {
   return new Promise((resolve) => {
-    const dialog = el(
-      "dialog",
-      { class: "dialog", "aria-labelledby": "dialog-title" },
-      el("h2", { id: "dialog-title" }, title),
-      el("p", {}, text),
-      el(
-        "div",
-        { class: "dialog-buttons" },
-        el("button", { type: "button", class: "button", onclick: () => dialog.close("no"), autofocus: true }, no),
-        el("button", { type: "button", class: "button danger", onclick: () => dialog.close("yes"), "data-test": "confirm" }, yes),
-      ),
-    );
     dialog.addEventListener("close", () => {
       dialog.remove();
-      resolve(dialog.returnValue === "yes");
+      resolve(dialog.returnValue);
     });
     document.body.append(dialog);
     dialog.showModal();
   });
 }
 
+/** Request confirmation of an irreversible action. Resolves to true when the person agrees. */
+export async function confirmDialog({ title, text, yes, no = say("Keep playing") }) {
+  const dialog = el(
+    "dialog",
+    { class: "dialog", "aria-labelledby": "dialog-title" },
+    el("h2", { id: "dialog-title" }, title),
+    el("p", {}, text),
+    el(
+      "div",
+      { class: "dialog-buttons" },
+      el("button", { type: "button", class: "button", onclick: () => dialog.close("no"), autofocus: true }, no),
+      el("button", { type: "button", class: "button danger", onclick: () => dialog.close("yes"), "data-test": "confirm" }, yes),
+    ),
+  );
+  return (await ask(dialog)) === "yes";
+}
+
 /** Let the person pick one of several things: [{value, label, picture}]. Resolves to null when closed. */
-export function chooseDialog(title, options) {
-  return new Promise((resolve) => {
-    const dialog = el(
-      "dialog",
-      { class: "dialog choice", "aria-labelledby": "dialog-title" },
-      el("h2", { id: "dialog-title" }, title),
-      el(
-        "div",
-        { class: "choices" },
-        options.map(({ value, label, picture }, i) =>
-          el("button", { type: "button", class: "button choice-button", "aria-label": label, title: label, "data-choice": value, autofocus: i === 0, onclick: () => dialog.close(value) }, picture),
-        ),
+export async function chooseDialog(title, options) {
+  const dialog = el(
+    "dialog",
+    { class: "dialog choice", "aria-labelledby": "dialog-title" },
+    el("h2", { id: "dialog-title" }, title),
+    el(
+      "div",
+      { class: "choices" },
+      options.map(({ value, label, picture }, i) =>
+        el("button", { type: "button", class: "button choice-button", "aria-label": label, title: label, "data-choice": value, autofocus: i === 0, onclick: () => dialog.close(value) }, picture),
       ),
-    );
-    // A click outside the choices chooses none.
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue || null);
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-  });
+    ),
+  );
+  // A click outside the choices chooses none.
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
+  return (await ask(dialog)) || null;
 }

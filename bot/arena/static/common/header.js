@@ -20,6 +20,12 @@ export function showWho() {
   byId("who").replaceChildren(...(person ? sayParts("Playing as {name}", { name }).map((part) => (typeof part === "string" ? el("span", { class: "visually-hidden" }, part) : part)) : []));
 }
 
+/** The server does not know the person's token. */
+export function forgetWho() {
+  session.save(null);
+  showWho();
+}
+
 function showSound(on) {
   const button = byId("sound");
   button.setAttribute("aria-pressed", String(on));

@@ -1,7 +1,7 @@
 // The page's language: every sentence for people is written here in English, and looked up in a catalogue.
 // A sentence without a translation stays English. How to add a language: docs/languages.md.
 
-import { SERVER_SENTENCES } from "/static/common/server_sentences.js";
+import { keep, loadText } from "/static/common/stored.js";
 
 const KEY = "desdemona.language";
 const ENGLISH = "en";
@@ -39,40 +39,29 @@ export function chooseLanguage(wanted, offered) {
   return ENGLISH;
 }
 
-/** The language that the person has chosen on the page; null: none. */
-function loadLanguage() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-/** Keep a choice and show the page in it. */
+/** Keep a choice and show the page in it; without storage the browser's language stays. */
 export function setLanguage(tag) {
-  try {
-    localStorage.setItem(KEY, tag);
-  } catch {
-    return; // No storage: the browser's language stays.
-  }
-  location.reload();
+  if (keep(KEY, tag)) location.reload();
 }
 
 async function catalogue(tag) {
-  if (tag === ENGLISH) return {};
-  try {
-    const response = await fetch("/static/languages/" + tag + ".json", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
-    return response.ok ? (await response.json()).sentences : {};
-  } catch {
-    return {}; // English is better than no page
+  if (tag !== ENGLISH) {
+    try {
+      const response = await fetch("/static/languages/" + tag + ".json", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+      if (response.ok) return await response.json();
+    } catch {
+      // English is better than no page.
+    }
   }
+  return { sentences: {}, server: {} };
 }
 
 const tags = LANGUAGES.map(({ tag }) => tag);
 const browsers = navigator.languages ?? [];
-export const language = chooseLanguage([loadLanguage(), ...browsers].filter(Boolean), tags);
+export const language = chooseLanguage([loadText(KEY), ...browsers].filter(Boolean), tags);
 // All other modules wait for this one, so that they may name things when they are loaded.
-const SENTENCES = await catalogue(language);
+const CATALOGUE = await catalogue(language);
+const SENTENCES = { ...CATALOGUE.server, ...CATALOGUE.sentences };
 
 // The browser's own variety of the language, which has its own forms of dates.
 const locale = browsers.find((tag) => kindOf(tag).language === kindOf(language).language) ?? language;
@@ -101,15 +90,14 @@ export function sayCount(one, many, n, places = {}) {
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 /** The server's sentences with places, and how they look with something in the places. */
-const PATTERNS = SERVER_SENTENCES.filter((each) => each.includes("{")).map((sentence) => ({
+const PATTERNS = Object.keys(CATALOGUE.server).filter((each) => each.includes("{")).map((sentence) => ({
   sentence,
   look: new RegExp(`^${sentence.split(PLACE).map((part, i) => (i % 2 ? `(?<${part}>.+)` : escaped(part))).join("")}$`),
 }));
 
 /** A sentence that the server has written; one that the catalogue does not know stays as it is. */
 export function fromServer(text) {
-  if (!text || language === ENGLISH) return text ?? "";
-  if (text in SENTENCES) return translated(text);
+  if (!text || text in SENTENCES) return translated(text ?? "");
   for (const { sentence, look } of PATTERNS) {
     const found = look.exec(text);
     // A place may hold what is known too, as the name of a side.

@@ -1,25 +1,19 @@
 // Short synthesised sounds, so that no file has to be fetched. Off until the person switches them on.
 
+import { keep, loadText } from "/static/common/stored.js";
+
 const KEY = "desdemona.sound";
 let context = null;
 let isOn = false;
 
 export function loadSound() {
-  try {
-    isOn = localStorage.getItem(KEY) === "on";
-  } catch {
-    isOn = false;
-  }
+  isOn = loadText(KEY) === "on";
   return isOn;
 }
 
 export function setSound(on) {
   isOn = on;
-  try {
-    localStorage.setItem(KEY, on ? "on" : "off");
-  } catch {
-    // No storage: the choice lasts until the page is closed.
-  }
+  keep(KEY, on ? "on" : "off");
   if (on) play("move");
 }
 

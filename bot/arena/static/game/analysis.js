@@ -1,6 +1,6 @@
 // The analysis of a finished game: what the bot's own search thinks of the position on the board.
 
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { say, withFractions } from "/static/common/language.js";
 
@@ -55,11 +55,8 @@ export class Analysis {
   }
 
   async #load(ply) {
-    let told;
-    try {
-      told = await call("GET", `/api/arena/game/${this.id}/analysis?ply=${ply}`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    const [told, error] = await tried(call("GET", `/api/arena/game/${this.id}/analysis?ply=${ply}`));
+    if (error) {
       if (this.isOn && this.ply === ply) {
         this.#note(error.message);
         if (error.status === 429) this.timer = setTimeout(() => this.#load(ply), 1000 * Math.min(30, error.waitS || 2));

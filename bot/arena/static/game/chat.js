@@ -1,6 +1,6 @@
 // The chat beside the board.
 
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon, toast } from "/static/common/dom.js";
 import { fromServer, say } from "/static/common/language.js";
 
@@ -37,14 +37,8 @@ export class Chat {
    * at its end, so responses may arrive out of order: a late, shorter one adds nothing.
    */
   async load() {
-    let lines;
-    try {
-      lines = await call("GET", this.path);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return; // a chat error must not disturb the game
-    }
-    lines.slice(this.lines.childElementCount).forEach(({ user, text }) => this.#append(user, text));
+    const [lines] = await tried(call("GET", this.path)); // a chat error must not disturb the game
+    lines?.slice(this.lines.childElementCount).forEach(({ user, text }) => this.#append(user, text));
   }
 
   /** The game's stream has ended, but a farewell may still come. */
@@ -63,13 +57,12 @@ export class Chat {
     event.preventDefault();
     const text = this.input.value.trim();
     if (!text) return;
-    try {
-      await call("POST", this.path, { form: { room: "player", text } });
-      if (this.input.value.trim() === text) this.input.value = "";
-      this.load(); // the stream would trigger it too, but it ends with the game
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    const [, error] = await tried(call("POST", this.path, { form: { room: "player", text } }));
+    if (error) {
       toast(error.message);
+      return;
     }
+    if (this.input.value.trim() === text) this.input.value = "";
+    this.load(); // the stream would trigger it too, but it ends with the game
   }
 }

@@ -1,117 +1,72 @@
 // One game: follows its stream, holds the server's latest state, and performs the person's actions.
 
-import { ApiError, call, followUntilStopped, session } from "/static/common/api.js";
+import { ApiError, call, NAME_LOST, session, tried } from "/static/common/api.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
-import { announce, confirmDialog, el, toast } from "/static/common/dom.js";
+import { announce, confirmDialog, toast } from "/static/common/dom.js";
+import { forgetWho } from "/static/common/header.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
-import { rememberGame } from "/static/common/recent.js";
+import { StreamedGame } from "/static/game/screen.js";
 import { GameTools } from "/static/game/tools.js";
-import { ReportSection } from "/static/report/report.js";
 import { play } from "/static/common/sound.js";
 import { say } from "/static/common/language.js";
 
 const OPEN_STATES = ["created", "started"];
 const RETRY_MS = 1500;
 const REFUSALS = {
-  401: say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."),
+  401: NAME_LOST,
   403: say("This game does not exist, or it is not yours."),
   404: say("This game does not exist, or it is not yours."),
 };
 
-export class GameScreen {
+export class GameScreen extends StreamedGame {
   constructor(main, context, id) {
-    this.main = main;
-    this.context = context;
-    this.id = id;
-    this.full = null;
+    super(main, context, id);
+    this.path = `/api/board/game/stream/${id}`;
     this.state = null;
     this.view = null;
     this.colour = null;
-    this.isLive = false;
     this.sent = null;
     this.premove = null; // squares of a move to be made when it is the person's turn
     this.gone = false;
     this.rematchId = null;
-    this.closing = new AbortController();
-    this.restart = () => {};
+  }
+
+  get keepAliveS() {
+    return this.arena.keepAlive;
   }
 
   get isOver() {
     return this.state !== null && !OPEN_STATES.includes(this.state.status);
   }
 
-  async open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Opening the game…")));
-    try {
-      this.arena = await this.#arena();
-      while (!this.closing.signal.aborted && !this.isOver) await this.#follow();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.#fail(error);
-    }
-  }
-
-  close() {
-    this.closing.abort();
-    this.screen?.close();
-    this.report?.close();
-  }
-
-  async #arena() {
+  async prepare() {
     for (;;) {
-      try {
-        return await call("GET", "/api/arena");
-      } catch (error) {
-        if (this.closing.signal.aborted || !(error instanceof ApiError) || (error.status && error.status < 500)) throw error;
-        this.context.showLink("lost");
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      const [arena, error] = await tried(call("GET", "/api/arena"));
+      if (arena) {
+        this.arena = arena;
+        return;
       }
+      if (this.isClosed || (error.status && error.status < 500)) throw error;
+      this.context.showLink("lost");
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  /** Follow the stream until the game is over or `restart` requests a new stream. */
-  #follow() {
-    return followUntilStopped(`/api/board/game/stream/${this.id}`, {
-      signal: this.closing.signal,
-      keepAliveS: this.arena.keepAlive,
-      onStart: (stop) => {
-        this.restart = stop;
-      },
-      onEvent: (event) => this.#onEvent(event),
-      onLink: (link) => this.#onLink(link),
-    });
-  }
-
-  #fail(error) {
-    if (this.closing.signal.aborted) return;
+  onFailure(error) {
     if ([403, 404].includes(error.status) && this.full === null) {
       this.context.watch(); // somebody else's game, or none at all
       return;
     }
-    if (error.status === 401) {
-      session.save(null);
-      this.context.showWho();
-    }
-    this.context.showLink("live");
-    this.main.replaceChildren(
-      el(
-        "div",
-        { class: "card notice" },
-        el("h1", {}, REFUSALS[error.status] ?? say("The game cannot be opened.")),
-        REFUSALS[error.status] ? null : el("p", {}, error.message),
-        el("a", { class: "button primary", href: "/", "data-link": true }, say("Start a new game")),
-      ),
-    );
+    if (error.status === 401) forgetWho();
+    this.showFailure(error, REFUSALS[error.status], say("Start a new game"));
   }
 
-  #onLink(link) {
-    this.isLive = link === "live";
-    this.context.showLink(link, () => this.restart());
+  onLink() {
     this.#draw();
     if (this.isLive) this.screen?.chat.load();
   }
 
-  #onEvent(event) {
+  onEvent(event) {
     if (event.type === "gameFull") this.#onFull(event);
     else if (event.type === "gameState" && this.full) this.#onState(event);
     else if (event.type === "chatLine") this.screen?.chat.load();
@@ -195,17 +150,13 @@ export class GameScreen {
     const ply = this.view.moves.length;
     this.sent = move;
     this.#draw();
-    try {
-      await call("POST", `/api/board/game/${this.id}/move/${encodeURIComponent(move)}?ply=${ply}`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.view.moves.length !== ply) return; // it was played after all
-      this.sent = null;
-      if (error.status !== 0) toast(error.message);
-      // Whatever went wrong, show the server's current state.
-      this.restart();
-      this.#draw();
-    }
+    const [, error] = await tried(call("POST", `/api/board/game/${this.id}/move/${encodeURIComponent(move)}?ply=${ply}`));
+    if (!error || this.view.moves.length !== ply) return; // it was played, perhaps after all
+    this.sent = null;
+    if (error.status !== 0) toast(error.message);
+    // Whatever went wrong, show the server's current state.
+    this.restart();
+    this.#draw();
   }
 
   #setPremove(squares) {
@@ -226,12 +177,8 @@ export class GameScreen {
   }
 
   async #act(action, query = "") {
-    try {
-      await call("POST", `/api/board/game/${this.id}/${action}${query}`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      toast(error.message);
-    }
+    const [, error] = await tried(call("POST", `/api/board/game/${this.id}/${action}${query}`));
+    if (error) toast(error.message);
   }
 
   async #resign() {
@@ -253,7 +200,7 @@ export class GameScreen {
       const { id } = await call("POST", `/api/board/game/${this.id}/rematch`);
       this.rematchId = id;
       const outcome = await awaitAnswer(id, { signal: waiting.signal, keepAliveS: this.arena.keepAlive });
-      if (this.closing.signal.aborted) return;
+      if (this.isClosed) return;
       if (outcome.kind === "accepted") {
         this.context.go(`/game/${id}`);
         return;
@@ -278,28 +225,17 @@ export class GameScreen {
   // --- The end -------------------------------------------------------------------------------------------
 
   #onEnd(sawItEnd) {
-    const result = this.screen.result(this.state, this.view);
     this.context.showLink("live");
     this.isLive = true;
     this.gone = false;
     if (sawItEnd) {
-      announce(say("{title}. {detail}", result));
+      announce(say("{title}. {detail}", this.screen.result(this.state, this.view)));
       play("end");
-    }
-    if (this.colour && result.kind !== "aborted") {
-      rememberGame({ id: this.id, person: session.person.id, opponent: this.opponent, game: this.screen.gameName, result: result.kind, text: result.short, at: Date.now() });
     }
     this.screen.chat.watchFarewell();
     this.tools.offer(this.view.files);
     if (!this.view.moves.length) return;
-    this.report = new ReportSection(this.screen.reportBox, {
-      id: this.id,
-      game: this.screen.gameKey,
-      opponent: this.opponent,
-      isTurned: this.screen.board.isTurned,
-      onVerdicts: (verdicts) => this.screen.moves.judge(verdicts),
-    });
-    this.report.open();
+    this.openReport(this.opponent);
     this.tools.showKeys();
     this.screen.openReplay((ply) => this.report.showPly(ply));
   }

@@ -30,7 +30,7 @@ export class GameView {
     this.opponent = full[otherColour(colour ?? "white")].name;
     const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
     this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
-    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null, isWatched: colour === null });
     this.link = new LinkQuality();
     this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);

@@ -1,6 +1,6 @@
 // The list of moves, which also steps through them, while the game runs and afterwards.
 
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { moveName } from "/static/board/games.js";
 import { say } from "/static/common/language.js";
@@ -10,12 +10,14 @@ const KEYS = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
 export class Moves {
   /**
    * @param {object} options `id` of the game; `onShow(step)` receives the step to show, null: the latest;
-   *   `onFlip()` turns the board; null: it cannot be turned.
+   *   `onFlip()` turns the board; null: it cannot be turned;
+   *   `isWatched`: nobody plays here, so that keys step through the moves wherever the focus is, the report included.
    */
-  constructor({ id, onShow, onFlip }) {
+  constructor({ id, onShow, onFlip, isWatched }) {
     this.id = id;
     this.onShow = onShow;
     this.onFlip = onFlip;
+    this.isWatched = isWatched;
     this.count = 0;
     this.names = [];
     this.steps = null;
@@ -34,7 +36,7 @@ export class Moves {
     const flip = onFlip && el("button", { type: "button", class: "icon-button", "aria-label": turn, "aria-keyshortcuts": "f", title: turn, "data-test": "flip", onclick: onFlip }, icon("flip"));
     this.element = el("section", { class: "card moves-card" }, el("div", { class: "card-head" }, el("h2", {}, say("Moves")), el("div", { class: "step-buttons" }, flip, this.nav)), this.list);
     this.onKey = (event) => this.#onKey(event);
-    document.addEventListener("keydown", this.onKey);
+    document.addEventListener("keydown", this.onKey, isWatched);
     // Whatever appears beside the list takes room from it.
     this.sizes = new ResizeObserver(() => this.#scrollTo(this.#place((this.at ?? this.count) - 1)));
     this.sizes.observe(this.list);
@@ -43,17 +45,19 @@ export class Moves {
   close() {
     this.closing = true;
     this.sizes.disconnect();
-    document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("keydown", this.onKey, this.isWatched);
   }
 
   /** Wherever the focus is, but where these keys have another meaning. */
   #onKey(event) {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (!(event.key in KEYS) && !(event.key.toLowerCase() === "f" && this.onFlip)) return;
-    if (event.target.closest?.("input, textarea, select, summary, dialog, .report-box, .squares :focus-visible")) return;
+    if (event.target.closest?.("input, textarea, select, dialog")) return;
+    if (!this.isWatched && event.target.closest?.("summary, .report-box, .squares :focus-visible")) return;
     // While the game goes on these scroll the page, unless the person is at the board or the moves.
-    if (["Home", "End"].includes(event.key) && !this.isReplay && !event.target.closest?.(".game")) return;
+    if (["Home", "End"].includes(event.key) && !this.isReplay && !this.isWatched && !event.target.closest?.(".game")) return;
     event.preventDefault();
+    if (this.isWatched) event.stopPropagation();
     if (event.key in KEYS) this.#step(KEYS[event.key]);
     else this.onFlip();
   }
@@ -98,13 +102,10 @@ export class Moves {
   /** Load the positions of the moves so far, unless they are at hand. */
   async loadSteps() {
     if (this.steps?.slice(1).map(({ name }) => name).join() === this.names.join()) return;
-    try {
-      const replay = await call("GET", `/api/arena/game/${this.id}`);
-      this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
-      this.nav.dataset.loaded = "";
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error; // without them the list stays a list
-    }
+    const [replay] = await tried(call("GET", `/api/arena/game/${this.id}`));
+    if (replay === null) return; // without them the list stays a list
+    this.steps = replay.steps.map((step, ply) => ({ ...step, ply }));
+    this.nav.dataset.loaded = "";
   }
 
   /** Show the move that the page's address names by its ply, as in `/game/ID#12`. */

@@ -10,7 +10,7 @@ export const WAYS = {
 };
 
 /**
- * {kind: win | loss | draw | aborted | over, title, detail, short} from the person's point of view.
+ * {kind: win | loss | draw | aborted | over, title, detail} from the person's point of view.
  * `names` of the players by colour; `next`: the colour whose move would have been next.
  */
 export function resultOf({ state, view, colour, names, next, sideOf, looks }) {
@@ -18,13 +18,13 @@ export function resultOf({ state, view, colour, names, next, sideOf, looks }) {
   if (status === "aborted") {
     // A game can be aborted only before both have moved, and only one of them has to be missing.
     const missing = next === colour ? say("It ended before you had made your first move, and does not count.") : say("It ended before {name} had made a first move, and does not count.", { name: names[next] });
-    return { kind: "aborted", title: say("Game aborted"), detail: missing, short: say("Aborted") };
+    return { kind: "aborted", title: say("Game aborted"), detail: missing };
   }
   const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
   const note = fromServer(view.unrated);
   const rule = sayAll([fromServer(view.ending), note]);
-  if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule, short: say("Draw") };
-  if (!colour) return { kind: "over", title: say("{name} won", { name: names[winner] }), detail: score || rule, short: say("Over") };
+  if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule };
+  if (!colour) return { kind: "over", title: say("{name} won", { name: names[winner] }), detail: score || rule };
   const opponent = names[colour === "white" ? "black" : "white"];
   const won = winner === colour;
   const way = WAYS[status]?.(won ? opponent : null) ?? "";
@@ -32,7 +32,6 @@ export function resultOf({ state, view, colour, names, next, sideOf, looks }) {
     kind: won ? "win" : "loss",
     title: won ? say("You won!") : say("{name} won", { name: opponent }),
     detail: score || way ? [score || way, note].filter(Boolean).join(" ") : rule,
-    short: `${won ? say("Won") : say("Lost")}${score ? ` ${score}` : ""}`,
   };
 }
 

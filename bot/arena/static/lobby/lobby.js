@@ -1,18 +1,20 @@
 // The first screen: choose a name, a game, a colour and a clock, and challenge the bot.
 
-import { ApiError, call, session } from "/static/common/api.js";
+import { ApiError, call, NAME_LOST, session, tried } from "/static/common/api.js";
 import { Board } from "/static/board/board.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
-import { confirmDialog, el, toast } from "/static/common/dom.js";
+import { confirmDialog, el, loading, toast } from "/static/common/dom.js";
+import { forgetWho, showWho } from "/static/common/header.js";
 import { looks } from "/static/board/games.js";
-import { recentGames } from "/static/common/recent.js";
 import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
-import { whyNone } from "/static/report/bait.js";
-import { fromServer, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
+import { RESULTS } from "/static/public/history.js";
+import { fromServer, percentText, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
-const RESULTS = { win: say("Won"), loss: say("Lost"), draw: say("Draw") };
+const FINISHED = ["win", "loss", "draw"];
+const RECENT = 6; // of the person's games
+
 export class Lobby {
   constructor(main, context, wantedGame) {
     this.main = main;
@@ -25,7 +27,7 @@ export class Lobby {
   }
 
   open() {
-    this.main.replaceChildren(el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), say("Loading…")));
+    this.main.replaceChildren(loading(say("Loading…")));
     this.#refresh();
   }
 
@@ -47,12 +49,9 @@ export class Lobby {
       this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
       return;
     }
-    let arena;
-    try {
-      arena = await call("GET", "/api/arena");
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.isClosed) return;
+    const [arena, error] = await tried(call("GET", "/api/arena"));
+    if (this.isClosed) return;
+    if (error) {
       if (error.status === 401 && session.person) {
         this.#startOver();
         return;
@@ -61,7 +60,6 @@ export class Lobby {
       this.timer = setTimeout(() => this.#refresh(), REFRESH_MS);
       return;
     }
-    if (this.isClosed) return;
     this.context.showLink("live");
     const isFirst = this.arena === null;
     this.arena = arena;
@@ -73,9 +71,8 @@ export class Lobby {
 
   /** The arena does not know our token, so its database is another one and the whole page is out of date. */
   #startOver() {
-    session.save(null);
-    this.context.showWho();
-    toast(say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."));
+    forgetWho();
+    toast(NAME_LOST);
     this.waiting?.abort();
     this.challengeId = null;
     this.arena = null;
@@ -93,6 +90,7 @@ export class Lobby {
     this.status = el("p", { class: "form-status", role: "status" });
     this.colourField = colourField(variant, choice.color);
     this.more = this.#more();
+    this.goingBox = el("div", { class: "going", hidden: true });
     this.form = el(
       "form",
       { class: "card challenge", autocomplete: "off", onsubmit: (event) => this.#submit(event), onchange: (event) => this.#onChange(event) },
@@ -106,7 +104,7 @@ export class Lobby {
       this.status,
       session.person ? null : this.#codeField(),
     );
-    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.#going(), this.form, this.#recent()), this.more));
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.goingBox, this.form, this.#recent()), this.more));
     showStakes(this.form);
     this.#showBots();
   }
@@ -131,11 +129,18 @@ export class Lobby {
     return el(
       "section",
       { class: "story-more" },
-      el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), whyNone(this.arena.bots[0]?.name ?? say("the bot"), this.arena.plainShare)])),
+      el("p", { class: "hint" }, sayAll([say("Not every game has a trap."), say("Traps are rare in a short game."), this.#plainGames()])),
       this.#hasGuesses() ? el("p", { class: "hint" }, say("A question mark: the rating is provisional, uncertain by more than ±110 points.")) : null,
       showcase ? this.#showcase(variant, showcase) : null,
       el("details", { class: "rules" }, el("summary", {}, say("How {game} is played", { game: fromServer(variant.name) })), el("ul", {}, rules.map((rule) => el("li", {}, rule)))),
     );
+  }
+
+  /** Why a game may have no trap set on purpose; empty: there is no draw between players. */
+  #plainGames() {
+    const { bots, plainShare } = this.arena;
+    const places = { share: percentText(plainShare), name: bots[0]?.name ?? say("the bot") };
+    return plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", places) : "";
   }
 
   /** Whether a rating here has a question mark. */
@@ -325,7 +330,7 @@ export class Lobby {
 
   async #takeName(name) {
     session.save(await call("POST", "/api/person", { json: { name } }));
-    this.context.showWho();
+    showWho();
     const field = this.form.querySelector("#nickname").closest(".field");
     field.replaceWith(this.#nameField());
   }
@@ -358,18 +363,17 @@ export class Lobby {
 
   /** Show a code with which another device takes over the name. */
   async #giveCode() {
-    try {
-      const { code, seconds } = await call("POST", "/api/person/code");
-      await confirmDialog({
-        title: code,
-        text: sayCount("Enter this code on the other device within {n} minute, under “My name is on another device”. This browser then loses the name.", "Enter this code on the other device within {n} minutes, under “My name is on another device”. This browser then loses the name.", Math.round(seconds / 60)),
-        yes: say("Done"),
-        no: say("Close"),
-      });
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    const [made, error] = await tried(call("POST", "/api/person/code"));
+    if (error) {
       this.#say(error.message, true);
+      return;
     }
+    await confirmDialog({
+      title: made.code,
+      text: sayCount("Enter this code on the other device within {n} minute, under “My name is on another device”. This browser then loses the name.", "Enter this code on the other device within {n} minutes, under “My name is on another device”. This browser then loses the name.", Math.round(made.seconds / 60)),
+      yes: say("Done"),
+      no: say("Close"),
+    });
   }
 
   async #useCode() {
@@ -379,13 +383,13 @@ export class Lobby {
       this.form.elements.code.focus();
       return;
     }
-    try {
-      session.save(await call("POST", "/api/person/move", { json: { code } }));
-      this.context.go("/");
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+    const [person, error] = await tried(call("POST", "/api/person/move", { json: { code } }));
+    if (error) {
       this.codeStatus.replaceChildren(error.message);
+      return;
     }
+    session.save(person);
+    this.context.go("/");
   }
 
   async #leave() {
@@ -405,22 +409,15 @@ export class Lobby {
     return fromServer(this.arena.variants.find((each) => each.key === key)?.name ?? name);
   }
 
-  #going() {
-    this.goingBox = el("div", { class: "going", hidden: true });
-    return this.goingBox;
-  }
-
   async #showGoing() {
     if (!session.person) return;
-    let games = [];
-    try {
-      games = (await call("GET", "/api/account/playing?nb=10")).nowPlaying;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error; // the lobby works without the list
-      if (!this.isClosed && error.status === 401) this.#startOver();
+    const [playing, error] = await tried(call("GET", "/api/account/playing?nb=10"));
+    if (this.isClosed) return;
+    if (error) {
+      if (error.status === 401) this.#startOver(); // else the lobby works without the list
       return;
     }
-    if (this.isClosed) return;
+    const games = playing.nowPlaying;
     this.goingBox.hidden = !games.length;
     const signature = games.map((game) => game.gameId + game.isMyTurn).join();
     if (signature === this.goingSignature) return;
@@ -439,43 +436,27 @@ export class Lobby {
   }
 
   #recent() {
-    const games = recentGames(session.person?.id);
     if (!session.person) return null;
-    return el(
-      "section",
-      { class: "recent" },
-      games.length ? el("h2", {}, say("Your recent games")) : null,
-      el(
-        "ul",
-        { hidden: !games.length },
-        games.map((game) =>
-          el(
-            "li",
-            {},
-            el(
-              "a",
-              { href: `/game/${game.id}`, "data-link": true },
-              el("span", { class: `result-dot ${game.result}` }),
-              el("span", {}, gameText(game)),
-              el("time", { datetime: new Date(game.at).toISOString() }, sayDate(game.at)),
-            ),
-          ),
-        ),
-      ),
-      el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))),
-    );
+    const box = el("section", { class: "recent" }, el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))));
+    this.#showRecent(box);
+    return box;
   }
-}
 
-/** How a remembered game ended: its text may be in another language than the page is now. */
-function resultText({ result, text }) {
-  return [RESULTS[result], /\d+ : \d+/.exec(text)?.[0]].filter(Boolean).join(" ");
-}
-
-/** A finished game in a line; older ones were kept without the game's name. */
-function gameText(game) {
-  const places = { game: fromServer(game.game), result: resultText(game), opponent: game.opponent };
-  return game.game ? say("{game}: {result} against {opponent}", places) : say("{result} against {opponent}", places);
+  /** Put the person's latest finished games on top; the lobby works without them. */
+  async #showRecent(box) {
+    const [page] = await tried(call("GET", "/api/arena/games"));
+    const games = (page?.games ?? []).filter(({ result }) => FINISHED.includes(result)).slice(0, RECENT);
+    if (!games.length) return;
+    const entry = ({ id, title, result, opponent, createdAt }) =>
+      el(
+        "a",
+        { href: `/game/${id}`, "data-link": true },
+        el("span", { class: `result-dot ${result}` }),
+        el("span", {}, say("{game}: {result} against {opponent}", { game: fromServer(title), result: RESULTS[result], opponent: opponent.name })),
+        el("time", { datetime: new Date(createdAt).toISOString() }, sayDate(createdAt)),
+      );
+    box.prepend(el("h2", {}, say("Your recent games")), el("ul", {}, games.map((game) => el("li", {}, entry(game)))));
+  }
 }
 
 /** The rating in a variant, with a question mark while it is provisional. */

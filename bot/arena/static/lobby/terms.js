@@ -3,6 +3,7 @@
 import { el } from "/static/common/dom.js";
 import { looks } from "/static/board/games.js";
 import { fromServer, say } from "/static/common/language.js";
+import { keep, loadValue } from "/static/common/stored.js";
 
 const CHOICE_KEY = "desdemona.choice";
 const USUAL_CLOCK = "300+3";
@@ -19,11 +20,7 @@ function speedOf({ limit, increment }) {
 
 /** The person's last choice: {variant, color, clock, rated}, as far as known. */
 export function loadChoice() {
-  try {
-    return JSON.parse(localStorage.getItem(CHOICE_KEY)) ?? {};
-  } catch {
-    return {};
-  }
+  return loadValue(CHOICE_KEY) ?? {};
 }
 
 /** What is at stake with a clock: as chosen, or before a game without one was. */
@@ -31,11 +28,7 @@ const wantedStakes = ({ rated }) => rated[0].form.dataset.stakes ?? rated.value;
 
 export function saveChoice({ elements }) {
   const choice = { variant: elements.variant.value, color: elements.color.value, clock: elements.clock.value, rated: wantedStakes(elements) };
-  try {
-    localStorage.setItem(CHOICE_KEY, JSON.stringify(choice));
-  } catch {
-    // No storage: the choice is only a convenience.
-  }
+  keep(CHOICE_KEY, JSON.stringify(choice));
 }
 
 /** The fields of the challenge in the API's format. */

@@ -1,11 +1,12 @@
 // The person's own games, also those that were played in other browsers.
 
-import { ApiError, call, session } from "/static/common/api.js";
+import { call, NAME_LOST, session, tried } from "/static/common/api.js";
 import { looks } from "/static/board/games.js";
-import { announce, el } from "/static/common/dom.js";
+import { announce, el, notice } from "/static/common/dom.js";
+import { forgetWho } from "/static/common/header.js";
 import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
 
-const RESULTS = {
+export const RESULTS = {
   win: say("Won"),
   loss: say("Lost"),
   draw: say("Draw"),
@@ -14,9 +15,8 @@ const RESULTS = {
 };
 
 export class HistoryScreen {
-  constructor(main, context) {
+  constructor(main) {
     this.main = main;
-    this.context = context;
     this.isClosed = false;
   }
 
@@ -50,24 +50,19 @@ export class HistoryScreen {
 
   async #load() {
     this.more.disabled = true;
-    let page;
-    try {
-      page = await call("GET", `/api/arena/games?before=${this.before}`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.isClosed) return;
-      if (error.status === 401) {
-        session.save(null);
-        this.context.showWho();
-        this.#note(say("This browser no longer has your name: it is on another device now, or the arena has forgotten it."));
-        return;
-      }
+    const [page, error] = await tried(call("GET", `/api/arena/games?before=${this.before}`));
+    if (this.isClosed) return;
+    if (error?.status === 401) {
+      forgetWho();
+      this.#note(NAME_LOST);
+      return;
+    }
+    if (error) {
       this.status.textContent = error.message;
       this.more.textContent = say("Try again");
       this.more.hidden = this.more.disabled = false;
       return;
     }
-    if (this.isClosed) return;
     const isFirst = this.before === "";
     const rows = page.games.map((game) => this.#row(game));
     this.rows.append(...rows);
@@ -98,6 +93,6 @@ export class HistoryScreen {
   }
 
   #note(text) {
-    this.main.replaceChildren(el("div", { class: "card notice" }, el("h1", {}, say("Your games")), el("p", {}, text), el("a", { class: "button primary", href: "/", "data-link": true }, say("Choose a name"))));
+    this.main.replaceChildren(notice(say("Your games"), text, { href: "/", label: say("Choose a name") }));
   }
 }

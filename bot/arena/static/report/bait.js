@@ -1,28 +1,18 @@
 // What a report has of baits, for tables and charts; the sentences about them are the server's.
 
-import { percentText, say, sayAll } from "/static/common/language.js";
+import { percentText, say } from "/static/common/language.js";
 
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
 const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
-
-/**
- * Why a game may have no trap, for those who expect one in each.
- * `isShort`: the game was short, or may be.
- * `plainShare`: the share of the bot's games that a player without traps plays, chosen at random; 0 or none: nothing is drawn.
- */
-export function whyNone(name, plainShare, isShort = true) {
-  const lot = plainShare ? say("About {share} of {name}’s games, chosen at random, are played by a plain engine that does not look for traps.", { share: percentText(plainShare), name }) : "";
-  return sayAll([isShort ? say("Traps are rare in a short game.") : "", lot]);
-}
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */
 export function gameShare(cost) {
   return say("{share} of the game", { share: percentText(cost / 10_000) });
 }
 
-/** The confirmed baits of a move, the one of the greatest expected loss first; none while that is open, or in a decided position. */
+/** The confirmed baits of a move, *the* bait first; none while that is open, or in a decided position. */
 export function baitsOf({ forecast, is_decided: isDecided }) {
-  return forecast?.is_confirmed && !isDecided ? [...forecast.baits].sort((a, b) => expectedLoss(b) - expectedLoss(a)) : [];
+  return forecast?.is_confirmed && !isDecided ? forecast.baits : [];
 }
 
 /** A bait's expected loss: probability times cost. */

@@ -1,7 +1,7 @@
 // The trap report after the game: for each move the baits, the reply that was played, and its cost.
 
 import { moveName } from "/static/board/games.js";
-import { ApiError, call } from "/static/common/api.js";
+import { call, tried } from "/static/common/api.js";
 import { el, icon } from "/static/common/dom.js";
 import { momentParts } from "/static/report/moment.js";
 import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
@@ -50,13 +50,8 @@ export class ReportSection {
 
   async #load() {
     clearTimeout(this.timer);
-    let report = null;
-    try {
-      report = await call("GET", `/api/arena/game/${this.id}/report`);
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (error.status === 401 || error.status === 403) return this.#note(error.message);
-    }
+    const [report, error] = await tried(call("GET", `/api/arena/game/${this.id}/report`));
+    if ([401, 403].includes(error?.status)) return this.#note(error.message);
     if (this.isClosed) return undefined;
     // The bot finishes its last analyses after the game, and then the forecasts: a moment later the report is complete.
     const isWhole = report !== null && report.decisions.every(({ outcome, state }) => outcome !== null || state === "dropped");

@@ -67,6 +67,5 @@ export function scoreText(text) {
 
 /** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
 export function probabilityText(probability) {
-  if (probability === null || probability === undefined) return "–";
-  return probability < 0.01 ? say("under 1 %") : percentText(probability);
+  return probability === null || probability === undefined ? "–" : percentText(probability);
 }

@@ -2,8 +2,9 @@
 
 import { Board } from "/static/board/board.js";
 import { boardShape, looks } from "/static/board/games.js";
-import { ApiError, call, session } from "/static/common/api.js";
+import { call, session, tried } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
+import { forgetWho } from "/static/common/header.js";
 import { say, sayAll } from "/static/common/language.js";
 import { play } from "/static/common/sound.js";
 import { BaitLine, marksOf, solutionParts } from "/static/train/solution.js";
@@ -15,9 +16,8 @@ const MOST_SEEN = 100;
 
 export class TrainScreen {
   /** @param {URLSearchParams} query `game`, the game; or `from`, the id of a finished game to find the replies of. */
-  constructor(main, context, query) {
+  constructor(main, query) {
     this.main = main;
-    this.context = context;
     this.from = query.get("from");
     this.game = GAMES.includes(query.get("game")) ? query.get("game") : GAMES[0];
     this.seen = [];
@@ -62,24 +62,17 @@ export class TrainScreen {
   async #ask(method, path, json) {
     if (this.isBusy) return null;
     this.isBusy = true;
-    try {
-      const answer = await call(method, path, { json });
-      return this.isClosed ? null : answer;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.isClosed) return null;
-      if (error.status === 401) {
-        session.save(null);
-        this.context.showWho();
-      }
+    const [answer, error] = await tried(call(method, path, { json }));
+    this.isBusy = false;
+    if (this.isClosed) return null;
+    if (error) {
+      if (error.status === 401) forgetWho();
       // Another tab may have answered, or the server restarted: the position has changed.
       if (method === "POST" && [401, 404, 409].includes(error.status)) queueMicrotask(() => this.#next());
       else if (method === "GET") this.#fail(error);
       toast(error.message);
-      return null;
-    } finally {
-      this.isBusy = false;
     }
+    return answer;
   }
 
   #fail(error) {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bot.arena import game as rules
 from bot.arena.fairness.arena_time import OUTAGE, ArenaTime
-from bot.arena.game import ReplayedGame
+from bot.arena.game import Instant, ReplayedGame
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from storage.arena import accounts as arena
@@ -149,8 +149,8 @@ class World:
     async def _move(self, hangs_s: float) -> None:
         arrived, now = self._clock.now, self.now()
         match = await self.match()
-        text = match.variant.game.move_text(match.variant.game.legal_moves(match.position)[0])
-        played = partial(rules.move, side=match.to_move, text=text, now=now, at=now_utc())
+        text = match.variant.rules.move_text(match.variant.rules.legal_moves(match.position)[0])
+        played = partial(rules.move, side=match.to_move, text=text, when=Instant(now, now_utc()))
         if self._database.is_off:
             self._clock.advance(hangs_s)  # as long as a database takes to fail
         try:

@@ -54,7 +54,7 @@ async def begun(house: House, **terms: Any) -> tuple[Player, Player, str]:
 
 async def clocks(house: House, game: str) -> tuple[int, int]:
     """Time left of black, who began, and of white."""
-    left = house.arena._referee._live[game].match.remaining_ms(house.arena._referee.clock())
+    left = house.arena._referee._live[game].game.remaining_ms(house.arena._referee.clock())
     assert left is not None
     return left
 

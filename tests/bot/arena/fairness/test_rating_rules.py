@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.arena.fairness.rating_rules import PROVISIONAL_CAP, RatingRules, Unrated, rate
+from bot.arena.fairness.rating_rules import PROVISIONAL_CAP, Unrated, rate, weight_of
 from bot.arena.fairness.seen_addresses import SeenAddresses
 from bot.arena.glicko import Rating
 from bot.arena.owner import OwnerError
@@ -69,8 +69,8 @@ async def test_the_same_two_again_and_again(street: Street) -> None:
 
 
 def test_weights_and_caps() -> None:
-    rules = RatingRules(full_games=3)
-    assert [rules.weight(earlier) for earlier in range(8)] == [1, 1, 1, 0.5, 0.25, 0.125, 0.0625, 0]
+    weights = [weight_of(earlier, full_games=3) for earlier in range(8)]
+    assert weights == [1, 1, 1, 0.5, 0.25, 0.125, 0.0625, 0]
     new, settled = Rating(), Rating(1500, 60)
     won, fallen = rate((new, new), 1, 1)
     half, _ = rate((new, new), 1, 0.5)

@@ -1,0 +1,31 @@
+"""The parts of a running arena that its routes and its owner share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bot.arena.accounts import Accounts
+from bot.arena.fairness.arena_time import ArenaTime
+from bot.arena.http import RequestGate
+from bot.arena.lobby import ArenaLobby
+from bot.arena.referee import Referee
+from bot.base.config import ArenaConfig
+from storage.database import Database
+
+
+@dataclass(slots=True)
+class ArenaParts:
+    """What is made once for an arena."""
+
+    config: ArenaConfig
+    site: str
+    """The arena's name in the records of our own accounts."""
+    base_url: str
+    """The arena's address for people; empty until it listens, unless the settings name it."""
+    clock: Callable[[], float]
+    """In seconds; goes on during outages."""
+    time: ArenaTime
+    database: Database
+    accounts: Accounts
+    referee: Referee
+    lobby: ArenaLobby
+    gate: RequestGate
