@@ -21,13 +21,14 @@ deeper *confirms* it (`confirm_depth`).
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
-from engine.judgement import ERROR, Judgement, require_whole
+from engine.judgement import ERROR, Judgement
+from engine.plain_values import OLD_NAMES, reader
 
 RULE = 1
 """The version of these rules; changes with the meaning of anything here."""
@@ -75,7 +76,7 @@ class TemptingReply:
     """A tempting reply, in hundredths of a per cent of expected score."""
 
     reply: str
-    p_reply: float
+    p_reply: float = field(metadata={OLD_NAMES: ("odds",)})
     """Its probability."""
     cost: int
     """Its cost by the decision's own search."""
@@ -111,7 +112,7 @@ class ReplyForecast:
     it was not."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
-    probabilities: tuple[float, ...]
+    probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
     """The same by the model, before the tilt; empty: there was none."""
@@ -167,38 +168,9 @@ class ReplyForecast:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            tempting = tuple(
-                TemptingReply(
-                    p_reply=each["odds"],
-                    **{
-                        **{name: value for name, value in each.items() if name != "odds"},
-                        "deceives_at": tuple(each["deceives_at"]),
-                    },
-                )
-                for each in record["tempting"]
-            )
-            probabilities, base = (tuple(float(p) for p in record[name]) for name in ("odds", "base"))
-            read = {
-                "replies": tuple(map(str, record["replies"])),
-                "probabilities": probabilities,
-                "base": base,
-            }
-            other = record.get("other")
-            found = cls(
-                **{
-                    **{name: value for name, value in record.items() if name != "odds"},
-                    **read,
-                    "model": ModelInfo(**record["model"]),
-                    "tempting": tempting,
-                    "other": None if other is None else cls.from_record(other),
-                }
-            )
-            if len(found.replies) != len(probabilities):
+            found: Self = reader(ReplyForecast)(record)
+            if len(found.replies) != len(found.probabilities):
                 raise ValueError("there are not as many probabilities as replies")
-            if not isinstance(found.rule, int) or not isinstance(found.confirm_depth, int):
-                raise TypeError("rule or confirm_depth is not a whole number")
-            if not isinstance(found.confirm_source, str):
-                raise TypeError("confirm_source is not text")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
         return found
@@ -246,7 +218,7 @@ def forecast(
         IncompleteProfile: The profile is incomplete.
         ValueError: There are more or fewer probabilities than replies.
     """
-    require_whole(candidate)
+    candidate.require_whole()
     if expected is None:
         expected = expected_by_looks(candidate, scale_centi)
     if len(expected.probabilities) != len(candidate.replies):

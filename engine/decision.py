@@ -4,22 +4,19 @@ The record alone is enough to recompute the choice (`engine.verification.verify`
 later derived about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from engine.errors import RecordError
-from engine.params import (
-    Assessment,
-    Decided,
-    RandomisedParams,
-    Scale,
-    TemptingParams,
-    TrapParams,
-    ValueParams,
-    ValueScale,
-)
+from engine.errors import IncompleteProfile, RecordError
+from engine.params import RandomisedParams, Scale, TemptingParams, TrapParams, ValueParams
+from engine.plain_values import OLD_NAMES, Range, reader
+
+_GLANCE = "glance_centi"
+"""The name of `ReplyProfile.shallow_scores_centi` in records."""
+
+Size = Annotated[int, Range(0, 2**31 - 1)]
+Count = Annotated[int, Range(0, 2**63 - 1)]
 
 
 class SearchMode(StrEnum):
@@ -71,7 +68,7 @@ class ReplyProfile:
     no bound, or the scores are known."""
     probability: float | None = None
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
-    shallow_scores_centi: tuple[int, int] | None = None
+    shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
     """s_2 and s_3 where the tempting player needed no other shallow score; None: it did not look, or
     `scores_centi` has them."""
     least_centi: int | None = None
@@ -113,8 +110,19 @@ class Candidate:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is complete, as it says, and no reply has a bound for a score."""
-        return self.complete and all(reply.bound_centi is None for reply in self.replies)
+        """Whether it is complete, as it says, and every reply has scores instead of a bound."""
+        return self.complete and all(
+            reply.bound_centi is None and reply.scores_centi for reply in self.replies
+        )
+
+    def require_whole(self) -> None:
+        """Check that no reply or score is missing.
+
+        Raises:
+            IncompleteProfile: One is.
+        """
+        if not self.is_whole:
+            raise IncompleteProfile(f"the profile of {self.move} is not whole")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ class Pick:
     score_centi: int | None
     """Score of the chosen move, our view; a forced win or loss is beyond `WIN_CENTI`, or exactly `WIN_CENTI`
     when its distance is unknown.  None: the book lists moves without scores, or the engine reported none."""
-    depth: int
+    depth: Size
     """Depth of the search that found it, in plies; 0: no search."""
     confidence: int
     """Confidence of each cut of the search, in per cent; 100: full width; 0: unknown, from a book or
@@ -150,7 +158,7 @@ class SourceInfo:
     """Moves were analysed if their score at the root was at most this below the best known."""
     floor_centi: int
     """The least score at the root of an analysed move: every move above it was analysed."""
-    nodes: int
+    nodes: Count
     """Positions that the engine reports to have visited."""
 
 
@@ -163,7 +171,7 @@ class VarietyDraw:
     exact, and all others are proven lower."""
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
-    number: int
+    number: Count
     """The number drawn, at least 0."""
 
 
@@ -178,11 +186,11 @@ class TrialDraw:
     params: RandomisedParams
     trap: str
     """The player's own choice, which sets a trap (T)."""
-    control: str
+    control: str = field(metadata={OLD_NAMES: ("sound",)})
     """The best move that sets none (N)."""
-    trap_value: int
+    trap_value: Size
     """Our expected score after `trap` under best play, in hundredths of a per cent."""
-    control_value: int
+    control_value: Size = field(metadata={OLD_NAMES: ("sound_value",)})
     """The same after `control`."""
     seed: str
     """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
@@ -251,7 +259,7 @@ class Decision:
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
     """Principal variation of plain minimax, starting with its own best move; or that of `pick`."""
-    nodes: int
+    nodes: Count
     """Positions that the search visited."""
     time_s: float
     """Search time in seconds, on either side's clock: includes time before a pause and pondering on the reply
@@ -265,7 +273,7 @@ class Decision:
     """The other source of the move, if neither scores nor a draw chose it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
-    variety_draw: VarietyDraw | None = None
+    variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
     """The draw, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used none."""
@@ -273,7 +281,7 @@ class Decision:
     """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
     tempting: TemptingParams | None = None
     """Settings of the tempting player; None: for other players, and for a drawn move."""
-    trial_draw: TrialDraw | None = None
+    trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The draw, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
     """Most candidates that were not chosen have been removed (`engine.pruning`)."""
@@ -323,182 +331,36 @@ class Decision:
         Raises:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
-        # Names of records until 0.2.0.
-        record = {_OLD_NAMES.get(name, name): value for name, value in record.items()}
         try:
-            candidates = tuple(
-                Candidate(
-                    **{
-                        **candidate,
-                        "replies": tuple(_reply(reply) for reply in candidate["replies"]),
-                    }
-                )
-                for candidate in record["candidates"]
-            )
-            decision = cls(
-                **{
-                    **record,
-                    "params": _params(record["params"]),
-                    "candidates": candidates,
-                    "principal_variation": tuple(record["principal_variation"]),
-                    "pick": Pick(**record["pick"]) if record.get("pick") else None,
-                    "source": _source(record["source"]) if record.get("source") else None,
-                    "variety_draw": _variety_draw(record["variety_draw"])
-                    if record.get("variety_draw")
-                    else None,
-                    "model": ModelInfo(**record["model"]) if record.get("model") else None,
-                    "reckoning": _reckoning(record["reckoning"]) if record.get("reckoning") else None,
-                    "tempting": TemptingParams(**record["tempting"]) if record.get("tempting") else None,
-                    "trial_draw": _trial_draw(record["trial_draw"]) if record.get("trial_draw") else None,
-                    "search_mode": SearchMode(record.get("search_mode", SearchMode.EXACT)),
-                }
-            )
-            _check_types(decision)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:  # ValueError: bad enum value, too
+            decision: Self = reader(Decision)(_with_defaults(record))
+            if all(candidate.move != decision.move for candidate in decision.candidates):
+                raise ValueError(f"{decision.move} is not among the candidates")
+            for candidate in decision.candidates:
+                if any(r.shallow_scores_centi and r.bound_centi is None for r in candidate.replies):
+                    raise ValueError(f"{candidate.move}: a reply has shallow scores, but no bound")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a decision: {error}") from error
         return decision
 
 
-_OLD_NAMES = {"lot": "variety_draw", "draw": "trial_draw"}
-_STORED_NAMES = {"shallow_scores_centi": "glance_centi"}
-"""Fields of a reply whose name in records has not changed."""
-_OLD_DRAW_NAMES = {"sound": "control", "sound_value": "control_value"}
+def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with what old ones lack, and without what no longer means anything (`engine.judgement`)."""
+    params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
+    if params.get("scale") == Scale.EXPECTED:
+        params = {"risk_share_percent": 100.0, **params}
+    record = {**record, "params": params}
+    if use := record.get("reckoning"):
+        record["reckoning"] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
+    return record
 
 
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
     """The present fields, by name."""
     return {
-        _STORED_NAMES.get(name, name): found
+        _GLANCE if name == "shallow_scores_centi" else name: found
         for name in value.__slots__
         if (found := getattr(value, name)) is not None
     }
-
-
-def _check_types(decision: Decision) -> None:
-    """Check the values that judging, storing and reporting a decision depend on, which dataclasses do not
-    check.
-
-    Raises:
-        TypeError: A value has the wrong type.
-        ValueError: A number is out of range.
-    """
-    if not isinstance(decision.is_pruned, bool):
-        raise TypeError("is_pruned is neither true nor false")
-    _check_texts(decision, "game", "position", "player", "move", "engine_version")
-    _check_number("time_s", decision.time_s)
-    if all(candidate.move != decision.move for candidate in decision.candidates):
-        raise ValueError(f"{decision.move} is not among the candidates")
-    _check_score("depth", decision.depth)
-    _check_count("nodes", decision.nodes)
-    if decision.pick is not None:
-        _check_count("the pick's depth", decision.pick.depth, _LARGEST_SCORE)
-        if decision.pick.score_centi is not None:
-            _check_score("the pick's score", decision.pick.score_centi)
-        _check_texts(decision.pick, "origin")
-    if decision.source is not None:
-        _check_texts(decision.source, "name")
-        _check_count("the source's nodes", decision.source.nodes)
-        _check_score("floor_centi", decision.source.floor_centi)
-        _check_score("window_centi", decision.source.window_centi)
-    if decision.variety_draw is not None:
-        _check_score("within_centi", decision.variety_draw.within_centi)
-        _check_count("the draw's number", decision.variety_draw.number)
-    for candidate in decision.candidates:
-        _check_texts(candidate, "move")
-        _check_score("raw_centi", candidate.raw_centi)
-        if candidate.value is not None:
-            _check_number("a candidate's value", candidate.value)
-        if not (math.isfinite(candidate.adjusted_centi) and math.isfinite(candidate.quality_centi)):
-            raise ValueError("adjusted_centi or quality_centi is not finite")
-        for reply in candidate.replies:
-            _check_texts(reply, "reply")
-            if reply.probability is not None:
-                _check_number("a reply's probability", reply.probability)
-            shallow = reply.shallow_scores_centi or ()
-            if len(shallow) not in (0, 2) or (shallow and reply.bound_centi is None):
-                raise ValueError("shallow_scores_centi is not two scores beside a bound")
-            for score in (*reply.scores_centi, *shallow, reply.bound_centi, reply.least_centi):
-                if score is not None:
-                    _check_score("a reply's score", score)
-            if reply.shallow_bound_centi is not None and not math.isfinite(reply.shallow_bound_centi):
-                raise ValueError("shallow_bound_centi is not finite")
-
-
-_LARGEST_SCORE, _LARGEST_COUNT = 2**31 - 1, 2**63 - 1  # limits of the database's integers
-
-
-def _check_texts(record: object, *names: str) -> None:
-    for name in names:
-        if not isinstance(getattr(record, name), str):
-            raise TypeError(f"{name} is not a text")
-
-
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} is not a number")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} is not finite")
-
-
-def _check_count(name: str, value: object, most: int = _LARGEST_COUNT) -> None:
-    if type(value) is not int:  # rejects True, too
-        raise TypeError(f"{name} is not a whole number")
-    if not 0 <= value <= most:
-        raise ValueError(f"{name} is out of range")
-
-
-def _check_score(name: str, value: object) -> None:
-    if type(value) is not int:  # rejects True, too
-        raise TypeError(f"{name} is not a whole number")
-    if abs(value) > _LARGEST_SCORE:
-        raise ValueError(f"{name} is out of range")
-
-
-def _reply(record: dict[str, Any]) -> ReplyProfile:
-    fields = {**record, "scores_centi": tuple(record["scores_centi"])}
-    if (shallow := fields.pop("glance_centi", None)) is not None:
-        fields["shallow_scores_centi"] = tuple(shallow)
-    return ReplyProfile(**fields)
-
-
-def _params(record: dict[str, Any]) -> TrapParams:
-    record = {**record}
-    record.pop("threshold_centi", None)  # of old records; no longer means anything (engine.judgement)
-    scale = Scale(record.get("scale", Scale.PAPER))  # old records lack the scale and the share
-    old = {"risk_share_percent": 100.0} if scale is Scale.EXPECTED else {}
-    assessment, decided = Assessment(record["assessment"]), Decided(record["decided"])
-    return TrapParams(**{**old, **record, "assessment": assessment, "decided": decided, "scale": scale})
-
-
-def _source(record: dict[str, Any]) -> SourceInfo:
-    options = tuple((str(name), str(value)) for name, value in record["options"])
-    return SourceInfo(**{**record, "options": options})
-
-
-def _variety_draw(record: dict[str, Any]) -> VarietyDraw:
-    return VarietyDraw(**{**record, "avoided": tuple(record["avoided"])})
-
-
-def _trial_draw(record: dict[str, Any]) -> TrialDraw:
-    record = {_OLD_DRAW_NAMES.get(name, name): value for name, value in record.items()}
-    draw = TrialDraw(**{**record, "params": RandomisedParams(**record["params"])})
-    for name in ("trap", "control", "seed", "sha256"):
-        if not isinstance(getattr(draw, name), str):
-            raise TypeError(f"the draw's {name} is not a text")
-    for name in ("trap_value", "control_value"):
-        _check_count(f"the draw's {name}", getattr(draw, name), _LARGEST_SCORE)
-    return draw
-
-
-def _reckoning(record: dict[str, Any]) -> OpponentModelUse:
-    value = record["value"]
-    return OpponentModelUse(
-        # Old records lack the share.
-        value=ValueParams(**{"share_percent": 100.0, **value, "scale": ValueScale(value["scale"])}),
-        person=Person(**record["person"]),
-        human=ModelInfo(**record["human"]) if record["human"] else None,
-        trouble=str(record["trouble"]),
-    )
 
 
 class OutcomeKind(StrEnum):

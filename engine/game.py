@@ -236,6 +236,19 @@ def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
     return position
 
 
+def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[str, ...]:
+    """The legal moves that a variation begins with, in the game's notation."""
+    legal: list[str] = []
+    for text in variation:
+        try:
+            move = game.parse_move(position, text)
+        except IllegalMove:
+            break
+        legal.append(game.move_text(move))
+        position = game.play(position, move)
+    return tuple(legal)
+
+
 def if_it_goes_on(game: Game[P], position: P) -> P:
     """The position to continue from if the server plays on, whatever the rules say: see `Game.goes_on`."""
     return position if game.legal_moves(position) else game.goes_on(position)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from engine.decision import Candidate, Decision, Outcome, OutcomeKind
-from engine.errors import IncompleteProfile, RecordError
+from engine.errors import RecordError
 from engine.expected import expected_score
 from engine.game import WIN_CENTI
 from engine.games import get_rules
@@ -108,7 +108,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
     Raises:
         IncompleteProfile: The profile is incomplete.
     """
-    require_whole(candidate)
+    candidate.require_whole()
     params = params.for_position(scale_centi)
     raw = expected_score(candidate.raw_centi, scale_centi)
     replies = []
@@ -128,16 +128,6 @@ def judge_decision(decision: Decision) -> Judgement:
         IncompleteProfile: The profile is incomplete.
     """
     return judge(decision.chosen, decision.params, expected_scale_centi(decision))
-
-
-def require_whole(candidate: Candidate) -> None:
-    """Check that a move's profile is whole.
-
-    Raises:
-        IncompleteProfile: It is not.
-    """
-    if not candidate.is_whole:
-        raise IncompleteProfile(f"the profile of {candidate.move} is not complete: no reply can be judged")
 
 
 def classify_reply(decision: Decision, reply: str | None) -> Outcome:

@@ -22,9 +22,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Protocol
 
-from engine.processor_time import processor_time_s
 from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
@@ -37,6 +37,10 @@ _LONGEST_LINE = 1 << 16
 _MOST_WAITING = 4 << 20  # bytes of memory for unread lines
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
+_PROC = Path("/proc")
+_SCHEDULED = 2  # CPUCLOCK_SCHED of Linux: the time that the scheduler gave to all threads, in nanoseconds
+_ENDED = slice(13, 15)
+"""Fields of /proc/PID/stat, after the name, with the time of children that have ended: cutime and cstime."""
 
 
 class EngineError(Exception):
@@ -60,7 +64,7 @@ class Resigned(EngineError):
 
 
 class Waiting(Protocol):
-    """How long to wait for a program: a `WaitLimit` or an `engine.protocols.link.Patience`."""
+    """How long to wait for a program: a `WaitLimit`, or one on its processor time, too."""
 
     @property
     def clock(self) -> Callable[[], float]:
@@ -82,17 +86,18 @@ class WaitLimit:
     stop: StopFlag
     """Ends the wait at once, with `Stopped`."""
     until: float = math.inf
-    """Time on the clock that ends the wait with `EngineTimeout`, whatever the program has printed."""
+    """Time on the clock that ends the wait, whatever the program has printed."""
     silence_s: float = math.inf
     """Longest silence of the program, in seconds."""
-    late: str = "does not answer in time"
-    """Predicate of the message about a program that misses `until`."""
+    late: str | None = "does not answer in time"
+    """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: then the wait
+    ends with `Stopped`, since the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
         """See `Waiting.check`."""
         now = self.clock()
-        if self.stop.is_set():
+        if self.stop.is_set() or (self.late is None and now >= self.until):
             raise Stopped("the wait for the engine was ended")
         if now >= self.until:
             raise EngineTimeout(f"{name} {self.late}")
@@ -337,3 +342,32 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
     if directory is None:
         return f"{said} (looked for in {here}; dir= says where)"
     return f"{said} (looked for in {directory})"
+
+
+def processor_time_s(pid: int) -> float | None:
+    """Processor time of a process and its descendants in seconds, all threads together.
+
+    It includes children that have ended, as far as their parents waited for them.
+
+    Returns:
+        None: unknown, because the process is gone or the system has no such clock.
+    """
+    try:
+        spent_s = time.clock_gettime(~pid << 3 | _SCHEDULED) + _ended_children_s(pid)
+    except (OSError, AttributeError, ValueError):
+        return None
+    return spent_s + sum(processor_time_s(child) or 0.0 for child in _children(pid))
+
+
+def _ended_children_s(pid: int) -> float:
+    # The name, in parentheses, may contain anything.
+    fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return sum(int(ticks) for ticks in fields[_ENDED]) / os.sysconf("SC_CLK_TCK")
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # a thread, or the process, has just ended
+        for task in (_PROC / str(pid) / "task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found

@@ -27,7 +27,7 @@ from engine.errors import RecordError
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, Game
 from engine.games import get_rules
-from engine.judgement import expected_scale_centi, judge, require_whole
+from engine.judgement import expected_scale_centi, judge
 from engine.params import RandomisedParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher
@@ -262,7 +262,7 @@ def verify_trial(decision: Decision) -> None:
     control = next(each for each in decision.candidates if each.move == draw.control)
     replies = _legal_replies(decision, (draw.trap, draw.control))
     for each in (trap, control):
-        require_whole(each)
+        each.require_whole()
         if sorted(reply.reply for reply in each.replies) != replies[each.move]:
             raise RecordError(f"{each.move}: its profile does not have the legal replies")
     if not _sets_trap(trap, decision, scale_centi):

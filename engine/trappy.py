@@ -99,11 +99,6 @@ def _trappiness_of(gap: float, size: float) -> float:
     return 0.75 * gap / size
 
 
-def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
-    """Figure 3's minimising column: both scores from the view of the side that sets the trap."""
-    return trappiness(-upper, -final, margin)
-
-
 def reply_trappiness(scores_centi: Sequence[int], params: TrapParams) -> float:
     """Trappiness of a reply from its s_2 .. s_D, our view; 0 when there is no shallow score."""
     if len(scores_centi) < 2:

@@ -64,13 +64,10 @@ class OthelloTrainer:
         Evaluation and exact result, in centidiscs, of positions from games with ten random plies.
         """
 
-class ChessTrainer:
+class AnyTrainer:
     """
     Learns a linear evaluation from games against itself; for one thread at a time.
     """
-
-    def __init__(self, seed: int, threads: int) -> None:
-        """What follows depends on the seed, not on the number of threads."""
 
     def set_start(self, start: bytes) -> None:
         """The present weights, and what `fit` pulls them to."""
@@ -120,61 +117,17 @@ class ChessTrainer:
         Play the present weights against others, with so many nodes a move: wins, draws, losses.
         """
 
-class XiangqiTrainer:
-    """
-    Learns a linear evaluation from games against itself; for one thread at a time.
-    """
+class ChessTrainer(AnyTrainer):
+    """Learns the evaluation of chess."""
 
     def __init__(self, seed: int, threads: int) -> None:
         """What follows depends on the seed, not on the number of threads."""
 
-    def set_start(self, start: bytes) -> None:
-        """The present weights, and what `fit` pulls them to."""
+class XiangqiTrainer(AnyTrainer):
+    """Learns the evaluation of xiangqi."""
 
-    @property
-    def weights(self) -> bytes:
-        """The present weights, as the game's evaluation takes them."""
-
-    @weights.setter
-    def weights(self, weights: bytes) -> None: ...
-    def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]:
-        """
-        Play games by the present weights and keep their positions; numbers kept: to learn, held out.
-        """
-
-    def forget(self) -> None:
-        """Drop the positions of all but the last call of `play`."""
-
-    def fit(
-        self,
-        epochs: int,
-        scale_centi: float,
-        trace: float,
-        first_rate: float,
-        last_rate: float,
-        pull: float,
-        smooth: float,
-        neighbours: Sequence[tuple[int, int]],
-    ) -> tuple[float, float]:
-        """
-        Learn from the positions kept.
-
-        Returns the log-loss and the root mean square error of the expected result on those held out.
-        """
-
-    def error(self, scale_centi: float, trace: float) -> tuple[float, float]:
-        """As `fit` returns it, of the present weights."""
-
-    def scored(self) -> list[tuple[int, int, int]]:
-        """
-        Positions of the last call's games: score of the search, share of the middle game (of 64), result
-        (0 lost, 1 drawn, 2 won); for the side to move.
-        """
-
-    def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]:
-        """
-        Play the present weights against others, with so many nodes a move: wins, draws, losses.
-        """
+    def __init__(self, seed: int, threads: int) -> None:
+        """What follows depends on the seed, not on the number of threads."""
 
 def chess_self_play(
     evaluation: engine._native.ChessEvaluation,

@@ -25,7 +25,7 @@ from engine.lookup.registry import ROOT_SOURCES
 from engine.lookup.source import BadSource
 from engine.move_chooser import MoveChooser
 from engine.process import EngineError
-from engine.processor_time import processor_time_s as program_time_s
+from engine.process import processor_time_s as program_time_s
 from engine.protocols.engine_source import EngineSource
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.score_settings import MoveLimit

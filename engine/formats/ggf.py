@@ -185,11 +185,6 @@ def write(game: GgfGame) -> str:
     return "(;" + "".join(f"{tag}[{_clean(value)}]" for tag, value in tags) + ";)"
 
 
-def write_line(games: tuple[GgfGame, ...]) -> str:
-    """The games of a match as a line of an archive."""
-    return f"{len(games)} " + "".join(write(game) for game in games)
-
-
 def replay(game: GgfGame) -> OthelloPosition:
     """The position after the last move.
 

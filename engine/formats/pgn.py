@@ -38,7 +38,7 @@ from engine.formats.record import (
     steps,
     told,
 )
-from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
+from engine.game import BadPosition, Game
 from engine.games import GAMES
 from engine.games.othello import PASS, SQUARES, OthelloPosition
 from engine.games.standard_chess import StandardChess
@@ -312,19 +312,12 @@ def _played(
     """
     if name == "othello":
         return _played_othello(start, text, result, is_forfeit)
-    if isinstance(GAMES[name], StandardChess):
+    game = GAMES[name]
+    if isinstance(game, StandardChess):
         names = _chess_moves(start.board, text.moves)
     else:
-        game, position, found = GAMES[name], start, []
-        for number, word in enumerate(text.moves, start=1):
-            try:
-                position = if_it_goes_on(game, position)
-                move = game.parse_move(position, word)
-                position = game.play(position, move)
-            except IllegalMove as error:
-                raise BadPgn(f"move {number}: {error}") from None
-            found.append(game.move_text(move))
-        names = tuple(found)
+        as_written = GameRecord(game=name, start=game.position_text(start), moves=text.moves)
+        names = tuple(game.move_text(move) for _, move in steps(as_written))
     return text._replace(moves=names), _POINTS.get(result), None
 
 

@@ -6,17 +6,12 @@ in centi-units.  The file is also the card that documents how the weights were m
 
 import json
 import math
-import sys
-from array import array
-from collections import Counter
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from engine.games.program_files import reading
-
-LIMIT_CENTI = 20_000
-"""Bound for the absolute value of an evaluation."""
 
 Groups = Mapping[str, int]
 """Sizes of the groups by name, in the order of the features."""
@@ -44,28 +39,8 @@ class LinearWeights:
 
     def to_bytes(self) -> bytes:
         """The C++ core's form: two little-endian 16-bit integers for each feature."""
-        pairs = array("h", [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair])
-        if sys.byteorder == "big":
-            pairs.byteswap()
-        return pairs.tobytes()
-
-
-class Features(NamedTuple):
-    """The inputs of the evaluation in a position."""
-
-    counts: Counter[int]
-    """Count of each feature for the side to move less the count for the other side."""
-    middle: int
-    """Game phase: 64 takes the middlegame weights alone, 0 the endgame weights."""
-    scale: int
-    """Scale factor out of 64: lower where a lead is hard to win."""
-
-    def score_centi(self, weights: LinearWeights) -> int:
-        """The evaluation in centi-units for the side to move."""
-        middle = sum(weights.middle[feature] * count for feature, count in self.counts.items())
-        end = sum(weights.end[feature] * count for feature, count in self.counts.items())
-        score = ((middle * self.middle + end * (64 - self.middle)) >> 6) * self.scale >> 6
-        return max(-LIMIT_CENTI, min(LIMIT_CENTI, score))
+        pairs = [weight for pair in zip(self.middle, self.end, strict=True) for weight in pair]
+        return struct.pack(f"<{len(pairs)}h", *pairs)
 
 
 def starts(groups: Groups) -> dict[str, int]:
@@ -101,21 +76,6 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), scale)
 
 
-def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
-    """The ``weights`` part of a card, from bytes as `Weights.to_bytes` returns them."""
-    numbers = array("h", pairs)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    if len(numbers) != 2 * sum(groups.values()):
-        raise BadWeights(f"{len(numbers)} numbers are not weights of {sum(groups.values())} features")
-    held, first = {}, 0
-    for name, size in groups.items():
-        of_group = numbers[2 * first : 2 * (first + size)].tolist()
-        held[name] = {"middle": of_group[0::2], "end": of_group[1::2]}
-        first += size
-    return held
-
-
 def own_weights(name: str, groups: Groups) -> LinearWeights:
     """The weights in one of the program's own cards, for instance ``chess_weights.json``.
 
@@ -124,19 +84,3 @@ def own_weights(name: str, groups: Groups) -> LinearWeights:
     """
     with reading(name) as file:
         return from_card(json.loads(file.read_text("utf-8")), groups)
-
-
-def card_text(card: Mapping[str, Any]) -> str:
-    """JSON with each half of a group on a line of its own."""
-    rows = []
-    for key, value in card.items():
-        if key == "weights":
-            groups = [
-                f'    "{name}": {{\n      "middle": {json.dumps(halves["middle"])},\n'
-                f'      "end": {json.dumps(halves["end"])}\n    }}'
-                for name, halves in value.items()
-            ]
-            rows.append('  "weights": {\n' + ",\n".join(groups) + "\n  }")
-        else:
-            rows.append(f"  {json.dumps(key)}: " + json.dumps(value, indent=2).replace("\n", "\n  "))
-    return "{\n" + ",\n".join(rows) + "\n}\n"

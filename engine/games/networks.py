@@ -4,7 +4,6 @@ A network sees the pieces from each side's view, and its output is added to the 
 engine/native/network.hpp says what is computed and how the file is laid out.  The files are compressed,
 ``chess_network.xz`` and ``xiangqi_network.xz``, and the cards beside them, ``chess_network.json`` and
 ``xiangqi_network.json``, say how they were learned (`lab.training.networks`).
-`engine.games.network_arithmetic` mirrors the core's arithmetic.
 """
 
 import lzma

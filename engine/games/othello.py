@@ -125,10 +125,7 @@ class Othello(PlainGame[OthelloPosition]):
         return Ending("variantEnd" if self.margin_discs(position) else "draw", "")
 
     def evaluate_centi(self, position: OthelloPosition) -> int:
-        mover, waiter = position.mover, position.waiter
-        return othello_evaluation.evaluate_centi(
-            mover, waiter, moves_mask(mover, waiter).bit_count(), moves_mask(waiter, mover).bit_count()
-        )
+        return othello_evaluation.evaluate_centi(position.mover, position.waiter)
 
     def score_text(self, score_centi: float, position: OthelloPosition) -> str:  # noqa: ARG002
         if abs(score_centi) >= WIN_CENTI:
@@ -181,29 +178,3 @@ class Othello(PlainGame[OthelloPosition]):
 
     def most_plies_left(self, position: OthelloPosition) -> int:
         return 2 * (64 - (position.mover | position.waiter).bit_count())  # each placement after a pass
-
-
-def parse_transcript(text: str) -> list[str]:
-    """Moves of a game text such as ``f5d6c3``, ``1. F5 d6 2. c3 --`` or a LiveOthello ply list.
-
-    Numbers and everything else that is not a square are skipped, and passes are inserted by the rules, so all
-    common ways to write (or omit) a pass read alike.
-
-    Returns:
-        Moves in this program's notation, passes included, from the usual start.
-
-    Raises:
-        IllegalMove: At the first square that the rules do not allow.
-    """
-    game = Othello()
-    position = game.initial()
-    moves: list[str] = []
-    for square in re.findall(r"(?<![a-z0-9])(?:[a-h][1-8])+(?![a-z0-9])", text.lower()):
-        for start in range(0, len(square), 2):
-            while game.legal_moves(position) == (PASS,):
-                position = game.play(position, PASS)
-                moves.append("pass")
-            move = square[start : start + 2]
-            position = game.play(position, game.parse_move(position, move))
-            moves.append(move)
-    return moves

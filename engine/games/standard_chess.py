@@ -191,7 +191,7 @@ class StandardChess:
         return Ending("draw", "Fifty moves without a capture or a pawn move.")
 
     def evaluate_centi(self, position: ChessPosition) -> int:
-        return chess_evaluation.evaluate_centi(position.board)
+        return chess_evaluation.evaluate_centi(position.text)
 
     def score_text(self, score_centi: float, position: ChessPosition) -> str:
         """Pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""

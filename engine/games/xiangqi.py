@@ -314,7 +314,7 @@ class Xiangqi:
         return Ending("draw", "The same position for the third time.")
 
     def evaluate_centi(self, position: XiangqiPosition) -> int:
-        return xiangqi_evaluation.evaluate_centi(position.board, position.side)
+        return xiangqi_evaluation.evaluate_centi(self.position_text(position))
 
     def score_text(self, score_centi: float, position: XiangqiPosition) -> str:
         """Soldiers, ``+0.35``, or the winner's moves to the end from the position, ``#3`` and ``#-3``."""

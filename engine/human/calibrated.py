@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, ModelInfo, Person
-from engine.errors import IncompleteProfile
 from engine.game import WIN_CENTI, Game
 from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
@@ -83,8 +82,7 @@ def profile_array(candidate: Candidate) -> NDArray[np.float64]:
     Raises:
         IncompleteProfile: The profile is not whole.
     """
-    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(f"the profile of {candidate.move} is not whole")
+    candidate.require_whole()
     return np.array([reply.scores_centi for reply in candidate.replies], np.float64)
 
 

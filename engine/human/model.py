@@ -81,16 +81,21 @@ def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery
         raise BadModel(f"{model.info.name}: {len(answers)} answers to {len(open_)} questions")
     found = [(1.0,) * size for size in sizes]
     for index, answer in zip(open_, answers, strict=True):
-        found[index] = _checked(answer, sizes[index], model.info.name)
+        if len(answer) != sizes[index]:
+            raise BadModel(f"{model.info.name}: {len(answer)} probabilities for {sizes[index]} moves")
+        found[index] = checked_distribution(answer, model.info.name)
     return found
 
 
-def _checked(answer: tuple[float, ...], size: int, name: str) -> tuple[float, ...]:
-    if len(answer) != size:
-        raise BadModel(f"{name}: {len(answer)} probabilities for {size} moves")
+def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...]:
+    """A model's probabilities, scaled to add up to 1 exactly.
+
+    Raises:
+        BadModel: They are not numbers from 0 to 1, or do not add up to 1.
+    """
     if not all(math.isfinite(p) and 0 <= p <= 1 + MASS_TOLERANCE for p in answer):
         raise BadModel(f"{name}: not probabilities: {', '.join(f'{p:g}' for p in answer[:8])}")
     total = math.fsum(answer)
     if abs(total - 1) > MASS_TOLERANCE:
-        raise BadModel(f"{name}: the probabilities of the legal moves add up to {total:.4f}, not to 1")
+        raise BadModel(f"{name}: the probabilities add up to {total:.4f}, not to 1")
     return tuple(p / total for p in answer)

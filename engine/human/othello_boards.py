@@ -72,12 +72,6 @@ def bits(boards: Boards) -> NDArray[np.uint8]:
     return np.unpackbits(little.view(np.uint8).reshape(*boards.shape, 8), axis=-1, bitorder="little")
 
 
-def from_bits(squares: NDArray[np.uint8]) -> Boards:
-    """The reverse of `bits`."""
-    packed = np.packbits(squares, axis=-1, bitorder="little")
-    return np.ascontiguousarray(packed).view("<u8").reshape(squares.shape[:-1]).astype(np.uint64)
-
-
 def _transposed(boards: Boards) -> Boards:
     """Mirrored in the diagonal from a1 to h8, by swapping ever smaller blocks."""
     for step, block in _BLOCKS:

@@ -15,19 +15,20 @@ of the priors: every probability can be recomputed from the card, p0 and the cos
 import hashlib
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, ModelInfo
-from engine.errors import IncompleteProfile
 from engine.expected import WHOLE, expected_score
 from engine.human.model import BadModel
+from engine.plain_values import Range, reader
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,8 @@ FEATURES = (CONSTANT, RATING, NEW, BULLET, RAPID)
 BULLET_BELOW_S, RAPID_FROM_S = 180.0, 480.0
 """Limits of `speed_s` for bullet and rapid games, as on Lichess."""
 _INCREMENTS = 40
-_MOST_POINTS, _MOST_BASES = 10_000, 64
+_MOST_POINTS = 10_000
+_BASE = re.compile(r"[0-9a-f]{64}(\+[0-9a-f]{64})?")
 _MOST_BYTES = 1 << 20
 
 
@@ -57,8 +59,7 @@ def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[f
     Raises:
         IncompleteProfile: The profile is not whole.
     """
-    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(f"the profile of {candidate.move} is not whole: its replies have no costs")
+    candidate.require_whole()
     # The first score is of 2 plies; ours are the person's losses.
     ours = [
         expected_score(reply.scores_centi[: depth - 1][-1], logistic_centi) for reply in candidate.replies
@@ -73,6 +74,12 @@ class Grid:
 
     x: tuple[float, ...]
     k: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if any(list(axis) != sorted(set(axis)) for axis in (self.x, self.k)):
+            raise ValueError("the numbers of an axis do not rise")
+        if not 1 < len(self.x) * len(self.k) <= _MOST_POINTS:
+            raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MOST_POINTS}")
 
     @property
     def points(self) -> Floats:
@@ -92,10 +99,10 @@ class RatingScale:
     origin: str
     """Which ratings the prior was fitted to, for people."""
     centre: float
-    unit: float
-    most: float
+    unit: Annotated[float, Range(1.0, 1e6)]
+    most: Annotated[float, Range(0.0, 100.0)]
     """The rating feature is within +-this."""
-    games: int
+    games: Annotated[int, Range(0, 1_000_000)]
     """Number of rated games after which a rating counts in full; 0: always."""
 
 
@@ -217,9 +224,7 @@ class PersonPrior:
     bases: dict[str, BasePrior]
     """By `base_key`."""
 
-    def weights(
-        self, base: str, rating: float | None, seconds: float | None, games: int | None = None
-    ) -> Floats:
+    def weights(self, base: str, rating: float | None, seconds: float | None) -> Floats:
         """The prior for a person: the weight of each of the grid's points.
 
         Raises:
@@ -227,7 +232,7 @@ class PersonPrior:
         """
         prior = self.bases[base]
         kind = prior.unrated if rating is None or prior.rated is None else prior.rated
-        features = features_of(kind.features, prior.scale, rating, seconds, games)
+        features = features_of(kind.features, prior.scale, rating, seconds, games=None)
         return np.asarray(kind.weights(prior.grid, np.array([features]))[0])
 
     def tilted(
@@ -237,7 +242,6 @@ class PersonPrior:
         costs: Sequence[float],
         rating: float | None,
         seconds: float | None,
-        games: int | None = None,
     ) -> tuple[float, ...]:
         """The probabilities of a position's replies for this person.
 
@@ -248,7 +252,6 @@ class PersonPrior:
             costs: `costs_of` with `BasePrior.depth`, in the same order.
             rating: On the site's scale; None: unknown.
             seconds: `speed_s` of the game; None: unknown.
-            games: Rated games behind the rating; None: unknown.
 
         Raises:
             ValueError: Not as many costs as probabilities.
@@ -258,7 +261,7 @@ class PersonPrior:
             raise ValueError(f"{len(probabilities)} probabilities and {len(costs)} costs")
         if prior is None or len(costs) < 2:
             return tuple(probabilities)
-        weights = self.weights(base, rating, seconds, games)
+        weights = self.weights(base, rating, seconds)
         at_points = tilted_rows(
             prior.grid.points,
             np.asarray(probabilities, np.float64),
@@ -280,24 +283,26 @@ class PersonPrior:
             where: Its name in messages.
 
         Raises:
-            BadModel: It is not a card; the message names the file and the field, and says what is wrong.
+            BadModel: It is not a card; the message names the file, and says what is wrong.
         """
         try:
             content = json.loads(data)
         except ValueError as error:  # bad UTF-8, too
             raise BadModel(f"{where}: not JSON: {error}") from None
-        card = _Fields(content, where, "")
-        bases = [_base_of(part) for part in card.parts("bases", _MOST_BASES)]
-        keys = [each.base for each in bases]
-        if again := [key for key in keys if keys.count(key) > 1]:
-            raise BadModel(f"{where}: bases: two have the base {again[0]}")
-        return cls(
-            card.text("game"),
-            hashlib.sha256(data).hexdigest(),
-            card.number("uniform", 0.0, 0.5),
-            card.number("forgetting", 0.0, 1.0),
-            {each.base: each for each in bases},
-        )
+        try:
+            bases = [_base_of(part) for part in content["bases"]]
+            found = cls(
+                reader(str)(content["game"]),
+                hashlib.sha256(data).hexdigest(),
+                reader(Annotated[float, Range(0.0, 0.5)])(content["uniform"]),
+                reader(Annotated[float, Range(0.0, 1.0)])(content["forgetting"]),
+                {each.base: each for each in bases},
+            )
+            if len(found.bases) != len(bases) or not bases:
+                raise ValueError("bases: none, or two for the same base")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise BadModel(f"{where}: not a card: {type(error).__name__}: {error}") from None
+        return found
 
 
 def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:
@@ -310,7 +315,7 @@ def read_card(path: Path) -> PersonPrior:
     """The prior in a card, which is read once.
 
     Raises:
-        BadModel: It is missing or not a card; the message names the file and the field.
+        BadModel: It is missing or not a card; the message names the file.
     """
     try:
         with path.open("rb") as file:
@@ -325,157 +330,37 @@ def read_card(path: Path) -> PersonPrior:
 # --- The card -------------------------------------------------------------------------------------------
 
 
-def base_record(prior: BasePrior) -> dict[str, Any]:
-    """A base's entry in a card, as plain JSON values; `PersonPrior.parse` reads it."""
-    return {
-        "base": prior.base,
-        "depth": prior.depth,
-        "least": prior.least,
-        "grid": {"x": list(prior.grid.x), "k": list(prior.grid.k)},
-        "rating": {
-            "origin": prior.scale.origin,
-            "centre": prior.scale.centre,
-            "unit": prior.scale.unit,
-            "most": prior.scale.most,
-            "games": prior.scale.games,
-        },
-        "rated": None if prior.rated is None else _gaussian_record(prior.rated),
-        "unrated": _gaussian_record(prior.unrated),
-    }
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """Coefficients of one feature."""
+
+    x: float
+    k: float
 
 
-def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
-    return {
-        "mean": {
-            name: {"x": float(x), "k": float(k)}
-            for name, (x, k) in zip(prior.features, prior.coefficients.tolist(), strict=True)
-        },
-        "covariance": prior.covariance.tolist(),
-    }
-
-
-class _Fields:
-    """A part of a card, with its path for messages."""
-
-    def __init__(self, value: Any, where: str, path: str) -> None:
-        self._where, self._path = where, path
-        if not isinstance(value, dict):
-            raise BadModel(f"{where}: {path or 'the card'}: not an object of named fields")
-        self._value: dict[str, Any] = value
-
-    def error(self, name: str, what: str) -> BadModel:
-        path = f"{self._path}.{name}" if self._path else name
-        return BadModel(f"{self._where}: {path}: {what}")
-
-    def has(self, name: str) -> bool:
-        return self._get(name) is not None
-
-    def part(self, name: str) -> "_Fields":
-        path = f"{self._path}.{name}" if self._path else name
-        return _Fields(self._get(name), self._where, path)
-
-    def parts(self, name: str, most: int) -> list["_Fields"]:
-        path = f"{self._path}.{name}" if self._path else name
-        found = self._list(name, most)
-        return [_Fields(value, self._where, f"{path}[{at}]") for at, value in enumerate(found)]
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._value)
-
-    def text(self, name: str) -> str:
-        value = self._get(name)
-        if not isinstance(value, str) or not value.isprintable():
-            raise self.error(name, "not a printable text")
-        return value
-
-    def number(self, name: str, low: float = -1e6, high: float = 1e6) -> float:
-        return self._number(name, self._get(name), low, high)
-
-    def whole(self, name: str, low: int, high: int) -> int:
-        value = self._get(name)
-        if type(value) is not int or not low <= value <= high:
-            raise self.error(name, f"{_short(value)} is not a whole number from {low} to {high}")
-        return value
-
-    def numbers(self, name: str, most: int, low: float = -1e6, high: float = 1e6) -> tuple[float, ...]:
-        return tuple(self._number(name, value, low, high) for value in self._list(name, most))
-
-    def matrix(self, name: str, size: int) -> Floats:
-        rows = self._list(name, size)
-        if len(rows) != size or not all(isinstance(row, list) and len(row) == size for row in rows):
-            raise self.error(name, f"not {size} rows of {size} numbers")
-        return np.array([[self._number(name, each, -1e6, 1e6) for each in row] for row in rows])
-
-    def _number(self, name: str, value: Any, low: float, high: float) -> float:
-        # Neither True nor NaN is a number from low to high.
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise self.error(name, f"{_short(value)} is not a number from {low:g} to {high:g}")
-        return float(value)
-
-    def _list(self, name: str, most: int) -> list[Any]:
-        value = self._get(name)
-        if not isinstance(value, list) or not 1 <= len(value) <= most:
-            raise self.error(name, f"not a list of 1 to {most} entries")
-        return value
-
-    def _get(self, name: str) -> Any:
-        if name not in self._value:
-            raise self.error(name, "missing")
-        return self._value[name]
-
-
-def _short(value: Any) -> str:
-    return repr(value)[:40]
-
-
-def _base_of(part: _Fields) -> BasePrior:
-    base = part.text("base")
-    if not all(len(each) == 64 and not set(each) - set("0123456789abcdef") for each in base.split("+")):
-        raise part.error("base", "not one or two SHA-256 in hexadecimal, joined by +")
-    grid = _grid_of(part.part("grid"))
-    scale = part.part("rating")
+def _base_of(card: dict[str, Any]) -> BasePrior:
+    base, grid = reader(str)(card["base"]), reader(Grid)(card["grid"])
+    if not _BASE.fullmatch(base):
+        raise ValueError("base: not one or two SHA-256 in hexadecimal, joined by +")
     return BasePrior(
         base,
-        part.whole("depth", 2, 64),
-        part.number("least", 1e-12, 0.1),
+        reader(Annotated[int, Range(2, 64)])(card["depth"]),
+        reader(Annotated[float, Range(1e-12, 0.1)])(card["least"]),
         grid,
-        RatingScale(
-            scale.text("origin"),
-            scale.number("centre"),
-            scale.number("unit", 1.0),
-            scale.number("most", 0.0, 100.0),
-            scale.whole("games", 0, 1_000_000),
-        ),
-        _gaussian_of(part.part("rated"), grid) if part.has("rated") else None,
-        _gaussian_of(part.part("unrated"), grid),
+        reader(RatingScale)(card["rating"]),
+        None if card["rated"] is None else _gaussian_of(card["rated"], grid),
+        _gaussian_of(card["unrated"], grid),
     )
 
 
-def _grid_of(part: _Fields) -> Grid:
-    axes = []
-    for name, most in (("x", 5.0), ("k", 1000.0)):
-        values = part.numbers(name, _MOST_POINTS, -most, most)
-        if list(values) != sorted(set(values)):
-            raise part.error(name, "its numbers do not rise")
-        axes.append(values)
-    if len(axes[0]) * len(axes[1]) > _MOST_POINTS:
-        raise part.error("x", f"more than {_MOST_POINTS} points with those of k")
-    grid = Grid(axes[0], axes[1])
-    if not grid.is_free.any():
-        raise part.error("k", "a grid of one point")
-    return grid
-
-
-def _gaussian_of(part: _Fields, grid: Grid) -> Gaussian:
-    means = part.part("mean")
-    names = means.names()
-    if unknown := [name for name in names if name not in FEATURES]:
-        raise means.error(unknown[0][:40], f"unknown; there are {', '.join(FEATURES)}")
-    if not names:
-        raise part.error("mean", "empty")
-    rows = [(means.part(name).number("x"), means.part(name).number("k")) for name in names]
-    covariance = part.matrix("covariance", 2)
+def _gaussian_of(card: dict[str, Any], grid: Grid) -> Gaussian:
+    points = {name: reader(_Point)(value) for name, value in card["mean"].items()}
+    if not points or points.keys() - set(FEATURES):
+        raise ValueError(f"mean: {', '.join(points)} are not some of {', '.join(FEATURES)}")
+    row = tuple[float, float]
+    covariance = np.array(reader(tuple[row, row])(card["covariance"]), np.float64)
     free = covariance[np.ix_(grid.is_free, grid.is_free)]
     if not np.array_equal(covariance, covariance.T) or np.linalg.eigvalsh(free).min() < 1e-9:
-        raise part.error("covariance", "not symmetric and positive definite")
-    return Gaussian(names, np.array(rows, np.float64), covariance)
+        raise ValueError("covariance: not symmetric and positive definite")
+    coefficients = np.array([(point.x, point.k) for point in points.values()], np.float64)
+    return Gaussian(tuple(points), coefficients, covariance)

@@ -27,14 +27,12 @@ class RatingAverage:
     Args:
         model: One that depends on the rating.
         ratings: Those that it supports; we query some of them, at least `APART` from each other.
-        width: Rating points; see `WIDTH`.
     """
 
-    def __init__(self, model: HumanModel, ratings: Sequence[int], width: float = WIDTH) -> None:
+    def __init__(self, model: HumanModel, ratings: Sequence[int]) -> None:
         self._model = model
         self._ratings = _spaced(ratings)
-        self._width = width
-        identity = f"{model.info.sha256} {self._ratings} {width:g}"
+        identity = f"{model.info.sha256} {self._ratings} {WIDTH:g}"
         digest = hashlib.sha256(identity.encode()).hexdigest()
         self.info = ModelInfo(model.info.kind, f"{model.info.name} wide", digest)
 
@@ -51,7 +49,7 @@ class RatingAverage:
     def shares(self, rating: int | None) -> list[float]:
         """The weight of each rating for a person; they add up to 1."""
         inside = max(self._ratings[0], min(self._ratings[-1], _UNRATED if rating is None else rating))
-        found = [math.exp(-abs(each - inside) / self._width) for each in self._ratings]
+        found = [math.exp(-abs(each - inside) / WIDTH) for each in self._ratings]
         total = math.fsum(found)
         return [each / total for each in found]
 

@@ -5,15 +5,12 @@ profiles, the person's rating and clock, and the human-move model's prediction i
 estimate how often people play a reply that looks good to a shallow search but is bad.
 """
 
-import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from engine.decision import Candidate, ModelInfo, Person
-from engine.errors import IncompleteProfile
 from engine.game import Game
-from engine.human.model import MASS_TOLERANCE, BadModel
+from engine.human.model import BadModel, checked_distribution
 
 
 class ReplyModel(Protocol):
@@ -80,27 +77,14 @@ def checked_probabilities(
         BadModel: The model's answer is not a probability distribution.
     """
     replies = [reply.reply for reply in candidate.replies]
-    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(
-            f"the profile of {candidate.move} is not whole: its replies have no probabilities"
-        )
+    candidate.require_whole()
     if human is not None and len(human) != len(replies):
         raise ValueError(f"{len(human)} probabilities for {len(replies)} replies to {candidate.move}")
     if len(replies) < 2:
         return dict.fromkeys(replies, 1.0)
-    return _checked(
-        model.reply_probabilities(game, after, candidate, human, person), replies, model.info.name
-    )
-
-
-def _checked(answer: Mapping[str, float], replies: list[str], name: str) -> dict[str, float]:
+    answer, name = model.reply_probabilities(game, after, candidate, human, person), model.info.name
     if set(answer) != set(replies):
         wrong = sorted(set(answer) ^ set(replies))
         raise BadModel(f"{name}: its answer and the replies differ: {', '.join(wrong[:8])}")
-    probabilities = [float(answer[reply]) for reply in replies]
-    if not all(math.isfinite(p) and 0 <= p <= 1 + MASS_TOLERANCE for p in probabilities):
-        raise BadModel(f"{name}: not probabilities: {', '.join(f'{p:g}' for p in probabilities[:8])}")
-    total = math.fsum(probabilities)
-    if abs(total - 1) > MASS_TOLERANCE:
-        raise BadModel(f"{name}: the probabilities of the replies add up to {total:.4f}, not to 1")
-    return {reply: p / total for reply, p in zip(replies, probabilities, strict=True)}
+    found = checked_distribution([float(answer[reply]) for reply in replies], name)
+    return dict(zip(replies, found, strict=True))

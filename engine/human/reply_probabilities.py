@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.decision import Candidate, ModelInfo, Person
-from engine.errors import IncompleteProfile
 from engine.game import Game
 from engine.human.model import SHALLOW, BadModel, PredictionQuery, predicted
 from engine.human.opponent_model_search import Models, query_model
@@ -64,10 +63,7 @@ def predict_replies(
         IncompleteProfile: The candidate's profile is not whole.
         ValueError: The candidate's replies are not the legal ones, in the game's order.
     """
-    if not candidate.complete or any(not reply.scores_centi for reply in candidate.replies):
-        raise IncompleteProfile(
-            f"the profile of {candidate.move} is not whole: its replies have no probabilities"
-        )
+    candidate.require_whole()
     after = positions[-1]
     replies = tuple(reply.reply for reply in candidate.replies)
     if replies != tuple(game.move_text(move) for move in game.legal_moves(after)):

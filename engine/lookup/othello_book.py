@@ -38,6 +38,8 @@ VERSION = 1
 BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
+_NEAR_CENTI = 50
+"""Largest loss of a move against the best, for it to be played."""
 _MOST_PLIES, _MOST_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
@@ -91,10 +93,8 @@ def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
 class Book:
     """A book in memory; immutable, so all players share it."""
 
-    def __init__(self, entries: Mapping[BookKey, tuple[BookMove, ...]], made: Mapping[str, Any]) -> None:
+    def __init__(self, entries: Mapping[BookKey, tuple[BookMove, ...]]) -> None:
         self._entries = entries
-        self.made = made
-        """The file's own account of how it was made."""
 
     @classmethod
     def open(cls, path: Path) -> "Book":
@@ -136,7 +136,7 @@ class Book:
             raise BadBook(f"{path}, line {number}: {error}") from None
         except ValueError as error:  # a name that no file can have
             raise BadBook(f"{path}: cannot be read: {error}") from None
-        return cls(entries, header["made"])
+        return cls(entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -148,46 +148,26 @@ class Book:
         found = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
         return tuple(sorted(found, key=lambda move: (-move.score_centi, move.move)))
 
-    def choose(
-        self, position: OthelloPosition, rng: random.Random, within_centi: int = 50
-    ) -> BookMove | None:
-        """A random move of the book that is nearly as good as its best; None: the book has none.
+    @property
+    def about(self) -> str:
+        return f"a book of {len(self)} positions"
+
+    def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
+        """A random move that is nearly as good as the book's best (see `engine.lookup.source.RootSource`).
 
         A move's weight falls linearly with its loss against the best, and in books from games it grows with
         the number of games.  Moves to equivalent positions share one weight.
-
-        Args:
-            position: An unfinished game.
-            rng: The same state selects the same move.
-            within_centi: Largest loss against the best of a move to consider.
         """
         moves = self.moves(position)
-        good = [move for move in moves if moves[0].score_centi - move.score_centi <= within_centi]
+        good = [move for move in moves if moves[0].score_centi - move.score_centi <= _NEAR_CENTI]
         if not good:
             return None
         keys = [_after(position, move.move) for move in good]
         weights = []
         for move, key in zip(good, keys, strict=True):
-            nearness = within_centi + 1 - (good[0].score_centi - move.score_centi)
+            nearness = _NEAR_CENTI + 1 - (good[0].score_centi - move.score_centi)
             weights.append(nearness * max(1, move.games) / keys.count(key))
-        return rng.choices(good, weights)[0]
-
-
-class BookSource:
-    """A book as a move source of the strong player."""
-
-    def __init__(self, book: Book) -> None:
-        self._book = book
-
-    @property
-    def about(self) -> str:
-        return f"a book of {len(self._book)} positions"
-
-    def choose(self, position: OthelloPosition, rng: random.Random) -> LookupMove | None:
-        """See `engine.lookup.source.RootSource`."""
-        found = self._book.choose(position, rng)
-        if found is None:
-            return None
+        found = rng.choices(good, weights)[0]
         return LookupMove(found.move, SearchMode.BOOK, Pick(found.score_centi, found.depth, 0, False))
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from engine.lookup.othello_book import Book, BookSource
+from engine.lookup.othello_book import Book
 from engine.lookup.polyglot import PolyglotBook
 from engine.lookup.source import RootSource
 from engine.lookup.syzygy import SyzygyTables
 
 ROOT_SOURCES: Mapping[str, tuple[str, Callable[[Path], RootSource]]] = {
-    "book": ("othello", lambda path: BookSource(Book.open(path))),
+    "book": ("othello", Book.open),
     "syzygy": ("chess", SyzygyTables.open),
     "polyglot": ("chess", PolyglotBook.open),
 }

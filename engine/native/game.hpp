@@ -24,6 +24,13 @@ constexpr int lost_after(int ply) {
     return -kWin - 10'000 + (ply < kMostPlies ? ply : kMostPlies);
 }
 
+// Random bits from a counter: the generator of Steele, Lea & Flood 2014 (doi:10.1145/2714064.2660195).
+constexpr std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+}
+
 // A game is an object (it may refer to evaluation weights) with two kinds of position: `Position`, the plain value
 // that crosses the boundary, and `Node`, the same with whatever the game updates incrementally, move by move.
 // Nodes are values: playing a move makes a new one, so there is nothing to undo.

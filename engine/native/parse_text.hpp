@@ -21,6 +21,16 @@ inline std::string quoted(std::string_view text) {
     return shown + (text.size() > 40 ? "...'" : "'");
 }
 
+// A number of at most so many digits; `what` it is, for the message.
+inline int read_number(std::string_view text, std::size_t digits, const char* what) {
+    int number = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9' || text.size() > digits) throw BadText(quoted(text) + " is no " + what);
+        number = 10 * number + (c - '0');
+    }
+    return number;
+}
+
 using Words = std::vector<std::string_view>;
 
 inline Words words(std::string_view text) {

@@ -64,16 +64,12 @@ class UnitCore final : public Core<typename G::Position> {
 
    protected:
     bool try_search(const Position& p, int depth, int alpha, int beta, const StopFlag& stop, int& score) override {
-        try {
-            return try_node(game_.root(p), depth, alpha, beta, stop, score);
-        } catch (const Unwind&) {
-            return false;
-        }
+        return unless_stopped([&] { return try_node(game_.root(p), depth, alpha, beta, stop, score); });
     }
 
     bool try_scores_after(const Position& p, const int* moves, int count, int least, int most, const StopFlag& stop,
                           int* scores) override {
-        try {
+        return unless_stopped([&] {
             const auto root = game_.root(p);
             for (int i = 0; i < count; ++i) {
                 const auto after = game_.play(root, moves[i]);
@@ -82,31 +78,25 @@ class UnitCore final : public Core<typename G::Position> {
                 }
             }
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_trappy(const Position& p, int depth, const TrapOptions& options, const StopFlag& stop,
                     ProfileSink& sink) override {
-        try {
+        return unless_stopped([&] {
             table_.new_search();
             Profiler<G>(search_, game_.root(p), depth, options, stop).find(sink);
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_tempting(const Position& p, int depth, const TemptingOptions& options, const StopFlag& stop,
                       ProfileSink& sink) override {
-        try {
+        return unless_stopped([&] {
             table_.new_search();
             Tempter<G>(search_, game_.root(p), depth, options, stop).find(sink);
             return true;
-        } catch (const Unwind&) {
-            return false;
-        }
+        });
     }
 
     bool try_think(const Position& p, const ThinkLimits& limits, const StopFlag& stop,
@@ -123,6 +113,16 @@ class UnitCore final : public Core<typename G::Position> {
     }
 
    private:
+    // What the work returns; false: it was stopped.
+    template <class Work>
+    static bool unless_stopped(const Work& work) {
+        try {
+            return work();
+        } catch (const Unwind&) {
+            return false;
+        }
+    }
+
     // May throw Unwind.
     bool try_node(const typename G::Node& node, int depth, int alpha, int beta, const StopFlag& stop, int& score) {
         if constexpr (Solves<Strong, G>) {
@@ -149,23 +149,11 @@ class UnitCore final : public Core<typename G::Position> {
     Strong strong_;  // with its own tables: selective results must not reach the exact search's
 };
 
-// Null if there is not enough memory.
-template <Game G, class Strong, class Evaluation>
-Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation) {
+// Null if there is not enough memory.  The network, if any, is for the strong search.
+template <Game G, class Strong, Game StrongGame = G, class Evaluation, class... Network>
+Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network*... network) {
     try {
-        auto* core = new UnitCore<G, Strong>(table_mb, G(evaluation), G(evaluation));
-        if (core->is_allocated()) return core;
-        delete core;
-    } catch (const std::bad_alloc&) {
-    }
-    return nullptr;
-}
-
-// Likewise, with another game for the strong search.
-template <Game G, class Strong, Game StrongGame, class Evaluation, class Network>
-Core<typename G::Position>* make(std::size_t table_mb, const Evaluation& evaluation, const Network* network) {
-    try {
-        auto* core = new UnitCore<G, Strong, StrongGame>(table_mb, G(evaluation), StrongGame(evaluation, network));
+        auto* core = new UnitCore<G, Strong, StrongGame>(table_mb, G(evaluation), StrongGame(evaluation, network...));
         if (core->is_allocated()) return core;
         delete core;
     } catch (const std::bad_alloc&) {

@@ -18,12 +18,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from engine.decision import Candidate, Pick, ReplyProfile, SourceInfo
-from engine.game import Game, IllegalMove
+from engine.game import Game, legal_prefix
 from engine.games import get_rules
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
-from engine.process import POLL_S, EngineError
-from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
+from engine.process import POLL_S, EngineError, WaitLimit
+from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
 from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.protocols.scores import by_depth, centi, plies_played
 from engine.protocols.uci_scores import UciLink
@@ -43,15 +43,6 @@ _USE = 0.8  # share of the remaining time, in case the forecast is too optimisti
 _JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
 _LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
 _BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
-
-
-def open_link(settings: EngineSettings) -> Link:
-    """Start an engine.
-
-    Raises:
-        EngineError: It does not start; the message says why.
-    """
-    return UciLink(settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ class EngineSource:
         self,
         settings: EngineSettings,
         health: EngineHealth | None = None,
-        connect: Callable[[EngineSettings], Link] = open_link,
+        connect: Callable[[EngineSettings], Link] = UciLink,
         game: Game[Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -208,18 +199,13 @@ class EngineSource:
         began = self._clock()
         until = math.inf if limits.time_s is None else began + limits.time_s
         first_until = until if limits.time_s is None else began + _FIRST_SHARE * limits.time_s
-        try:
-            link = self._ready(self._patience(stop, math.inf, first_until))
-            if link is None:
-                return None
+
+        def analysed(link: Link) -> EngineAnalysis:
             root = self._root(position, params, om_search)
-            found = self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
-        except EngineError as error:
-            self._fail(error)
-            return None
-        except Stopped:
-            return None
-        if self._link is not None:  # otherwise it failed at a greater depth
+            return self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
+
+        found = self._asked(analysed, stop, first_until)
+        if found is not None and self._link is not None:  # otherwise it failed at a greater depth
             self._health.worked(self.settings)
         return found
 
@@ -240,25 +226,21 @@ class EngineSource:
         until = move_until = math.inf if longest_s is None else began + longest_s
         if clock is None and longest_s is not None:
             move_until = began + (1 - _JUDGING_SHARE) * longest_s
-        try:
-            link = self._ready(self._patience(stop, math.inf, move_until))
-            if link is None:
-                return None
-            if clock is not None:
-                left_s = clock.remaining_s - (self._clock() - began)
-                clock = replace(clock, remaining_s=max(MIN_TIME_S, left_s))
-            request = self._move_request(self._game.position_text(position), limits, clock)
+
+        def chosen(link: Link) -> EngineMove:
+            left = clock
+            if left is not None:
+                left_s = left.remaining_s - (self._clock() - began)
+                left = replace(left, remaining_s=max(MIN_TIME_S, left_s))
+            request = self._move_request(self._game.position_text(position), limits, left)
             answer = link.search(request, self._patience(stop, self.settings.silence_s, move_until))
-            found = self._own_move(link, position, answer)
-        except EngineError as error:
-            self._fail(error)
-            return None
-        except Stopped:
-            return None
+            return self._own_move(link, position, answer)
+
+        found = self._asked(chosen, stop, move_until)
         if clock is not None:
             now = self._clock()
             until = min(until, now + _JUDGING_SHARE * (now - began))
-        return self._judged(link, position, found, limits, stop, until)
+        return None if found is None else self._judged(position, found, limits, stop, until)
 
     def compare(
         self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
@@ -279,25 +261,21 @@ class EngineSource:
             Stopped: The flag was set first.
         """
         until = self._clock() + longest_s
-        try:
-            link = self._ready(self._patience(stop, math.inf, until))
-            if link is None:
-                return None
-            searches = _EngineSearches(link, self._patience(stop, self.settings.silence_s, until))
-            searches.max_lines = self.settings.max_lines
+
+        def compared(link: Link) -> MoveScores:
+            searches = self._searches(link, self._patience(stop, self.settings.silence_s, until))
             best = self._best_score(searches, position, depth)
             known = self._scores(searches, position, tuple(moves), depth, is_part=True)
-        except EngineError as error:
-            self._fail(error)
-            return None
-        except Stopped:
-            if stop.is_set():
-                raise
-            return None
-        self._health.worked(self.settings)
-        scores = tuple(known[move][-1] for move in moves)
-        # The search of a few moves may see more than that of all.
-        return MoveScores(link.name, max(best, *scores), scores)
+            scores = tuple(known[move][-1] for move in moves)
+            # The search of a few moves may see more than that of all.
+            return MoveScores(link.name, max(best, *scores), scores)
+
+        found = self._asked(compared, stop, until)
+        if found is not None:
+            self._health.worked(self.settings)
+        elif stop.is_set():
+            raise Stopped("the comparison was stopped")
+        return found
 
     def close(self) -> None:
         """End the process, if it is running; a later `analyse` starts another."""
@@ -310,7 +288,23 @@ class EngineSource:
 
     # --- Starting and failing ---------------------------------------------------------------------------
 
-    def _ready(self, patience: Patience) -> Link | None:
+    def _asked(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
+        """What some work with the running engine finds; None: it does not run yet, failed or was stopped.
+
+        Args:
+            work: May raise `EngineError` and `Stopped`.
+            stop: Ends the wait for its start, like `start_until`, a time on the clock.
+        """
+        try:
+            link = self._ready(self._patience(stop, math.inf, start_until))
+            return None if link is None else work(link)
+        except EngineError as error:
+            self._fail(error)
+        except Stopped:
+            pass
+        return None
+
+    def _ready(self, patience: WaitLimit) -> Link | None:
         """The running engine; None: its back-off is not over.
 
         A start continues after the wait for it has ended, so that the engine may be ready for the next move.
@@ -362,13 +356,13 @@ class EngineSource:
         if limits.time_s is None:
             patience = self._patience(stop, silence_s)
             depth = min(self.settings.depth, limits.depth)
-            return at_depth(_EngineSearches(link, patience), depth)
+            return at_depth(self._searches(link, patience), depth)
         # An engine that hangs must not use up the time of every move.
         silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
         patience = self._patience(stop, silence_s, first_until)
-        found = at_depth(_EngineSearches(link, patience), depth)
+        found = at_depth(self._searches(link, patience), depth)
         while depth < self.settings.depth:
             took_s, left_s = max(1e-3, self._clock() - began), until - self._clock()
             further = int(math.log(max(1.0, _USE * left_s / took_s), _GROWTH))
@@ -378,7 +372,7 @@ class EngineSource:
             began = self._clock()
             patience = self._patience(stop, silence_s, until)
             try:
-                found = at_depth(_EngineSearches(link, patience), depth)
+                found = at_depth(self._searches(link, patience), depth)
             except Stopped:
                 break  # the last completed profiles count
             except EngineError as error:
@@ -386,8 +380,11 @@ class EngineSource:
                 break
         return found
 
-    def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> Patience:
-        return Patience(stop, silence_s, until, self._clock)
+    def _patience(self, stop: StopFlag, silence_s: float, until: float = math.inf) -> WaitLimit:
+        return WaitLimit(stop, until, silence_s, late=None, clock=self._clock)
+
+    def _searches(self, link: Link, patience: WaitLimit) -> "_EngineSearches":
+        return _EngineSearches(link, patience, self.settings.max_lines or link.max_lines)
 
     def _root(self, position: Any, params: TrapParams, om_search: OpponentModelSearch | None) -> "_Root":
         game = self._game
@@ -399,7 +396,6 @@ class EngineSource:
 
     def _at_depth(self, searches: "_EngineSearches", depth: int, root: "_Root") -> EngineAnalysis:
         settings = self.settings
-        searches.max_lines = settings.max_lines
         scores = self._scores(searches, root.position, tuple(root.after), depth)
         # For a move that ends the game, the result by the rules replaces the engine's score.
         values = {move: root.over.get(move, scores[move][-1]) for move in root.after}
@@ -414,7 +410,7 @@ class EngineSource:
             candidates, floor_centi = self._whole_profiles(searches, root, values, depth)
         info = self._info(searches.link, settings.window_centi, floor_centi, searches.nodes)
         best = max(values, key=lambda move: values[move])  # ties go to the first
-        line = _legal_part(self._game, root.position, searches.variations.get(best, (best,)))
+        line = legal_prefix(self._game, root.position, searches.variations.get(best, (best,)))
         return EngineAnalysis(tuple(candidates), depth, info, line)
 
     def _info(self, link: Link, window_centi: int, floor_centi: int, nodes: int) -> SourceInfo:
@@ -485,7 +481,7 @@ class EngineSource:
         elif lines:
             ply = plies_played(game.position_text(position))
             score_centi = centi(lines[-1].value, lines[-1].is_mate, ply)
-        variation = _legal_part(game, position, lines[-1].variation) if lines else (move,)
+        variation = legal_prefix(game, position, lines[-1].variation) if lines else (move,)
         return EngineMove(
             move=move,
             pick=Pick(score_centi, lines[-1].depth if lines else 0, confidence=0, solved=False),
@@ -497,7 +493,7 @@ class EngineSource:
         )
 
     def _judged(
-        self, link: Link, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
+        self, position: Any, found: EngineMove, limits: Limits, stop: StopFlag, until: float
     ) -> EngineMove:
         """The move with the profiles of all replies, if there is time."""
         game = self._game
@@ -506,18 +502,16 @@ class EngineSource:
             return replace(found, replies=(), depth=self.settings.depth)
 
         def profiles(searches: _EngineSearches, depth: int) -> tuple[tuple[ReplyProfile, ...], int, int]:
-            searches.max_lines = self.settings.max_lines
             return self._replies(searches, after, depth), depth, searches.nodes
 
         left_s = None if until == math.inf else max(MIN_TIME_S, until - self._clock())
-        try:
-            timed = Limits(limits.depth, left_s)
-            replies, depth, nodes = self._deepen(link, profiles, timed, stop, until, until)
-        except EngineError as error:
-            self._fail(error)
+        timed = Limits(limits.depth, left_s)
+        judged = self._asked(
+            lambda link: self._deepen(link, profiles, timed, stop, until, until), stop, until
+        )
+        if judged is None:
             return found
-        except Stopped:
-            return found
+        replies, depth, nodes = judged
         if self._link is not None:  # otherwise it failed at a greater depth
             self._health.worked(self.settings)
         raw_centi = min(reply.final_centi for reply in replies)
@@ -586,14 +580,14 @@ class _EngineSearches:
     """The engine's searches for one set of profiles."""
 
     link: Link
-    patience: Patience
-    max_lines: int = 0
+    patience: WaitLimit
+    max_lines: int
     nodes: int = 0
     variations: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Each move's deepest line, in the first position searched."""
 
     def run(self, position: str, moves: tuple[str, ...], depth: int, *, is_part: bool = False) -> list[Any]:
-        most = min(self.link.max_lines, self.max_lines or self.link.max_lines)
+        most = min(self.link.max_lines, self.max_lines)
         answers: list[EngineOutput] = []
         for at in range(0, len(moves), most):
             part = moves[at : at + most] if is_part or len(moves) > most else ()
@@ -612,7 +606,7 @@ class EnginePool:
     def __init__(
         self,
         settings: Sequence[EngineSettings] = (),
-        connect: Callable[[EngineSettings], Link] = open_link,
+        connect: Callable[[EngineSettings], Link] = UciLink,
     ) -> None:
         self._settings = {each.game: each for each in settings}
         self._health = {each.game: EngineHealth() for each in settings}
@@ -674,15 +668,3 @@ def _in_background(work: Callable[[], Link]) -> Future[Link]:
 def _discard(starting: Future[Link]) -> None:
     if starting.exception() is None:
         starting.result().close()
-
-
-def _legal_part(game: Game[Any], position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest legal prefix of a variation."""
-    legal: list[str] = []
-    for text in variation:
-        try:
-            position = game.play(position, game.parse_move(position, text))
-        except IllegalMove:
-            break
-        legal.append(text)
-    return tuple(legal)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.game import Game, IllegalMove, if_it_goes_on, replay
+from engine.game import Game, IllegalMove, if_it_goes_on, legal_prefix, replay
 from engine.games import get_rules
 from engine.process import EngineCrashed, EngineError, EngineProcess, IllegalAnswer
 from engine.protocols.client import EngineProtocol, MoveRequest
@@ -121,7 +121,7 @@ class ExternalEngine:
         except IllegalMove as error:
             self._end()
             raise IllegalAnswer(f"{self.name} said {answer.said[:200]!r}: {error}") from error
-        line = self._legal_part(position, answer.variation)
+        line = legal_prefix(game, position, answer.variation)
         line = line if line[:1] == (move,) else (move,)
         cpu_s = None if before_s is None or after_s is None else max(0.0, after_s - before_s)
         return ChosenMove(move, answer.evaluation_centi, line, answer.depth, time_s, cpu_s, answer.nodes)
@@ -153,15 +153,3 @@ class ExternalEngine:
         client, self._client = self._client, None
         if process is not None:
             process.close(client.farewell if farewell and client is not None else None)
-
-    def _legal_part(self, position: Any, variation: tuple[str, ...]) -> tuple[str, ...]:
-        """The longest legal prefix of a variation."""
-        legal: list[str] = []
-        for text in variation:
-            try:
-                move = self._game.parse_move(position, text)
-            except IllegalMove:
-                break
-            legal.append(self._game.move_text(move))
-            position = self._game.play(position, move)
-        return tuple(legal)

@@ -1,13 +1,9 @@
 """`Link`: the interface to a running engine, whatever protocol it speaks."""
 
-import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.process import EngineError
-from engine.stop import StopFlag, Stopped
+from engine.process import WaitLimit
 from engine.time_management import EngineClock
 
 
@@ -27,7 +23,7 @@ class SearchRequest:
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
     """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or when the patience is over."""
+    or when the wait does."""
 
     position: str
     """`Game.position_text`."""
@@ -79,33 +75,6 @@ class EngineOutput:
     """The move that the engine would play; None: it named none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for an engine."""
-
-    stop: StopFlag
-    """Ends the wait at once."""
-    silence_s: float
-    """Longest silence of an engine, in seconds."""
-    until: float = math.inf
-    """Time on the clock that ends the wait, too."""
-    clock: Callable[[], float] = time.monotonic
-    """A monotonic clock, in seconds."""
-
-    def check(self, name: str, heard_at: float) -> None:
-        """Whether to go on waiting for an engine of that name, last heard at `heard_at`.
-
-        Raises:
-            Stopped: The result is no longer wanted.
-            EngineError: The engine has been silent for too long.
-        """
-        now = self.clock()
-        if self.stop.is_set() or now >= self.until:
-            raise Stopped("the search was stopped")
-        if now - heard_at > self.silence_s:
-            raise EngineError(f"{name} has been silent for {self.silence_s:g} s")
-
-
 ANSWER_S = 0.5
 """Longest wait for the move of an engine after the stop command, in seconds; a busy machine may need it."""
 
@@ -124,11 +93,15 @@ class Link(Protocol):
     def processor_time_s(self) -> float | None:
         """See `engine.process.EngineProcess.processor_time_s`."""
 
-    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: WaitLimit) -> EngineOutput:
         """Search one position within the requested limits.
 
-        When the patience with a `BestMoveRequest` ends during the search, the engine is stopped, and its best
+        When the wait for the answer to a `BestMoveRequest` ends early, the engine is stopped, and its best
         move so far is returned.
+
+        Args:
+            ask: What to search.
+            patience: Its end is no error of the engine (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

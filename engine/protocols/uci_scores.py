@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 
 from engine.games import ENGINE_GAMES, get_rules
 from engine.games.standard_chess import StandardChess
-from engine.process import EngineError, EngineProcess
+from engine.process import EngineError, EngineProcess, WaitLimit
 from engine.protocols.link import (
     ANSWER_S,
     BestMoveRequest,
     EngineOutput,
     InfoLine,
-    Patience,
     SearchRequest,
 )
 from engine.protocols.score_settings import EngineSettings
@@ -55,7 +54,7 @@ class UciLink:
         """See `Link.max_lines`."""
         return self._engine.option("MultiPV").high or 1
 
-    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: WaitLimit) -> EngineOutput:
         """See `Link.search`."""
         engine, is_for_move = self._engine, isinstance(ask, BestMoveRequest)
         engine.settle(patience)
@@ -77,13 +76,13 @@ class UciLink:
             self._listen(heard, patience)
         except Stopped:
             # `settle` drops the rest of its output before the next search.
-            engine.stop(Patience(StopFlag(), _STOP_S))
+            engine.stop(WaitLimit(StopFlag(), silence_s=_STOP_S))
             if isinstance(ask, SearchRequest):
                 raise
             self._hear_best(heard)
         return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
 
-    def _listen(self, heard: "_Heard", patience: Patience) -> None:
+    def _listen(self, heard: "_Heard", patience: WaitLimit) -> None:
         """Collect a search's output to its end."""
         heard.best = self._engine.best_of(self._engine.listen(heard.take, patience))
 
@@ -94,7 +93,7 @@ class UciLink:
             EngineError: The search does not end.
         """
         try:
-            self._listen(heard, Patience(StopFlag(), ANSWER_S, time.monotonic() + ANSWER_S))
+            self._listen(heard, WaitLimit(StopFlag(), time.monotonic() + ANSWER_S, ANSWER_S, late=None))
         except Stopped as error:
             raise EngineError(f"{self.name} names no move on 'stop'") from error
 
@@ -104,7 +103,7 @@ class UciLink:
 
     def _greet(self, settings: EngineSettings) -> None:
         engine = self._engine
-        patience = Patience(StopFlag(), settings.start_s, time.monotonic() + settings.start_s)
+        patience = WaitLimit(StopFlag(), time.monotonic() + settings.start_s, settings.start_s, late=None)
         try:
             engine.greet(patience)
             if "multipv" not in engine.options:
@@ -119,7 +118,7 @@ class UciLink:
                 f"within {settings.start_s:g} s"
             ) from None
 
-    def _set_variant(self, game_name: str, patience: Patience) -> None:
+    def _set_variant(self, game_name: str, patience: WaitLimit) -> None:
         """Select the game, if the engine plays more than one."""
         game = get_rules(game_name)
         variant = str(game.board_type.uci_variant) if isinstance(game, StandardChess) else game_name
@@ -133,7 +132,7 @@ class UciLink:
         # Without it Fairy-Stockfish evaluates as for another game, even in UCCI mode.
         self._engine.set_option("UCI_Variant", variant, patience)
 
-    def _clear(self, patience: Patience) -> None:
+    def _clear(self, patience: WaitLimit) -> None:
         """Clear the results of earlier searches."""
         engine = self._engine
         clearing = [option for key, option in engine.options.items() if key.replace("_", "") in _CLEARING]

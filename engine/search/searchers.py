@@ -5,23 +5,20 @@ from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from engine._native import (
-    ChessEvaluation,
+    AnySearch,
     ChessNetwork,
     ChessSearch,
     Connect4Search,
-    OthelloEvaluation,
     OthelloSearch,
-    XiangqiEvaluation,
     XiangqiNetwork,
     XiangqiSearch,
 )
 from engine.decision import Candidate, ReplyProfile
 from engine.expected import expected_table
 from engine.game import Game, Move
-from engine.games import chess_evaluation, get_rules, networks, xiangqi_evaluation
+from engine.games import chess_evaluation, get_rules, networks, othello_evaluation, xiangqi_evaluation
 from engine.games.connect4 import Connect4
 from engine.games.othello import Othello, OthelloPosition
-from engine.games.othello_evaluation import WEIGHTS_FILE, weight_bytes
 from engine.games.program_files import reading
 from engine.games.standard_chess import StandardChess
 from engine.games.xiangqi import Xiangqi
@@ -49,33 +46,25 @@ class NativeSearcher:
 
     source = "native"
 
-    def __init__(self, game: NativeGame[Any], core: Any) -> None:
-        """
-        Args:
-            game: The game.
-            core: Its search, one of the ``...Search`` classes of `engine._native`.
-        """
+    def __init__(self, game: NativeGame[Any], core: AnySearch) -> None:
         self._game = game
         self._core = core
 
     @property
     def nodes(self) -> int:
         """See `Searcher.nodes`."""
-        nodes: int = self._core.nodes
-        return nodes
+        return self._core.nodes
 
     def search(self, position: Any, depth: int, alpha: int, beta: int, stop: StopFlag) -> int:
         """See `Searcher.search`."""
-        score: int = self._core.search(self._game.native_position(position), depth, alpha, beta, stop)
-        return score
+        return self._core.search(self._game.native_position(position), depth, alpha, beta, stop)
 
     def scores_after(
         self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
     ) -> list[tuple[int, ...]]:
         """See `engine.search.profiles.BatchSource.scores_after`."""
         native = self._game.native_position(position)
-        found: list[tuple[int, ...]] = self._core.scores_after(native, moves, least, most, stop)
-        return found
+        return self._core.scores_after(native, moves, least, most, stop)
 
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
@@ -212,22 +201,12 @@ def _tempting_reply(reply: str, scores: tuple[int, ...], most: int, least: int, 
     return ReplyProfile(reply, scores) if scores else ReplyProfile(reply, (), most)
 
 
-@cache
-def othello_evaluation() -> OthelloEvaluation:
-    """The learned evaluation in the core's format: one for all searches of the process.
-
-    Raises:
-        DamagedFile: The file of its weights is missing or damaged.
-    """
-    with reading(WEIGHTS_FILE):
-        return OthelloEvaluation(weight_bytes())
-
-
 class NativeOthelloSearcher(NativeSearcher):
     """The core's search of Othello, which can also solve endgames."""
 
     def __init__(self, table_mb: int) -> None:
-        super().__init__(Othello(), OthelloSearch(table_mb, othello_evaluation()))
+        self._solver = OthelloSearch(table_mb, othello_evaluation.native_evaluation())
+        super().__init__(Othello(), self._solver)
 
     def solve(self, position: OthelloPosition, stop: StopFlag) -> tuple[str, int]:
         """A best move and the game's true result in centi-units (see `engine.game.WIN_CENTI`).
@@ -236,38 +215,28 @@ class NativeOthelloSearcher(NativeSearcher):
             Stopped: The flag is or becomes set.
             ValueError: The game is over.
         """
-        move, score = self._core.solve(self._game.native_position(position), stop)
+        move, score = self._solver.solve(self._game.native_position(position), stop)
         return self._game.move_text(move), score
 
 
-@cache
-def _chess_evaluation() -> ChessEvaluation:
-    return ChessEvaluation(chess_evaluation.weights().to_bytes())
+N = TypeVar("N", ChessNetwork, XiangqiNetwork)
 
 
 @cache
-def _xiangqi_evaluation() -> XiangqiEvaluation:
-    return XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes())
-
-
-@cache
-def _chess_network() -> ChessNetwork:
-    with reading(networks.weights_file("chess")):
-        return ChessNetwork(networks.weights("chess"))
-
-
-@cache
-def _xiangqi_network() -> XiangqiNetwork:
-    with reading(networks.weights_file("xiangqi")):
-        return XiangqiNetwork(networks.weights("xiangqi"))
+def _network(game_name: str, kind: type[N]) -> N:
+    with reading(networks.weights_file(game_name)):
+        return kind(networks.weights(game_name))
 
 
 def _chess(table_mb: int) -> Searcher:
-    return NativeSearcher(StandardChess(), ChessSearch(table_mb, _chess_evaluation(), _chess_network()))
+    evaluation = chess_evaluation.native_evaluation()
+    return NativeSearcher(StandardChess(), ChessSearch(table_mb, evaluation, _network("chess", ChessNetwork)))
 
 
 def _xiangqi(table_mb: int) -> Searcher:
-    return NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, _xiangqi_evaluation(), _xiangqi_network()))
+    evaluation = xiangqi_evaluation.native_evaluation()
+    network = _network("xiangqi", XiangqiNetwork)
+    return NativeSearcher(Xiangqi(), XiangqiSearch(table_mb, evaluation, network))
 
 
 NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {

@@ -6,7 +6,7 @@ expected for one that happened), with intervals by resampling persons.  A prior 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -25,7 +25,6 @@ from engine.human.person_prior import (
     Gaussian,
     Grid,
     RatingScale,
-    base_record,
     costs_of,
     features_of,
 )
@@ -133,6 +132,27 @@ class FittedPrior:
             "replies": self.replies,
             "measured": [_band_record(band) for band in self.bands],
         }
+
+
+def base_record(prior: BasePrior) -> dict[str, Any]:
+    """A base's entry in a card, as plain JSON values; `PersonPrior.parse` reads it."""
+    return {
+        "base": prior.base,
+        "depth": prior.depth,
+        "least": prior.least,
+        "grid": {"x": list(prior.grid.x), "k": list(prior.grid.k)},
+        "rating": asdict(prior.scale),
+        "rated": None if prior.rated is None else _gaussian_record(prior.rated),
+        "unrated": _gaussian_record(prior.unrated),
+    }
+
+
+def _gaussian_record(prior: Gaussian) -> dict[str, Any]:
+    points = zip(prior.features, prior.coefficients.tolist(), strict=True)
+    return {
+        "mean": {name: {"x": x, "k": k} for name, (x, k) in points},
+        "covariance": prior.covariance.tolist(),
+    }
 
 
 def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from bot.base.errors import DesdemonaError
 from engine.decision import ReplyProfile
 from engine.games import get_rules
 from engine.params import TrapParams
-from engine.process import EngineError
-from engine.protocols.engine_source import open_link
-from engine.protocols.link import Patience, SearchRequest
+from engine.process import EngineError, WaitLimit
+from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import by_depth, plies_played
+from engine.protocols.uci_scores import UciLink
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import make_searcher
@@ -32,7 +32,7 @@ class _Engine:
     """A running engine that ends with its thread, so that it does not keep the process alive."""
 
     def __init__(self, settings: EngineSettings) -> None:
-        self.link = open_link(settings)
+        self.link = UciLink(settings)
         weakref.finalize(self, self.link.close, quickly=True)
 
 
@@ -97,7 +97,7 @@ def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyPro
         if settings not in engines:
             engines[settings] = _Engine(settings)
         link = engines[settings].link
-        patience = Patience(StopFlag(), settings.silence_s)
+        patience = WaitLimit(StopFlag(), silence_s=settings.silence_s)
         most = link.max_lines
         parts = [moves[at : at + most] for at in range(0, len(moves), most)]
         answers = [

@@ -20,8 +20,8 @@ from engine.formats.files import GameFormat
 from engine.games import GAMES, get_rules
 from engine.human.model import BadModel, HumanModel
 from engine.process import EngineError
-from engine.protocols.engine_source import open_link
 from engine.protocols.score_settings import EngineSettings
+from engine.protocols.uci_scores import UciLink
 from lab.analysis.games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
 from lab.analysis.runner import Tally, predict, run_analysis
@@ -230,7 +230,7 @@ def _settings(game: str, engine: str, options: list[str], depth: int) -> EngineS
 
 def _name_of(settings: EngineSettings) -> str:
     try:
-        link = open_link(settings)
+        link = UciLink(settings)
     except EngineError as error:
         raise UsageError(f"--engine: {error}") from None
     link.close()

@@ -18,13 +18,12 @@ namespace learning = desdemona::learning;
 
 namespace {
 
-template <class Position>
 struct Binding {
-    using Trainer = learning::LinearTrainer<Position>;
+    using Trainer = learning::AnyTrainer;
     using Weights = std::vector<std::int16_t>;
 
-    static Weights weights_of(nb::bytes bytes) {
-        Weights weights(static_cast<std::size_t>(Trainer::weight_count()));
+    static Weights weights_of(const Trainer& self, nb::bytes bytes) {
+        Weights weights(static_cast<std::size_t>(self.weight_count()));
         const std::size_t size = sizeof(std::int16_t) * weights.size();
         if (bytes.size() != size) {
             const std::string message =
@@ -37,11 +36,6 @@ struct Binding {
 
     static void require(bool holds, const char* message) {
         if (!holds) throw nb::value_error(message);
-    }
-
-    static Trainer* make(std::uint64_t seed, int threads) {
-        require(threads >= 1 && threads <= 256, "threads must be 1 .. 256");
-        return new Trainer(seed, threads);
     }
 
     static std::tuple<std::size_t, std::size_t> play(Trainer& self, std::size_t games, int depth, int asides,
@@ -70,7 +64,7 @@ struct Binding {
         require(trace >= 0 && trace <= 1, "trace must be 0 .. 1");
         require(last_rate > 0 && first_rate >= last_rate, "rates must be 0 < last_rate <= first_rate");
         require(pull >= 0 && smooth >= 0, "pull and smooth must be 0 or more");
-        const int features = Trainer::weight_count() / 2;
+        const int features = self.weight_count() / 2;
         for (const auto& [a, b] : neighbours) {
             require(a >= 0 && a < features && b >= 0 && b < features, "there is no such feature");
         }
@@ -89,7 +83,7 @@ struct Binding {
     static std::tuple<int, int, int> match(Trainer& self, nb::bytes others, int games, std::uint64_t nodes) {
         require(games >= 0 && games <= 1'000'000, "games must be 0 .. 1000000");
         require(nodes >= 1, "nodes must be 1 or more");
-        const Weights weights = weights_of(others);
+        const Weights weights = weights_of(self, others);
         const nb::gil_scoped_release release;
         const learning::MatchReport report = self.match(weights.data(), games, nodes);
         return {report.wins, report.draws, report.losses};
@@ -100,14 +94,13 @@ struct Binding {
         return nb::bytes(reinterpret_cast<const char*>(all.data()), sizeof(std::int16_t) * all.size());
     }
 
-    static void bind(nb::module_& m, const char* name) {
-        nb::class_<Trainer>(m, name, "Learns a linear evaluation from games against itself; for one thread at a time.")
-            .def(nb::new_(&make), "seed"_a, "threads"_a, nb::rv_policy::take_ownership,
-                 "What follows depends on the seed, not on the number of threads.")
-            .def("set_start", [](Trainer& self, nb::bytes start) { self.set_start(weights_of(start).data()); },
+    static void bind(nb::module_& m) {
+        nb::class_<Trainer>(m, "AnyTrainer",
+                            "Learns a linear evaluation from games against itself; for one thread at a time.")
+            .def("set_start", [](Trainer& self, nb::bytes start) { self.set_start(weights_of(self, start).data()); },
                  "start"_a, "The present weights, and what `fit` pulls them to.")
             .def_prop_rw("weights", &weights,
-                         [](Trainer& self, nb::bytes bytes) { self.set_weights(weights_of(bytes).data()); },
+                         [](Trainer& self, nb::bytes bytes) { self.set_weights(weights_of(self, bytes).data()); },
                          nb::for_setter(nb::sig("def weights(self, weights: bytes) -> None")),
                          "The present weights, as the game's evaluation takes them.")
             .def("play", &play, "games"_a, "depth"_a, "asides"_a, "random_plies"_a,
@@ -129,11 +122,24 @@ struct Binding {
             .def("match", &match, "others"_a, "games"_a, "nodes"_a,
                  "Play the present weights against others, with so many nodes a move: wins, draws, losses.");
     }
+
+    template <class Position>
+    static void bind_game(nb::module_& m, const char* name, const char* about) {
+        using Own = learning::LinearTrainer<Position>;
+        nb::class_<Own, Trainer>(m, name, about)
+            .def(nb::new_([](std::uint64_t seed, int threads) {
+                     require(threads >= 1 && threads <= 256, "threads must be 1 .. 256");
+                     return new Own(seed, threads);
+                 }),
+                 "seed"_a, "threads"_a, nb::rv_policy::take_ownership,
+                 "What follows depends on the seed, not on the number of threads.");
+    }
 };
 
 }  // namespace
 
 void bind_linear_training(nb::module_& m) {
-    Binding<desdemona::chess::Position>::bind(m, "ChessTrainer");
-    Binding<desdemona::xiangqi::Position>::bind(m, "XiangqiTrainer");
+    Binding::bind(m);
+    Binding::bind_game<desdemona::chess::Position>(m, "ChessTrainer", "Learns the evaluation of chess.");
+    Binding::bind_game<desdemona::xiangqi::Position>(m, "XiangqiTrainer", "Learns the evaluation of xiangqi.");
 }

@@ -61,7 +61,7 @@ LinearTrainer<Position>::LinearTrainer(std::uint64_t seed, int threads)
     : seed_(seed), threads_(threads), start_(static_cast<std::size_t>(weight_count())), weights_(start_.size()) {}
 
 template <class Position>
-int LinearTrainer<Position>::weight_count() {
+int LinearTrainer<Position>::weight_count() const {
     return 2 * Rules<Position>::kFeatures;
 }
 

@@ -64,34 +64,50 @@ struct MatchReport {
     int losses;
 };
 
-// For chess::Position and xiangqi::Position.
-template <class Position>
-class LinearTrainer {
+// Training of the evaluation of any game.
+class AnyTrainer {
    public:
-    LinearTrainer(std::uint64_t seed, int threads);
+    virtual ~AnyTrainer() = default;
 
     // Weights of all features, middlegame and endgame alternating, as in the game's Evaluation.
-    static int weight_count();
+    virtual int weight_count() const = 0;
     // `start`: what `fit` pulls to.  Sets the current weights, too.
-    void set_start(const std::int16_t* start);
-    void set_weights(const std::int16_t* weights);
-    std::vector<std::int16_t> weights() const;
+    virtual void set_start(const std::int16_t* start) = 0;
+    virtual void set_weights(const std::int16_t* weights) = 0;
+    virtual std::vector<std::int16_t> weights() const = 0;
 
     // Plays games with the current weights and stores their positions.
-    PlayReport play(const PlaySettings& settings);
+    virtual PlayReport play(const PlaySettings& settings) = 0;
     // Drops the positions of all but the last call of `play`.
-    void forget();
+    virtual void forget() = 0;
 
     // Learns from all stored positions.  `neighbours`: pairs of features whose weights should be similar.
-    Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours);
+    virtual Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours) = 0;
     // For the current weights, on held-out positions.
-    Error error(double scale_centi, double trace) const;
+    virtual Error error(double scale_centi, double trace) const = 0;
 
     // Positions from the games of the last `play` whose scores are not decided.
-    std::vector<Scored> scored() const;
+    virtual std::vector<Scored> scored() const = 0;
 
     // Plays the current weights against others, with this many nodes a move; each opening twice, colours exchanged.
-    MatchReport match(const std::int16_t* others, int games, std::uint64_t nodes);
+    virtual MatchReport match(const std::int16_t* others, int games, std::uint64_t nodes) = 0;
+};
+
+// For chess::Position and xiangqi::Position.
+template <class Position>
+class LinearTrainer final : public AnyTrainer {
+   public:
+    LinearTrainer(std::uint64_t seed, int threads);
+    int weight_count() const override;
+    void set_start(const std::int16_t* start) override;
+    void set_weights(const std::int16_t* weights) override;
+    std::vector<std::int16_t> weights() const override;
+    PlayReport play(const PlaySettings& settings) override;
+    void forget() override;
+    Error fit(const FitSettings& settings, const std::vector<std::pair<int, int>>& neighbours) override;
+    Error error(double scale_centi, double trace) const override;
+    std::vector<Scored> scored() const override;
+    MatchReport match(const std::int16_t* others, int games, std::uint64_t nodes) override;
 
    private:
     struct Entry {

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.formats import ggf, transcripts, wthor
+from engine.formats import wthor
+from engine.formats.files import GameFormat, read
 from engine.formats.record import BadGame
-from engine.formats.record import GameRecord as Record
 from engine.games.othello import SQUARES
 
 
@@ -37,7 +37,13 @@ def read_games(path: Path) -> Iterator[TrainingGame]:
             yield from _wthor(path.read_bytes())
             return
         text = path.read_text(encoding="utf-8")
-        yield from _ggf(text) if "(;" in text else _transcripts(text)
+        form = GameFormat.GGF if "(;" in text else GameFormat.TRANSCRIPT
+        for number, game in enumerate(read(text.splitlines(), form), start=1):
+            if isinstance(game, BadGame):
+                raise BadGame(f"game {number}: {game}")
+            if game.start is None:
+                squares = tuple(SQUARES.index(move) for move in game.moves if move != "pass")
+                yield TrainingGame(squares, game.margin)
     except OSError as error:
         raise BadGameFile(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -51,30 +57,3 @@ def _wthor(data: bytes) -> Iterator[TrainingGame]:
         if isinstance(game, BadGame):
             raise game
         yield TrainingGame(game.squares, game.margin)
-
-
-def _ggf(text: str) -> Iterator[TrainingGame]:
-    for number, game in enumerate(ggf.find(text), start=1):
-        try:
-            if isinstance(game, BadGame):
-                raise game
-            record = ggf.to_record(game)
-        except BadGame as error:
-            raise BadGame(f"game {number}: {error}") from None
-        if record.start is None:
-            yield _short(record)
-
-
-def _transcripts(text: str) -> Iterator[TrainingGame]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if transcripts.is_remark(line):
-            continue
-        try:
-            yield _short(transcripts.parse(line))
-        except BadGame as error:
-            raise BadGame(f"line {number}: {error}") from None
-
-
-def _short(record: Record) -> TrainingGame:
-    squares = tuple(SQUARES.index(move) for move in record.moves if move != "pass")
-    return TrainingGame(squares, record.margin)

@@ -16,16 +16,20 @@ weights with any number of threads.
 
 import argparse
 import json
+import re
 import shlex
 import signal
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from engine.games.linear_weights import BadWeights, Groups, card_text, from_card, starts, to_groups
+import numpy as np
+
+from engine.games.linear_weights import BadWeights, Groups, from_card, starts
+from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
@@ -36,27 +40,6 @@ _SCALES = 100.0, 600.0
 """Bounds of s of the labels: while the weights are poor, results hardly depend on scores."""
 
 
-class Trainer(Protocol):
-    """`lab._training.ChessTrainer` and ``XiangqiTrainer``."""
-
-    weights: bytes
-
-    def set_start(self, start: bytes) -> None: ...
-    def play(self, games: int, depth: int, asides: int, random_plies: tuple[int, int]) -> tuple[int, int]: ...
-    def forget(self) -> None: ...
-    def fit(
-        self, epochs: int, scale_centi: float, trace: float, first_rate: float, last_rate: float,
-        pull: float, smooth: float, neighbours: Sequence[tuple[int, int]],
-    ) -> tuple[float, float]: ...  # fmt: skip
-    def error(self, scale_centi: float, trace: float) -> tuple[float, float]: ...
-    def scored(self) -> list[tuple[int, int, int]]: ...
-    def match(self, others: bytes, games: int, nodes: int) -> tuple[int, int, int]: ...
-
-
-class MakesTrainer(Protocol):
-    def __call__(self, seed: int, threads: int) -> Trainer: ...
-
-
 @dataclass(frozen=True)
 class Subject:
     """A game whose evaluation is learned."""
@@ -65,7 +48,8 @@ class Subject:
     """Its module, for instance ``lab.training.chess``."""
     out: Path
     """Path of its weights."""
-    trainer: MakesTrainer
+    trainer: Callable[[int, int], AnyTrainer]
+    """From a seed and a number of threads."""
     groups: Groups
     material: Mapping[str, int]
     """Groups with an initial weight other than 0, in centi-units."""
@@ -264,6 +248,21 @@ def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
             "log_loss_of_one_s": round(log_loss(constant, samples), 4),
         },
     }
+
+
+def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
+    """The ``weights`` part of a card, from bytes as `LinearWeights.to_bytes` returns them."""
+    pair_of = np.frombuffer(pairs, "<i2").reshape(sum(groups.values()), 2)
+    halves = {
+        name: pair_of[first : first + groups[name]].T.tolist() for name, first in starts(groups).items()
+    }
+    return {name: {"middle": middle, "end": end} for name, (middle, end) in halves.items()}
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """JSON with each list of numbers on a line of its own."""
+    text = json.dumps(card, indent=2)
+    return re.sub(r"\[\n\s+([^][{}]*?)\n\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
 def main(subject: Subject, arguments: Sequence[str]) -> None:

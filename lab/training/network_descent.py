@@ -10,9 +10,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (as everybody calls it)
 
-from engine.games.network_arithmetic import to_bytes
 from engine.games.networks import BUCKETS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
-from lab.training.network_samples import Samples
+from lab.training.network_samples import Samples, to_bytes
 from lab.training.self_play import NetworkGame
 
 _LAST_SHARE = 0.003
@@ -52,7 +51,7 @@ def learn(
     if options.threads:
         torch.set_num_threads(options.threads)
     device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    scale = game.scale_centi()
+    scale = game.linear().scale_centi[1]  # in the middlegame
     inputs = torch.from_numpy(samples.inputs.view(np.int16)).to(device)
     scores = torch.from_numpy(samples.scores).to(device).float()
     results = torch.from_numpy(samples.results).to(device).float() / 2

@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.games.networks import INPUT_UNIT, OUTPUT_UNIT
 from lab.training.self_play import NetworkGame
 
 HELD_OUT = 50
@@ -34,12 +36,8 @@ class Samples:
             OSError: A file cannot be read.
             ValueError: A file does not hold such games.
         """
-        parts: list[
-            tuple[
-                NDArray[np.uint16], NDArray[np.int16], NDArray[np.int16], NDArray[np.uint8], NDArray[np.bool_]
-            ]
-        ] = []
-        evaluation = game.evaluation(game.weights())
+        parts: list[tuple[NDArray[Any], ...]] = []
+        evaluation = game.evaluation()
         for path in files:
             for before, records in _pieces(path.read_bytes(), path):
                 try:
@@ -61,11 +59,9 @@ class Samples:
         self.files = [
             {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in files
         ]
-        self.inputs = np.concatenate([part[0] for part in parts])
-        self.scores = np.concatenate([part[1] for part in parts])
-        self.linear = np.concatenate([part[2] for part in parts])
-        self.results = np.concatenate([part[3] for part in parts])
-        self.held_out = np.concatenate([part[4] for part in parts])
+        self.inputs, self.scores, self.linear, self.results, self.held_out = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
 
 
 def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
@@ -82,3 +78,24 @@ def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
             pieces.append((before, records[start:end]))
             start, before = end, games
     return pieces
+
+
+def to_bytes(
+    inputs: NDArray[np.float32], bias: NDArray[np.float32], outputs: NDArray[np.float32],
+    output_bias: NDArray[np.float32],
+) -> bytes:  # fmt: skip
+    """The core's form of learned weights.
+
+    Args:
+        inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.
+        bias: Of the sums.
+        outputs: Of the second layer; limited to what the core can take.
+        output_bias: Of the second layer.
+    """
+    parts = [
+        np.clip(np.rint(inputs * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(bias * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
+        np.clip(np.rint(outputs * OUTPUT_UNIT), -127, 127).astype("<i2"),
+        np.rint(output_bias * INPUT_UNIT * OUTPUT_UNIT).astype("<i4"),
+    ]
+    return b"".join(part.tobytes() for part in parts)

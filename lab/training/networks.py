@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "positions": len(samples.scores),
         "seed": options.seed,
         **facts,
-        "evaluation_sha256": hashlib.sha256(game.weights()).hexdigest(),
+        "evaluation_sha256": hashlib.sha256(game.linear().to_bytes()).hexdigest(),
         "sha256": hashlib.sha256(weights).hexdigest(),
     }
     options.out.with_suffix(".json").write_text(json.dumps(card, indent=2) + "\n")

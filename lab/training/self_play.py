@@ -16,6 +16,7 @@ from typing import Any
 
 from engine import _native
 from engine.games import chess_evaluation, networks, xiangqi_evaluation
+from engine.games.linear_weights import LinearWeights
 from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
@@ -34,14 +35,12 @@ class NetworkGame:
     """`lab._training.chess_self_play`, or that of another game."""
     samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
     """`lab._training.chess_samples`, or that of another game."""
-    weights: Callable[[], bytes]
-    """The weights of the linear evaluation in the core's form."""
-    evaluation: Callable[[bytes], Any]
-    """`engine._native.ChessEvaluation`, or that of another game."""
+    linear: Callable[[], LinearWeights]
+    """The weights of the linear evaluation."""
+    evaluation: Callable[[], Any]
+    """The linear evaluation in the core's form."""
     network: Callable[[bytes], Any]
     """A network in the core's form, from its bytes."""
-    scale_centi: Callable[[], float]
-    """s of the logistic expected result 1 / (1 + exp(-score / s)) in the middlegame."""
 
 
 GAMES = {
@@ -50,20 +49,18 @@ GAMES = {
         networks.INPUTS["chess"],
         _training.chess_self_play,
         _training.chess_samples,
-        lambda: chess_evaluation.weights().to_bytes(),
-        _native.ChessEvaluation,
+        chess_evaluation.weights,
+        chess_evaluation.native_evaluation,
         _native.ChessNetwork,
-        lambda: chess_evaluation.weights().scale_centi[1],
     ),
     "xiangqi": NetworkGame(
         "xiangqi",
         networks.INPUTS["xiangqi"],
         _training.xiangqi_self_play,
         _training.xiangqi_samples,
-        lambda: xiangqi_evaluation.weights().to_bytes(),
-        _native.XiangqiEvaluation,
+        xiangqi_evaluation.weights,
+        xiangqi_evaluation.native_evaluation,
         _native.XiangqiNetwork,
-        lambda: xiangqi_evaluation.weights().scale_centi[1],
     ),
 }
 
@@ -104,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     began = time.monotonic()
     try:
         network = _network(game, options)
-        evaluation = game.evaluation(game.weights())
+        evaluation = game.evaluation()
         with options.out.open("ab") as file:
             for first in range(options.first, options.first + options.games, _CHUNK):
                 if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:

@@ -209,7 +209,7 @@ def test_expectations() -> None:
 
 
 def test_what_cannot_be_forecast_is_refused() -> None:
-    with pytest.raises(IncompleteProfile, match="m is not complete"):
+    with pytest.raises(IncompleteProfile, match="m is not whole"):
         forecast(replace(candidate(BEST, BAIT), complete=False), SCALE_CENTI)
     with pytest.raises(ValueError, match="1 probabilities for 2 replies to m"):
         forecast(candidate(BEST, BAIT), SCALE_CENTI, ExpectedReplies((1.0,), MODEL))

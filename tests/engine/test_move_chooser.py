@@ -17,7 +17,7 @@ from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.judgement import classify_reply
-from engine.lookup.othello_book import Book, BookMove, BookSource, canonical, write_book
+from engine.lookup.othello_book import Book, BookMove, canonical, write_book
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search.profiles import Profiler
@@ -411,7 +411,7 @@ def test_the_strong_player_opens_by_the_book(tmp_path: Path) -> None:
     key, _ = canonical(start.mover, start.waiter)
     move = min(othello.legal_moves(OthelloPosition(*key, 0)))
     write_book(path, {key: (BookMove(move, 12, 20),)}, {})
-    options = StrongOptions(sources={"othello": (BookSource(Book.open(path)),)})
+    options = StrongOptions(sources={"othello": (Book.open(path),)})
     player = MoveChooser(strategy_named("strong"), othello, TrapParams(), native, options, random.Random(1))
     decision = player.choose(start, Limits(6), StopFlag())
     assert decision.search_mode == "book"

@@ -25,11 +25,11 @@ from engine.trappy import (
     scale,
     standing,
     trappiness,
-    trappiness_minimising,
     utility,
     with_trap,
 )
 from engine.verification import verify
+from lab.experiments.gordon_reda.formulas import trappiness_minimising
 from tests.engine.decisions import decision_with
 
 PAPER = TrapParams(decided=Decided.PAPER)

@@ -12,7 +12,7 @@ from engine.decision import Candidate, Decision, VarietyDraw
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.lookup.othello_book import Book, BookMove, BookSource, canonical
+from engine.lookup.othello_book import Book, BookMove, canonical
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
@@ -201,8 +201,8 @@ def test_a_book_is_asked_until_it_has_another_move() -> None:
     position = random_position(othello, random.Random(3), plies=1)
     key, _ = canonical(position.mover, position.waiter)
     turned = position._replace(mover=key[0], waiter=key[1])
-    book = Book({key: tuple(BookMove(move, 0, 8) for move in othello.legal_moves(turned))}, {})
-    strong = StrongOptions(sources={"othello": [BookSource(book)]})
+    book = Book({key: tuple(BookMove(move, 0, 8) for move in othello.legal_moves(turned))})
+    strong = StrongOptions(sources={"othello": [book]})
     avoided, *others = (othello.move_text(move) for move in othello.legal_moves(position))
     for seed in range(10):
         player = MoveChooser(

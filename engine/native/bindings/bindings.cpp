@@ -1,6 +1,5 @@
 // The Python interface of the core.  Only this file, bindings_search.hpp and lab/native/ depend on Python.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -23,8 +22,12 @@ using desdemona::Core;
 using desdemona::Stopped;
 using desdemona::StopFlag;
 using desdemona::Unit;
-using desdemona::bindings::bind_search;
+using desdemona::bindings::AnySearch;
 using desdemona::bindings::depth_in_range;
+using desdemona::bindings::Discs;
+using desdemona::bindings::form_of;
+using desdemona::bindings::GameSearch;
+using desdemona::bindings::PositionArgument;
 using desdemona::bindings::unit;
 namespace connect4 = desdemona::connect4;
 namespace chess = desdemona::chess;
@@ -88,33 +91,26 @@ std::unique_ptr<othello::Evaluation> othello_evaluation(nb::bytes weights) {
 struct OthelloBinding {
     using Position = othello::Position;
     using Evaluation = othello::Evaluation;
-    using Argument = std::pair<othello::Board, othello::Board>;
     static constexpr auto kMake = &Unit::make_othello;
-    static constexpr const char* kPython = "tuple[int, int]";
     static constexpr int kMaxDepth = 120;  // no game is longer: 60 moves and fewer passes
-    static constexpr bool kSolves = true;
-    static constexpr const char* kAbout =
-        "Search of Othello by one thread at a time, with tables of its own.\n\n"
-        "Positions are the discs of the mover and of the other.  `table_mb` is for the exact search; `think`\n"
-        "and `solve` use as much again.";
-    static constexpr const char* kThink =
-        "The best move within the limits by selective search: a tuple of move, score in centidiscs, depth,\n"
-        "confidence in percent, whether solved, principal variation, and positions visited.\n\n"
-        "`seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is 73, 87, 95, 99, or 100: full\n"
-        "width.  With a depth of all the squares left the ending is solved when there is time.  A score is an\n"
-        "estimate unless solved or of full width.  `contempt_centi` is not used.  The same calls on a new\n"
-        "object give the same, if there is no clock and one thread.  Stopped early, it answers with what it\n"
-        "has.  Releases the GIL.  Raises Stopped when the flag is set too early for any answer, ValueError for\n"
-        "bad arguments or a game that is over.";
 
-    static Position position(const Argument& discs) { return othello_position(discs.first, discs.second); }
+    static Position position(const PositionArgument& argument) {
+        const auto& [mover, waiter] = form_of<Discs>(argument);
+        return othello_position(mover, waiter);
+    }
 };
 
 void bind_othello(nb::module_& m) {
     nb::class_<othello::Evaluation>(m, "OthelloEvaluation", "Weights of the Othello evaluation; shared by searches.")
         .def(nb::new_(&othello_evaluation), "weights"_a,
              "From little-endian 16-bit weights, all stages in turn.  Raises ValueError for a wrong length.");
-    bind_search<OthelloBinding>(m, "OthelloSearch");
+    using Search = GameSearch<OthelloBinding>;
+    nb::class_<Search, AnySearch>(m, "OthelloSearch", "Search of Othello.")
+        .def(nb::init<std::size_t, const othello::Evaluation&>(), "table_mb"_a, "evaluation"_a, nb::keep_alive<1, 3>())
+        .def("solve", &Search::solve, "position"_a, "stop"_a,
+             nb::sig("def solve(self, position: tuple[int, int], stop: StopFlag) -> tuple[int, int]"),
+             "A best move and the game's true score in centi-units, beyond +-100000, or 0.\n\n"
+             "Releases the GIL.  Raises as `think` does; minutes from some 26 plies on.");
     m.def("othello_moves_mask",
           [](othello::Board mover, othello::Board waiter) {
               return unit().othello_moves(othello_position(mover, waiter));
@@ -135,22 +131,22 @@ void bind_othello(nb::module_& m) {
 struct Connect4Binding {
     using Position = connect4::Position;
     using Evaluation = connect4::NoEvaluation;
-    using Argument = std::pair<connect4::Board, connect4::Board>;
     static constexpr auto kMake = &Unit::make_connect4;
-    static constexpr const char* kPython = "tuple[int, int]";
     static constexpr int kMaxDepth = 42;
-    static constexpr bool kSolves = false;
-    static constexpr const char* kAbout =
-        "Search of Connect Four by one thread at a time, with tables of its own.\n\n"
-        "Positions are the discs of the mover and of the other, as in `engine.games.connect4`.";
-    static constexpr const char* kThink =
-        "The best move within the limits by full width: a tuple as in `OthelloSearch.think`.";
 
-    static Position position(const Argument& discs) {
-        if (!connect4::is_position(discs.first, discs.second)) throw nb::value_error("not a position of Connect Four");
-        return {discs.first, discs.second};
+    static Position position(const PositionArgument& argument) {
+        const auto& [mover, waiter] = form_of<Discs>(argument);
+        if (!connect4::is_position(mover, waiter)) throw nb::value_error("not a position of Connect Four");
+        return {mover, waiter};
     }
 };
+
+void bind_connect4(nb::module_& m) {
+    using Search = GameSearch<Connect4Binding>;
+    nb::class_<Search, AnySearch>(m, "Connect4Search", "Search of Connect Four.")
+        .def(nb::new_([](std::size_t table_mb) { return new Search(table_mb, connect4::NoEvaluation{}); }),
+             "table_mb"_a);
+}
 
 // --- Chess and xiangqi -----------------------------------------------------------------------------------
 
@@ -160,27 +156,12 @@ struct TextBinding : Rules {
     using typename Rules::Evaluation;
     using typename Rules::Network;
     using typename Rules::Position;
-    using Argument = std::string;
-    static constexpr const char* kPython = "str";
     static constexpr int kMaxDepth = 60;
-    static constexpr bool kSolves = false;
-    static constexpr const char* kAbout =
-        "Search by one thread at a time, with tables of its own.\n\n"
-        "Positions are texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as the\n"
-        "game's past.  `table_mb` is for the exact search; `think` uses as much again.";
-    static constexpr const char* kThink =
-        "The best move within the limits by selective search: a tuple of move, score in centi-units, depth,\n"
-        "confidence (0: not known), whether a forced win or loss was proven, principal variation, and positions\n"
-        "visited.\n\n"
-        "`seconds` may be 0: as long as it takes; so may `nodes`.  `confidence` is not used.  A draw counts as\n"
-        "-`contempt_centi` for the side to move.  The same calls on a new object give the same, if there is no\n"
-        "clock and one thread.  Stopped early, it answers with what it has.  Releases the GIL.  Raises Stopped\n"
-        "when the flag is set too early for any answer, ValueError for bad arguments or a game that is over.";
 
-    static Position position(const Argument& text) {
+    static Position position(const PositionArgument& argument) {
         Position p;
         std::string error;
-        if (!Rules::parse(text, p, error)) throw nb::value_error(error.c_str());
+        if (!Rules::parse(form_of<std::string>(argument), p, error)) throw nb::value_error(error.c_str());
         return p;
     }
 
@@ -208,13 +189,7 @@ struct TextBinding : Rules {
         return network;
     }
 
-    static std::vector<int> moves(const Argument& text) {
-        std::uint16_t found[desdemona::kMostMoves];
-        const int count = (unit().*Rules::kMoves)(position(text), found);
-        return {found, found + count};
-    }
-
-    static std::uint64_t perft(const Argument& text, int depth) {
+    static std::uint64_t perft(const std::string& text, int depth) {
         const Position p = position(text);
         depth_in_range(depth, 0, kMaxDepth);
         const nb::gil_scoped_release release;
@@ -222,7 +197,7 @@ struct TextBinding : Rules {
     }
 
     static void bind(nb::module_& m, const char* evaluation_name, const char* network_name, const char* search_name,
-                     const char* moves_name, const char* perft_name) {
+                     const char* perft_name) {
         nb::class_<Evaluation>(m, evaluation_name, "Weights of an evaluation; shared by searches.")
             .def(nb::new_(&evaluation), "weights"_a,
                  "From little-endian 16-bit weights, for each feature that of the middle game and that of the\n"
@@ -231,11 +206,17 @@ struct TextBinding : Rules {
             .def(nb::new_(&network), "weights"_a,
                  "From little-endian integers, as engine/native/network.hpp lists them.  Raises ValueError for a wrong\n"
                  "length.");
-        bind_search<TextBinding>(m, search_name);
-        m.def(moves_name, &moves, "position"_a,
-              "Legal moves by the rules of the board alone: repetition, counters and dead positions end no game.");
+        using Search = GameSearch<TextBinding>;
+        nb::class_<Search, AnySearch>(m, search_name, "Search of the game.")
+            .def(nb::init<std::size_t, const Evaluation&, const Network*>(), "table_mb"_a, "evaluation"_a,
+                 "network"_a = nb::none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+                 "Without a network the strong search uses the evaluation, too.")
+            .def("strong_evaluation", &Search::strong_evaluation, "position"_a, "moves"_a,
+                 "The strong search's static evaluation after these moves, which must be legal, in centi-units for\n"
+                 "the side to move there.");
         m.def(perft_name, &perft, "position"_a, "depth"_a,
-              "Leaf positions so many plies away, by the rules of the board alone.");
+              "Leaf positions so many plies away by the rules of the board alone: repetition, counters and dead\n"
+              "positions end no game.");
     }
 };
 
@@ -244,7 +225,6 @@ struct ChessRules {
     using Evaluation = chess::Evaluation;
     using Network = chess::Network;
     static constexpr auto kMake = &Unit::make_chess;
-    static constexpr auto kMoves = &Unit::chess_moves;
     static constexpr auto kPerft = &Unit::chess_perft;
     static bool parse(const std::string& text, Position& p, std::string& error) { return chess::parse(text, p, error); }
 };
@@ -254,7 +234,6 @@ struct XiangqiRules {
     using Evaluation = xiangqi::Evaluation;
     using Network = xiangqi::Network;
     static constexpr auto kMake = &Unit::make_xiangqi;
-    static constexpr auto kMoves = &Unit::xiangqi_moves;
     static constexpr auto kPerft = &Unit::xiangqi_perft;
     static bool parse(const std::string& text, Position& p, std::string& error) {
         return xiangqi::parse(text, p, error);
@@ -295,9 +274,9 @@ NB_MODULE(_native, m) {
              "Book so many positions as visited, and say whether the search should end.");
 
     m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
+    desdemona::bindings::bind_any_search(m);
     bind_othello(m);
-    bind_search<Connect4Binding>(m, "Connect4Search");
-    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessNetwork", "ChessSearch", "chess_moves", "chess_perft");
-    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiNetwork", "XiangqiSearch", "xiangqi_moves",
-                                    "xiangqi_perft");
+    bind_connect4(m);
+    TextBinding<ChessRules>::bind(m, "ChessEvaluation", "ChessNetwork", "ChessSearch", "chess_perft");
+    TextBinding<XiangqiRules>::bind(m, "XiangqiEvaluation", "XiangqiNetwork", "XiangqiSearch", "xiangqi_perft");
 }

@@ -1,12 +1,13 @@
-// The Python interface of a game's search: one class template for all games, with a `Binding` for each game.
+// The Python interface of a game's search: one class for all games, and a template with a `Binding` for each game.
 //
-// A `Binding` provides the game's `Position` and `Evaluation`, the form of a position in Python (`Argument`, which
-// nanobind converts, and `kPython`, its type in the stub), `position(argument)` (raises nb::value_error for an invalid
-// one), the unit's `make`, and the docstrings.
+// A `Binding` provides the game's `Position` and `Evaluation`, `position(argument)` (raises nb::value_error for an
+// invalid one), the deepest search and the unit's `make`.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
@@ -14,8 +15,8 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core.hpp"
@@ -87,12 +88,42 @@ class Collector final : public ProfileSink {
     std::vector<Reply> replies_;
 };
 
+// A position from Python: the discs of the mover and of the other, or a text.
+using Discs = std::pair<std::uint64_t, std::uint64_t>;
+using PositionArgument = std::variant<Discs, std::string>;
+
+template <class Form>
+const Form& form_of(const PositionArgument& argument) {
+    if (const Form* found = std::get_if<Form>(&argument)) return *found;
+    throw nb::type_error("the position is one of another game");
+}
+
+// The search of any game.
+class AnySearch {
+   public:
+    using Argument = const PositionArgument&;
+
+    virtual ~AnySearch() = default;
+    virtual int search(Argument argument, int depth, int alpha, int beta, const StopFlag& stop) = 0;
+    virtual nb::list scores_after(Argument argument, const std::vector<int>& moves, int least, int most,
+                                  const StopFlag& stop) = 0;
+    virtual nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
+                                       const nb::bytes& expected, double risk, double risk_share,
+                                       const StopFlag& stop) = 0;
+    virtual nb::list tempting_candidates(Argument argument, int depth, const nb::bytes& expected,
+                                         const nb::bytes& weights, int budget, int share_percent, int gap_centi,
+                                         int won_gap_centi, bool swindle, const StopFlag& stop) = 0;
+    virtual nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads,
+                            int contempt_centi, const StopFlag& stop, std::uint64_t nodes) = 0;
+    virtual int evaluate(Argument argument) = 0;
+    virtual std::uint64_t nodes() const = 0;
+};
+
 // The search of one unit; the evaluation must outlive it.
 template <class Binding>
-class GameSearch {
+class GameSearch final : public AnySearch {
    public:
     using Position = typename Binding::Position;
-    using Argument = const typename Binding::Argument&;
 
     // `network`: for games whose strong search can use one; it must outlive the search, too.
     template <class... Network>
@@ -102,7 +133,7 @@ class GameSearch {
         if (core_ == nullptr) throw std::bad_alloc{};
     }
 
-    int search(Argument argument, int depth, int alpha, int beta, const StopFlag& stop) {
+    int search(Argument argument, int depth, int alpha, int beta, const StopFlag& stop) override {
         if (alpha >= beta || alpha < -kInfinity || beta > kInfinity) {
             throw nb::value_error("the window must be -INFINITY <= alpha < beta <= INFINITY");
         }
@@ -114,7 +145,7 @@ class GameSearch {
     }
 
     nb::list scores_after(Argument argument, const std::vector<int>& moves, int least, int most,
-                          const StopFlag& stop) {
+                          const StopFlag& stop) override {
         const Position p = Binding::position(argument);
         depth_in_range(least, 0, Binding::kMaxDepth);
         depth_in_range(most, least, Binding::kMaxDepth);
@@ -139,7 +170,8 @@ class GameSearch {
     }
 
     nb::list trappy_candidates(Argument argument, int depth, int assessment, int margin_centi, bool swindle,
-                               const nb::bytes& expected, double risk, double risk_share, const StopFlag& stop) {
+                               const nb::bytes& expected, double risk, double risk_share,
+                               const StopFlag& stop) override {
         if (assessment < 0 || assessment > 2) throw nb::value_error("assessment must be 0, 1 or 2");
         if (margin_centi < 0) throw nb::value_error("margin_centi must be 0 or more");
         const Position p = Binding::position(argument);
@@ -164,7 +196,7 @@ class GameSearch {
 
     nb::list tempting_candidates(Argument argument, int depth, const nb::bytes& expected, const nb::bytes& weights,
                                  int budget, int share_percent, int gap_centi, int won_gap_centi, bool swindle,
-                                 const StopFlag& stop) {
+                                 const StopFlag& stop) override {
         const Position p = Binding::position(argument);
         depth_in_range(depth, 4, Binding::kMaxDepth);
         const std::size_t count = expected.size() / sizeof(std::int16_t);
@@ -193,7 +225,7 @@ class GameSearch {
     }
 
     nb::tuple think(Argument argument, int depth, double seconds, int confidence, int threads, int contempt_centi,
-                    const StopFlag& stop, std::uint64_t nodes) {
+                    const StopFlag& stop, std::uint64_t nodes) override {
         const Position p = ongoing(argument);
         if (!(seconds >= 0 && seconds <= kMaxSeconds)) throw nb::value_error("seconds must be 0 .. 1e6");
         if (confidence != 73 && confidence != 87 && confidence != 95 && confidence != 99 && confidence != 100) {
@@ -228,11 +260,11 @@ class GameSearch {
         return nb::make_tuple(found.move, found.score_centi);
     }
 
-    int evaluate(Argument argument) { return core_->evaluate(Binding::position(argument)); }
+    int evaluate(Argument argument) override { return core_->evaluate(Binding::position(argument)); }
     int strong_evaluation(Argument argument, const std::vector<int>& moves) {
         return core_->strong_evaluation(Binding::position(argument), moves.data(), static_cast<int>(moves.size()));
     }
-    std::uint64_t nodes() const { return core_->nodes(); }
+    std::uint64_t nodes() const override { return core_->nodes(); }
 
    private:
     // Locks the object for one search: two at a time would corrupt its state.
@@ -259,74 +291,67 @@ class GameSearch {
     std::atomic_flag busy_;
 };
 
-template <class Binding>
-void bind_search(nb::module_& m, const char* name) {
-    using Self = GameSearch<Binding>;
-    const std::string position = std::string("(self, position: ") + Binding::kPython + ", ";
-    const std::string trappy = "def trappy_candidates" + position +
-                               "depth: int, assessment: int, margin_centi: int, swindle: bool, "
-                               "expected: bytes, risk: float, risk_share: float, stop: StopFlag) "
-                               "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
-    const std::string tempting = "def tempting_candidates" + position +
-                                 "depth: int, expected: bytes, weights: bytes, budget: int, share_percent: int, "
-                                 "gap_centi: int, won_gap_centi: int, swindle: bool, stop: StopFlag) "
-                                 "-> list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]";
-    const std::string scores = "def scores_after" + position +
-                               "moves: Sequence[int], least: int, most: int, stop: StopFlag) "
-                               "-> list[tuple[int, ...]]";
-    const std::string think = "def think" + position +
-                              "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, "
-                              "stop: StopFlag, nodes: int = 0) "
-                              "-> tuple[int, int, int, int, bool, tuple[int, ...], int]";
-    const std::string solve = "def solve" + position + "stop: StopFlag) -> tuple[int, int]";
-    auto bound = nb::class_<Self>(m, name, Binding::kAbout);
-    if constexpr (std::is_empty_v<typename Binding::Evaluation>) {
-        bound.def(nb::new_([](std::size_t table_mb) { return new Self(table_mb, typename Binding::Evaluation{}); }),
-                  "table_mb"_a);
-    } else if constexpr (requires { typename Binding::Network; }) {
-        bound.def(nb::init<std::size_t, const typename Binding::Evaluation&, const typename Binding::Network*>(),
-                  "table_mb"_a, "evaluation"_a, "network"_a = nb::none(), nb::keep_alive<1, 3>(),
-                  nb::keep_alive<1, 4>(), "Without a network the strong search uses the evaluation, too.");
-        bound.def("strong_evaluation", &Self::strong_evaluation, "position"_a, "moves"_a,
-                  "The strong search's static evaluation after these moves, which must be legal, in centi-units for\n"
-                  "the side to move there.");
-    } else {
-        bound.def(nb::init<std::size_t, const typename Binding::Evaluation&>(), "table_mb"_a, "evaluation"_a,
-                  nb::keep_alive<1, 3>());  // the search, its second argument
-    }
-    bound.def("search", &Self::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
+#define DESDEMONA_POSITION "(self, position: tuple[int, int] | str, "
+#define DESDEMONA_CANDIDATES "list[tuple[int, int, bool, bool, list[tuple[int, tuple[int, ...], int, float]]]]"
+
+inline void bind_any_search(nb::module_& m) {
+    nb::class_<AnySearch>(m, "AnySearch",
+                          "Search of a game by one thread at a time, with tables of its own.\n\n"
+                          "Positions of Othello and Connect Four are the discs of the mover and of the other, those of "
+                          "chess and\n"
+                          "xiangqi texts: `FEN moves m1 m2 ... line l1 l2 ...`, the moves of the line not counting as "
+                          "the game's\n"
+                          "past.  `table_mb` is for the exact search; `think` and `solve` use as much again.")
+        .def("search", &AnySearch::search, "position"_a, "depth"_a, "alpha"_a, "beta"_a, "stop"_a,
              "Score in centi-units for the side to move: exact inside the window, else a bound (fail-soft).\n\n"
              "Releases the GIL.  Raises Stopped when the flag is or becomes set, ValueError for bad arguments.")
-        .def("scores_after", &Self::scores_after, "position"_a, "moves"_a, "least"_a, "most"_a, "stop"_a,
-             nb::sig(scores.c_str()),
+        .def("scores_after", &AnySearch::scores_after, "position"_a, "moves"_a, "least"_a, "most"_a, "stop"_a,
+             nb::sig("def scores_after" DESDEMONA_POSITION
+                     "moves: Sequence[int], least: int, most: int, stop: StopFlag) -> list[tuple[int, ...]]"),
              "Exact scores of the positions after some legal moves, for whoever is to move there, by searches of\n"
              "`least` .. `most` plies: a tuple of them for each move.  Raises as `search` does.")
-        .def("trappy_candidates", &Self::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
+        .def("trappy_candidates", &AnySearch::trappy_candidates, "position"_a, "depth"_a, "assessment"_a,
              "margin_centi"_a, "swindle"_a, "expected"_a, "risk"_a, "risk_share"_a, "stop"_a,
-             nb::sig(trappy.c_str()),
+             nb::sig("def trappy_candidates" DESDEMONA_POSITION
+                     "depth: int, assessment: int, margin_centi: int, swindle: bool, expected: bytes, risk: float, "
+                     "risk_share: float, stop: StopFlag) -> " DESDEMONA_CANDIDATES),
              "Candidates as far as trappy minimax needs them to choose, in the fixed order of moves: tuples of\n"
              "move, raw, whether that is a bound, whether the profile is whole, and replies; each of these a tuple\n"
              "of move, scores s_2 .. s_D, bound on s_D, bound on the assessment (the bounds where there are no\n"
              "scores).  `expected` is `engine.expected.expected_table`, or empty for the paper's scale, and `risk`\n"
              "its budget in hundredths of a per cent, but for no move more than `risk_share` times what it is worth\n"
              "(infinity: no such limit).  Raises as `search` does.")
-        .def("tempting_candidates", &Self::tempting_candidates, "position"_a, "depth"_a, "expected"_a, "weights"_a,
-             "budget"_a, "share_percent"_a, "gap_centi"_a, "won_gap_centi"_a, "swindle"_a, "stop"_a,
-             nb::sig(tempting.c_str()),
+        .def("tempting_candidates", &AnySearch::tempting_candidates, "position"_a, "depth"_a, "expected"_a,
+             "weights"_a, "budget"_a, "share_percent"_a, "gap_centi"_a, "won_gap_centi"_a, "swindle"_a, "stop"_a,
+             nb::sig("def tempting_candidates" DESDEMONA_POSITION
+                     "depth: int, expected: bytes, weights: bytes, budget: int, share_percent: int, gap_centi: int, "
+                     "won_gap_centi: int, swindle: bool, stop: StopFlag) -> " DESDEMONA_CANDIDATES),
              "Candidates as far as the tempting player needs them to choose, at a depth of 4 or more: tuples as of\n"
              "`trappy_candidates`, but a reply has s_2 and s_3 alone, then the upper and the lower bound on s_D.\n"
              "Where every move loses by force and `swindle` is set, replies that let us escape have s_2 .. s_D,\n"
-             "others nothing but the upper bound.  The other arguments are those of `engine.tempting`:\n"
+             "others nothing but the upper bound.  The other arguments are those of `engine.tempting_player`:\n"
              "`expected_table`, `weight_table`, the budget, its share, and `gaps_centi`.  Raises as `search` does.")
-        .def("think", &Self::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
-             "contempt_centi"_a, "stop"_a, "nodes"_a = 0, nb::sig(think.c_str()), Binding::kThink)
-        .def("evaluate", &Self::evaluate, "position"_a, "Static evaluation in centi-units for the side to move.")
-        .def_prop_ro("nodes", &Self::nodes, "Positions visited since this object was made.");
-    if constexpr (Binding::kSolves) {
-        bound.def("solve", &Self::solve, "position"_a, "stop"_a, nb::sig(solve.c_str()),
-                  "A best move and the game's true score in centi-units, beyond +-100000, or 0.\n\n"
-                  "Releases the GIL.  Raises as `think` does; minutes from some 26 plies on.");
-    }
+        .def("think", &AnySearch::think, "position"_a, "depth"_a, "seconds"_a, "confidence"_a, "threads"_a,
+             "contempt_centi"_a, "stop"_a, "nodes"_a = 0,
+             nb::sig("def think" DESDEMONA_POSITION
+                     "depth: int, seconds: float, confidence: int, threads: int, contempt_centi: int, stop: StopFlag, "
+                     "nodes: int = 0) -> tuple[int, int, int, int, bool, tuple[int, ...], int]"),
+             "The best move within the limits by selective search, in Connect Four by full width: a tuple of move,\n"
+             "score in centi-units, depth, confidence in percent (0: not known), whether solved, principal\n"
+             "variation, and positions visited.\n\n"
+             "`seconds` may be 0: as long as it takes; so may `nodes`.  Othello alone uses `confidence` (73, 87, 95,\n"
+             "99, or 100: full width), and solves the ending with a depth of all the squares left, when there is\n"
+             "time.  In chess and xiangqi a draw counts as -`contempt_centi` for the side to move, and a proven win\n"
+             "or loss as solved.  Any other score is an estimate, unless of full width.  The same calls on a new\n"
+             "object give the same, if there is no clock and one thread.  Stopped early, it answers with what it\n"
+             "has.  Releases the GIL.  Raises Stopped when the flag is set too early for any answer, ValueError for\n"
+             "bad arguments or a game that is over.")
+        .def("evaluate", &AnySearch::evaluate, "position"_a,
+             "Static evaluation in centi-units for the side to move.")
+        .def_prop_ro("nodes", &AnySearch::nodes, "Positions visited since this object was made.");
 }
+
+#undef DESDEMONA_POSITION
+#undef DESDEMONA_CANDIDATES
 
 }  // namespace desdemona::bindings

@@ -105,19 +105,13 @@ constexpr Tables make_tables() {
 
 constexpr Tables kTables = make_tables();
 
-// Random numbers for keys (Zobrist 1970), by the generator of Steele, Lea & Flood 2014 (doi:10.1145/2714064.2660195).
+// Random numbers for keys (Zobrist 1970).
 struct Keys {
     std::uint64_t piece[2][6][64]{};
     std::uint64_t castling[64]{};  // a rook that may castle
     std::uint64_t ep[8]{};
     std::uint64_t black{};
 };
-
-constexpr std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return z ^ z >> 31;
-}
 
 constexpr Keys make_keys() {
     Keys keys;
@@ -489,21 +483,16 @@ inline void write_moves(const State& s, const Bonds& bonds, MoveList& list) {
     };
 
     // Sliders; from the most valuable down, since captures are written backwards.
-    for (Board rest = s.pieces[kQueen] & ours; rest != 0; rest &= rest - 1) {
-        const int from = first_square(rest);
-        const Board line = (bonds.pinned >> from & 1) != 0 ? kTables.through[king][from] : ~Board{0};
-        write(from, queen_attacks(from, all) & line);
-    }
-    for (Board rest = s.pieces[kRook] & ours; rest != 0; rest &= rest - 1) {
-        const int from = first_square(rest);
-        const Board line = (bonds.pinned >> from & 1) != 0 ? kTables.through[king][from] : ~Board{0};
-        write(from, rook_attacks(from, all) & line);
-    }
-    for (Board rest = s.pieces[kBishop] & ours; rest != 0; rest &= rest - 1) {
-        const int from = first_square(rest);
-        const Board line = (bonds.pinned >> from & 1) != 0 ? kTables.through[king][from] : ~Board{0};
-        write(from, bishop_attacks(from, all) & line);
-    }
+    const auto slide = [&](int piece, const auto& attacks) {
+        for (Board rest = s.pieces[piece] & ours; rest != 0; rest &= rest - 1) {
+            const int from = first_square(rest);
+            const Board line = (bonds.pinned >> from & 1) != 0 ? kTables.through[king][from] : ~Board{0};
+            write(from, attacks(from) & line);
+        }
+    };
+    slide(kQueen, [all](int from) { return queen_attacks(from, all); });
+    slide(kRook, [all](int from) { return rook_attacks(from, all); });
+    slide(kBishop, [all](int from) { return bishop_attacks(from, all); });
     for (Board rest = s.pieces[kKnight] & ours & ~bonds.pinned; rest != 0; rest &= rest - 1) {
         const int from = first_square(rest);
         write(from, kTables.knight[from]);

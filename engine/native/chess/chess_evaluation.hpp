@@ -2,8 +2,8 @@
 //
 // The board is first flipped so that the side to move plays upwards; so the two colours are equal by construction, and
 // "ours" below is the mover's.  `collect` is a template for all users of the features: it calls add(feature, times) on
-// a sink, with `times` negative for the waiting side.  The readable mirror is engine/games/chess_evaluation.py, equal
-// to the unit.
+// a sink, with `times` negative for the waiting side.  The readable mirror is
+// tests/engine/games/chess_mirror.py, equal to the unit.
 #pragma once
 
 #include <bit>

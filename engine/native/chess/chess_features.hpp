@@ -9,25 +9,9 @@
 
 namespace desdemona::chess {
 
-// What a side may lose to the next capture, the most valuable first; see `threats` in chess_evaluation.hpp.
-enum Threat {
-    kQueenHangs,
-    kQueenByPawn,
-    kQueenByMinor,
-    kRookHangs,
-    kQueenByRook,
-    kRookByPawn,
-    kBishopHangs,
-    kKnightHangs,
-    kRookOutnumbered,
-    kBishopByPawn,
-    kKnightByPawn,
-    kRookByMinor,
-    kMinorOutnumbered,
-    kPawnHangs,
-    kPawnOutnumbered,
-    kThreats,
-};
+// Kinds of pieces that a side may lose to the next capture, by THREATS of engine/games/chess_evaluation.py; see
+// `threats` in chess_evaluation.hpp.
+constexpr int kThreats = 15;
 
 constexpr int kDangers = 32;  // levels of king danger
 

@@ -97,15 +97,6 @@ void read_ep(std::string_view text, State& s) {
     if (has_legal_ep(s, s.side, to)) s.ep = static_cast<std::uint8_t>(to);
 }
 
-int read_number(std::string_view text, const char* what) {
-    int number = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9' || number > 999) throw Bad(quoted(text) + " is no " + what);
-        number = 10 * number + (c - '0');
-    }
-    return number;
-}
-
 State read_fen(const Words& fields) {
     if (fields.size() < 4 || fields.size() > 6) {
         throw Bad("a FEN has a board, the side to move, castling rights, an en passant square and perhaps two numbers");
@@ -119,8 +110,8 @@ State read_fen(const Words& fields) {
     }
     read_castling(fields[2], s);
     read_ep(fields[3], s);
-    const int rule50 = fields.size() > 4 ? read_number(fields[4], "count of plies since a capture or pawn move") : 0;
-    const int number = fields.size() > 5 ? read_number(fields[5], "move number") : 1;
+    const int rule50 = fields.size() > 4 ? read_number(fields[4], 4, "count of plies since a capture or pawn move") : 0;
+    const int number = fields.size() > 5 ? read_number(fields[5], 4, "move number") : 1;
     s.rule50 = static_cast<std::uint16_t>(rule50);
     s.ply = static_cast<std::uint16_t>(2 * (number > 0 ? number - 1 : 0) + s.side);
     s.key = key_of(s);

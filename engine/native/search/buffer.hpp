@@ -28,6 +28,19 @@ class Buffer {
     T* data_;
 };
 
+// A move in a list that is ordered for the search.
+struct Scored {
+    int move;
+    int order;
+};
+
+// Adds a move behind those of the same order: few and nearly sorted, so that insertion beats std::sort.
+inline void insert(Scored* list, int& count, int move, int order) {
+    int i = count++;
+    for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
+    list[i] = {move, order};
+}
+
 // Insertion sort, which is stable: `before` says whether the first of two items must come before the second.
 template <class Items, class Before>
 void sort(Items& items, int count, Before before) {

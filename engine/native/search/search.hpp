@@ -7,6 +7,7 @@
 
 #include "game.hpp"
 #include "stop.hpp"
+#include "search/buffer.hpp"
 #include "search/table.hpp"
 
 namespace desdemona {
@@ -50,11 +51,6 @@ class Search {
    private:
     static constexpr int kTableDepth = 2;  // below this, a look-up costs more than the search
     static constexpr int kGuessDepth = 6;  // from here on evaluations help to order the moves
-
-    struct Scored {
-        int move;
-        int order;
-    };
 
     void count_node() {
         if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
@@ -123,9 +119,7 @@ class Search {
             const int order = move == table_move    ? kInfinity
                               : depth >= kGuessDepth ? game_.guess(node, move)
                                                      : game_.order(node, move);
-            int i = count++;  // few and nearly sorted: insertion beats std::sort
-            for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
-            list[i] = {move, order};
+            insert(list, count, move, order);
         }
 
         // Step 5. Principal variation search: the first move with the full window, the others must first fail high in a

@@ -25,6 +25,7 @@
 
 #include "core.hpp"
 #include "game.hpp"
+#include "search/buffer.hpp"
 #include "search/helpers.hpp"
 #include "search/race.hpp"
 #include "stop.hpp"
@@ -209,10 +210,7 @@ class SelectiveWorker {
         if (!table_.find(table_key(0), tt_data)) tt_data.move = 0;
         Scored list[G::kMaxMoves];
         for (const int move : game_.moves(root)) {
-            Scored scored{move, move_order(root, move, tt_data.move, 0)};
-            int i = count_++;
-            for (; i > 0 && list[i - 1].order < scored.order; --i) list[i] = list[i - 1];
-            list[i] = scored;
+            insert(list, count_, move, move_order(root, move, tt_data.move, 0));
         }
         for (int i = 0; i < count_; ++i) moves_[i] = list[i].move;
         find_twice();
@@ -321,11 +319,6 @@ class SelectiveWorker {
     static constexpr int kGoodForcing = 1 << 27;
     static constexpr int kKiller = 1 << 24;
     static constexpr int kBadForcing = -(1 << 27);
-
-    struct Scored {
-        int move;
-        int order;
-    };
 
     // State of a node on the current line.
     struct Frame {

@@ -23,6 +23,7 @@
 
 #include "core.hpp"
 #include "game.hpp"
+#include "search/buffer.hpp"
 #include "search/helpers.hpp"
 #include "stop.hpp"
 #include "search/table.hpp"
@@ -222,11 +223,6 @@ class StrongWorker {
     static constexpr int kSplitDepth = 8;      // from here on nodes are shared with idle threads
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
-    struct Scored {
-        int move;
-        int order;
-    };
-
     void count_node() {
         if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) != 0) return;
         if (stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
@@ -351,12 +347,6 @@ class StrongWorker {
             }
         }
         return best;
-    }
-
-    static void insert(Scored* list, int& count, int move, int order) {
-        int i = count++;
-        for (; i > 0 && list[i - 1].order < order; --i) list[i] = list[i - 1];
-        list[i] = {move, order};
     }
 
     // Whether a table entry may replace a search.

@@ -85,19 +85,8 @@ class Team {
     // Work at split points of others, until the search ends.  `work(point)` must not throw.
     template <class Work>
     void help(const Work& work) {
-        idle_.fetch_add(1, std::memory_order_relaxed);
-        for (int turns = 0; !is_over_.load(std::memory_order_acquire);) {
-            if (SplitPoint* point = join(nullptr); point != nullptr) {
-                idle_.fetch_sub(1, std::memory_order_relaxed);
-                work(*point);
-                point->helpers.fetch_sub(1, std::memory_order_release);
-                idle_.fetch_add(1, std::memory_order_relaxed);
-                turns = 0;
-            } else {
-                pause_thread(turns++);
-            }
-        }
-        idle_.fetch_sub(1, std::memory_order_relaxed);
+        const auto is_over = [&] { return is_over_.load(std::memory_order_acquire); };
+        help_until(is_over, [&] { return join(nullptr); }, work);
     }
 
     // Opens a split point for others; false: there are too many already.
@@ -120,21 +109,9 @@ class Team {
             const SpinLock::Guard guard(slot.lock);
             slot.point.store(nullptr, std::memory_order_relaxed);
         }
-        if (point.helpers.load(std::memory_order_acquire) == 0) return;
-        idle_.fetch_add(1, std::memory_order_relaxed);
-        for (int turns = 0; point.helpers.load(std::memory_order_acquire) > 0;) {
-            SplitPoint* below = point.is_cancelled() ? nullptr : join(&point);
-            if (below != nullptr) {
-                idle_.fetch_sub(1, std::memory_order_relaxed);
-                work(*below);
-                below->helpers.fetch_sub(1, std::memory_order_release);
-                idle_.fetch_add(1, std::memory_order_relaxed);
-                turns = 0;
-            } else {
-                pause_thread(turns++);
-            }
-        }
-        idle_.fetch_sub(1, std::memory_order_relaxed);
+        const auto is_alone = [&] { return point.helpers.load(std::memory_order_acquire) == 0; };
+        if (is_alone()) return;
+        help_until(is_alone, [&] { return point.is_cancelled() ? nullptr : join(&point); }, work);
     }
 
    private:
@@ -144,6 +121,24 @@ class Team {
         std::atomic<SplitPoint*> point{nullptr};
         SpinLock lock;
     };
+
+    // Works at the points that `next` joins, until it is done.
+    template <class Done, class Next, class Work>
+    void help_until(const Done& is_done, const Next& next, const Work& work) {
+        idle_.fetch_add(1, std::memory_order_relaxed);
+        for (int turns = 0; !is_done();) {
+            if (SplitPoint* point = next(); point != nullptr) {
+                idle_.fetch_sub(1, std::memory_order_relaxed);
+                work(*point);
+                point->helpers.fetch_sub(1, std::memory_order_release);
+                idle_.fetch_add(1, std::memory_order_relaxed);
+                turns = 0;
+            } else {
+                pause_thread(turns++);
+            }
+        }
+        idle_.fetch_sub(1, std::memory_order_relaxed);
+    }
 
     // Joins a split point that has work, below `above` if that is given; null: there is none.
     SplitPoint* join(const SplitPoint* above) {

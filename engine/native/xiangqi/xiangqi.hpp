@@ -90,26 +90,18 @@ constexpr Line line_from(unsigned occupied, int place, int length) {
     return {static_cast<std::uint16_t>(reach), static_cast<std::uint16_t>(jump)};
 }
 
-struct RankLines {
-    Line at[kFiles][1 << kFiles];
-    constexpr RankLines() : at() {
-        for (int place = 0; place < kFiles; ++place) {
-            for (unsigned i = 0; i < 1u << kFiles; ++i) at[place][i] = line_from(i, place, kFiles);
+template <int kLength>
+struct LineTable {
+    Line at[kLength][1 << kLength];
+    constexpr LineTable() : at() {
+        for (int place = 0; place < kLength; ++place) {
+            for (unsigned i = 0; i < 1u << kLength; ++i) at[place][i] = line_from(i, place, kLength);
         }
     }
 };
 
-struct FileLines {
-    Line at[kRanks][1 << kRanks];
-    constexpr FileLines() : at() {
-        for (int place = 0; place < kRanks; ++place) {
-            for (unsigned i = 0; i < 1u << kRanks; ++i) at[place][i] = line_from(i, place, kRanks);
-        }
-    }
-};
-
-constexpr RankLines kRankLines;
-constexpr FileLines kFileLines;
+constexpr LineTable<kFiles> kRankLines;
+constexpr LineTable<kRanks> kFileLines;
 
 // The lines of a square, and everything else that depends on the square alone.
 struct SquareTables {
@@ -213,13 +205,6 @@ struct SquareTables {
 };
 
 constexpr SquareTables kTables;
-
-// Of the generator by Steele, Lea & Flood 2014 (doi:10.1145/2714064.2660195).
-constexpr std::uint64_t mixed(std::uint64_t z) {
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-    return z ^ z >> 31;
-}
 
 struct Keys {
     std::uint64_t piece[2 * kKinds][kSquares]{};

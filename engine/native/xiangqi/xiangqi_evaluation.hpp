@@ -1,5 +1,5 @@
 // The static evaluation of xiangqi: linear in the features that `collect` walks (see linear.hpp), tapered from
-// middlegame to endgame.  The readable mirror is engine/games/xiangqi_evaluation.py, equal to the unit.
+// middlegame to endgame.  The readable mirror is tests/engine/games/xiangqi_mirror.py, equal to the unit.
 #pragma once
 
 #include <bit>

@@ -6,23 +6,8 @@
 
 namespace desdemona::xiangqi {
 
-// What a side may lose to the next capture, the most valuable first.  Soldiers, advisors and elephants are cheap,
-// horses and cannons are minor pieces.
-enum Threat {
-    kRookHangs,
-    kRookByCheap,
-    kRookByMinor,
-    kCannonHangs,
-    kHorseHangs,
-    kRookOutnumbered,
-    kMinorByCheap,
-    kMinorOutnumbered,
-    kElephantHangs,
-    kAdvisorHangs,
-    kCheapOutnumbered,
-    kSoldierHangs,
-    kThreats,
-};
+// Kinds of pieces that a side may lose to the next capture, by THREATS of engine/games/xiangqi_evaluation.py.
+constexpr int kThreats = 12;
 
 constexpr int kPlaces = 50;   // the board folded along its middle file: 5 * rank + distance from the edge
 constexpr int kDangers = 20;  // levels of general danger

@@ -72,15 +72,6 @@ void read_board(std::string_view text, Position& p) {
     }
 }
 
-int read_number(std::string_view text, std::size_t digits, const char* what) {
-    int number = 0;
-    for (const char c : text) {
-        if (c < '0' || c > '9' || text.size() > digits) throw Bad(quoted(text) + " is no " + what);
-        number = 10 * number + (c - '0');
-    }
-    return number;
-}
-
 void read_fen(const Words& fields, Position& p) {
     if (fields.size() < 2 || fields.size() > 6) {
         throw Bad("a FEN has a board, the side to move, two dashes and two numbers");

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, ClassVar
 
-from engine.trappy import scale, trappiness, trappiness_minimising
+from engine.trappy import scale, trappiness
 from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 
@@ -12,6 +12,11 @@ STEPS = 64
 """Points of a curve."""
 FIGURE_4 = ((7, 7, 6, 6, 5, 6, 6), -12, 6)
 """A reply's scores with the paper's median of 6, its score at full depth, and the move's raw value."""
+
+
+def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
+    """Figure 3's minimising column: both scores from the view of the side that sets the trap."""
+    return trappiness(-upper, -final, margin)
 
 
 class Formulas(Experiment):

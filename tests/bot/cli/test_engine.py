@@ -57,7 +57,7 @@ def test_a_damaged_file_is_refused_before_the_first_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    searchers._chess_network.cache_clear()
+    searchers._network.cache_clear()
     networks.weights.cache_clear()
     (tmp_path / "chess_network.xz").write_bytes(b"")
     weights = Path(networks.__file__).with_name("chess_weights.json")

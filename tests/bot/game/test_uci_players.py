@@ -360,13 +360,13 @@ def test_closing_ends_the_process(game: str, protocol: str, tmp_path: Path) -> N
 PROGRAM = """
 import sys
 from engine.stop import StopFlag
-from engine.protocols.link import Patience
-from engine.protocols.engine_source import open_link
+from engine.process import WaitLimit
+from engine.protocols.uci_scores import UciLink
 from tests.engine.protocols.test_uci_scores import ask, fake
 game, protocol, fifo = sys.argv[1:]
-link = open_link(fake(game, protocol, "endless=1", f"hold={fifo}"))
+link = UciLink(fake(game, protocol, "endless=1", f"hold={fifo}"))
 print("open", flush=True)
-link.search(ask(game), Patience(StopFlag(), 60.0))
+link.search(ask(game), WaitLimit(StopFlag(), silence_s=60.0))
 """
 
 

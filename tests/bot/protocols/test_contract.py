@@ -9,12 +9,13 @@ import pytest
 
 from engine.game import replay
 from engine.games import get_rules
-from engine.protocols.engine_source import open_link
+from engine.process import WaitLimit
 from engine.protocols.external_engine import ExternalEngine
-from engine.protocols.link import Patience, SearchRequest
+from engine.protocols.link import SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import by_depth
 from engine.protocols.settings import Allowance, ExternalSettings
+from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
 from tests.bot.protocols.driver import LONG_S, our_command
 
@@ -128,13 +129,14 @@ def test_python_chess_analyses(ours: chess.engine.SimpleEngine) -> None:
 def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str) -> None:
     """It shows every move's score at every depth, as `engine.protocols.uci_scores` asks for."""
     command = our_command(protocol, "--player", "standard")
-    link = open_link(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
+    link = UciLink(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
     rules = get_rules(game)
     position = rules.initial()
     moves = tuple(map(rules.move_text, rules.legal_moves(position)))
     try:
         answer = link.search(
-            SearchRequest(rules.position_text(position), 3, len(moves)), Patience(StopFlag(), LONG_S)
+            SearchRequest(rules.position_text(position), 3, len(moves)),
+            WaitLimit(StopFlag(), silence_s=LONG_S),
         )
     finally:
         link.close()

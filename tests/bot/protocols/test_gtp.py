@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.protocols.gtp import Gtp, GtpClock
-from engine.games.othello import parse_transcript
+from engine.formats import transcripts
 from tests.bot.protocols.driver import Driver, driver, said_to
 
-PASSING = parse_transcript("F5D6C6F6E6D7C5B5C7F4A4E7D8B7C8B6E8A5A8A7A6B8F7G8B4F8H8")
+PASSING = transcripts.parse("F5D6C6F6E6D7C5B5C7F4A4E7D8B7C8B6E8A5A8A7A6B8F7G8B4F8H8").moves
 """A recorded game, after which white has to pass."""
 ALL = (
     *("protocol_version", "name", "version", "known_command", "list_commands", "quit", "boardsize"),
@@ -34,7 +35,7 @@ class Asking:
             lines.append(line)
         return "\n".join(lines)
 
-    def play(self, moves: list[str]) -> None:
+    def play(self, moves: Sequence[str]) -> None:
         for ply, move in enumerate(moves):
             assert self(f"play {'bw'[ply % 2]} {move}") == "= "
 

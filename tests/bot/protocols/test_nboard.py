@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from bot.protocols.nboard import NBoard, discs, read_clock
 from bot.protocols.search_driver import SearchDriver
+from engine.formats import transcripts
 from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import WIN_CENTI, replay
-from engine.games.othello import Othello, parse_transcript
+from engine.games.othello import Othello
 from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import INFINITY, exact_score
@@ -31,7 +32,7 @@ OTHELLO = Othello()
 
 
 def game_text(transcript: str, clock: str = "") -> str:
-    moves = parse_transcript(transcript)
+    moves = transcripts.parse(transcript).moves
     return write(GgfGame("a", "b", moves=tuple(map(GgfMove, moves)), black_clock=clock, white_clock=clock))
 
 
@@ -85,9 +86,9 @@ def test_the_documented_dialogue(mind: SearchDriver) -> None:
 
 
 def test_a_pass_takes_no_thinking(mind: SearchDriver) -> None:
-    moves = parse_transcript(
+    moves = transcripts.parse(
         "F5D6C6F6E6D7C5B5C7F4A4E7D8B7C8B6E8A5A8A7A6B8F7G8B4F8H8"  # of a recorded session
-    )
+    ).moves
     position = replay(OTHELLO, moves)
     assert [OTHELLO.move_text(move) for move in OTHELLO.legal_moves(position)] == ["pass"]
     with Driver(NBoard, mind) as gui:
@@ -120,7 +121,7 @@ def test_nothing_is_said_of_the_old_position_after_the_pong(mind: SearchDriver) 
 
 
 def test_hints_tell_scores_and_traps() -> None:
-    moves = parse_transcript(EIGHT)
+    moves = transcripts.parse(EIGHT).moves
     position = replay(OTHELLO, moves)
     searcher = make_searcher("othello", 1)
     params = TrapParams()

@@ -8,8 +8,10 @@ import pytest
 
 from engine import _native
 from engine.games import chess_evaluation
-from engine.games.chess_evaluation import GROUPS, THREATS, evaluate_centi, expected_scale_centi, features
-from engine.games.linear_weights import LIMIT_CENTI, LinearWeights, starts
+from engine.games.chess_evaluation import GROUPS, THREATS, evaluate_centi, expected_scale_centi
+from engine.games.linear_weights import LinearWeights, starts
+from tests.engine.games.chess_mirror import features
+from tests.engine.games.linear_features import LIMIT_CENTI
 
 TRICKY = (
     "8/8/8/8/8/4k3/8/4K2Q w - - 0 1",
@@ -60,9 +62,9 @@ def test_the_core_gives_the_same_score(seed: int) -> None:
 
 
 def test_the_core_gives_the_same_score_with_the_learned_weights() -> None:
-    search = _native.ChessSearch(1, _native.ChessEvaluation(chess_evaluation.weights().to_bytes()))
     for board in boards(9, 10):
-        assert search.evaluate(board.fen()) == evaluate_centi(board)
+        assert features(board).score_centi(chess_evaluation.weights()) == evaluate_centi(board.fen())
+        assert features(board).middle == chess_evaluation.middle(board)
 
 
 def test_both_colours_are_equal() -> None:
@@ -78,7 +80,7 @@ def test_the_start_is_worth_the_move() -> None:
         **{(f"danger_{whose}_with_queen", 0): sign for whose, sign in (("moving", 1), ("waiting", -1))},
     }
     assert features(chess.Board()).middle == 64
-    assert abs(evaluate_centi(chess.Board())) < 100
+    assert abs(evaluate_centi(chess.STARTING_FEN)) < 100
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_what_is_hard_to_win_counts_less(fen: str, scale: int) -> None:
 
 
 def test_a_queen_more_is_much_better_and_evaluations_are_limited() -> None:
-    assert evaluate_centi(chess.Board("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1")) < -500
+    assert evaluate_centi("4k3/8/8/8/8/8/8/Q3K3 b - - 0 1") < -500
     many = chess.Board("QQQQQQQ1/QQQQQQQ1/7k/8/8/8/8/K7 b - - 0 1")
     same = (5_000,) * sum(GROUPS.values())
     huge = LinearWeights(same, same, (1.0, 1.0))

@@ -14,9 +14,10 @@ import pytest
 
 from engine import _native
 from engine.games import chess_evaluation, get_rules, networks, xiangqi_evaluation
-from engine.games.network_arithmetic import Network, to_bytes
 from engine.games.networks import BUCKETS, INPUTS, WIDTH
 from engine.stop import StopFlag
+from lab.training.network_samples import to_bytes
+from tests.engine.games.network_mirror import Network
 
 GAMES = ["chess", "xiangqi"]
 

@@ -5,8 +5,9 @@ import struct
 import pytest
 
 from engine import _native
+from engine.formats.record import placed
 from engine.game import WIN_CENTI, BadPosition, IllegalMove, replay
-from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition, moves_mask, parse_transcript
+from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition, moves_mask
 from tests.shared_data import shared_path
 
 game = Othello()
@@ -91,19 +92,6 @@ def test_no_move_wraps_round_a_side() -> None:
         assert game.legal_moves(lone) == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["f5d6c3d3c4", "F5D6C3D3C4", "1. f5 d6 2. c3 d3 3. c4", "f5 d6 c3 d3 c4 0-1 33:31 H9", "f5-d6-c3-d3-c4"],
-)
-def test_transcripts_in_many_hands(text: str) -> None:
-    assert parse_transcript(text) == ["f5", "d6", "c3", "d3", "c4"]
-
-
-def test_transcript_with_an_illegal_move() -> None:
-    with pytest.raises(IllegalMove, match="'a1'"):
-        parse_transcript("f5a1")
-
-
 def test_tournament_games_replay_to_their_recorded_scores() -> None:
     """Every game of a WTHOR year: moves legal, passes put in by rule, final score as recorded."""
     data = shared_path("wthor/WTH_1984.wtb").read_bytes()
@@ -112,7 +100,7 @@ def test_tournament_games_replay_to_their_recorded_scores() -> None:
     passes = 0
     for index in range(count):
         record = data[16 + 68 * index :][:68]
-        moves = parse_transcript(" ".join(SQUARES[m // 10 * 8 + m % 10 - 9] for m in record[8:] if m))
+        moves = placed(m // 10 * 8 + m % 10 - 9 for m in record[8:] if m)[0]
         passes += moves.count("pass")
         end = replay(game, moves)
         if not game.legal_moves(end):

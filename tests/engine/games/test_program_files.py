@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine._native import ChessNetwork
 from engine.errors import DamagedFile
 from engine.games import chess_evaluation, networks, othello_evaluation
 from engine.search import searchers
@@ -26,11 +27,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def network() -> Any:
-    return searchers._chess_network.__wrapped__()
+    return searchers._network.__wrapped__("chess", ChessNetwork)
 
 
 def othello() -> Any:
-    return searchers.othello_evaluation.__wrapped__()
+    return othello_evaluation.native_evaluation.__wrapped__()
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 from engine import _native
 from engine.game import MOST_PLIES, WIN_CENTI, BadPosition, Highlight, IllegalMove, replay
 from engine.games.standard_chess import ChessPosition, StandardChess
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag
 from tests.engine.positions import random_position
 from tests.shared_data import shared_path
 
 game = StandardChess()
+native: Any = make_searcher("chess", 1)
 
 # Leaf counts (https://www.chessprogramming.org/Perft_Results; the last three: threads 55274 and 71379 of
 # http://www.talkchess.com, Chess960 castling and checks that no game leads to).
@@ -135,12 +138,14 @@ def test_the_core_has_the_same_moves(position: ChessPosition) -> None:
     expected = sorted(
         m.from_square + 64 * m.to_square + 4096 * (6 - (m.promotion or 6)) for m in board.legal_moves
     )
-    assert sorted(_native.chess_moves(text)) == expected
+    assert _native.chess_perft(text, 1) == len(expected)
     assert _native.chess_perft(text, 2) == perft(board, 2)
+    if game.legal_moves(position):
+        native.scores_after(position, expected, 0, 0, StopFlag())  # refuses moves that are not legal
     line = game.for_search(position)
     for move in game.legal_moves(line)[:3]:
         following = game.play(line, move)
-        assert len(_native.chess_moves(game.position_text(following))) == following.board.legal_moves.count()
+        assert _native.chess_perft(game.position_text(following), 1) == following.board.legal_moves.count()
 
 
 @given(games)
@@ -413,7 +418,7 @@ def test_bad_positions_say_what_is_wrong(text: str, complaint: str) -> None:
     with pytest.raises(BadPosition, match=complaint):
         at(text)
     with pytest.raises(ValueError, match=r"\w"):
-        _native.chess_moves(text)
+        _native.chess_perft(text, 1)
 
 
 @given(st.data())
@@ -434,9 +439,9 @@ def test_both_readers_refuse_the_same_texts(data: st.DataObject) -> None:
         position = at(text)
     except BadPosition:
         with pytest.raises(ValueError, match=r"\w"):
-            _native.chess_moves(text)
+            _native.chess_perft(text, 1)
     else:
-        assert len(_native.chess_moves(text)) == position.board.legal_moves.count()
+        assert _native.chess_perft(text, 1) == position.board.legal_moves.count()
 
 
 # --- What else a page and a clock ask -----------------------------------------------------------------------

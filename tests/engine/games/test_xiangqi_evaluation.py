@@ -12,10 +12,9 @@ from engine.games.xiangqi import Xiangqi, XiangqiPosition
 from engine.games.xiangqi_evaluation import (
     GROUPS,
     THREATS,
-    evaluate_centi,
     expected_scale_centi,
-    features,
 )
+from tests.engine.games.xiangqi_mirror import features
 
 GAME = Xiangqi()
 TRICKY = (
@@ -74,10 +73,10 @@ def test_the_core_gives_the_same_score(seed: int) -> None:
 
 
 def test_the_core_gives_the_same_score_with_the_learned_weights() -> None:
-    search = _native.XiangqiSearch(1, _native.XiangqiEvaluation(xiangqi_evaluation.weights().to_bytes()))
     for position in positions(9, 5):
-        score = evaluate_centi(position.board, position.side)
-        assert search.evaluate(GAME.position_text(position)) == score
+        found = features(position.board, position.side)
+        assert found.score_centi(xiangqi_evaluation.weights()) == GAME.evaluate_centi(position)
+        assert found.middle == xiangqi_evaluation.middle(position.board)
 
 
 def test_both_sides_and_both_halves_are_equal() -> None:
@@ -94,7 +93,7 @@ def test_the_start_is_worth_the_move() -> None:
     assert found.pop(("tempo", 0)) == 1
     assert {name.rpartition("_")[0] for name, _ in found} <= {"danger_waiting_2", "danger_moving_2"}
     assert features(start.board, 0).middle == 64
-    assert abs(evaluate_centi(start.board, 0)) < 150
+    assert abs(GAME.evaluate_centi(start)) < 150
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_what_is_hard_to_win_counts_less(fen: str, scale: int) -> None:
 
 def test_a_chariot_more_is_much_better() -> None:
     position = GAME.parse_position("3k5/9/9/9/9/9/9/9/R8/4K4 b - - 0 1")
-    assert evaluate_centi(position.board, position.side) < -500
+    assert GAME.evaluate_centi(position) < -500
 
 
 def test_the_expected_scale_lies_between_those_of_the_phases() -> None:

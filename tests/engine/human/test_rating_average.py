@@ -54,4 +54,4 @@ def test_which_model_it_is(wide: RatingAverage) -> None:
         "maia",
         "family wide",
     )
-    assert len({wide.info.sha256, other.info.sha256, RatingAverage(ByRating(), [1100], 100).info.sha256}) == 3
+    assert len({wide.info.sha256, other.info.sha256, RatingAverage(ByRating(), [1100]).info.sha256}) == 3

@@ -16,7 +16,6 @@ from engine.human.person_prior import (
     BasePrior,
     PersonPrior,
     base_key,
-    base_record,
     card_path,
     costs_of,
     read_card,
@@ -24,6 +23,7 @@ from engine.human.person_prior import (
 from engine.human.registry import ModelRegistry
 from engine.human.reply_probabilities import predict_replies
 from engine.human.shallow import ShallowModel
+from lab.analysis.person_fitting import base_record
 from tests.engine.human.fakes import FakeModel, FakeReplyModel
 from tests.engine.human.test_person_prior import PRIOR
 

@@ -16,15 +16,15 @@ from engine import _native
 from engine.expected import expected_table
 from engine.games import get_rules
 from engine.games.othello import Othello
-from engine.games.othello_evaluation import weight_bytes
+from engine.games.othello_evaluation import native_evaluation, weight_bytes
 from engine.search.reference import INFINITY
-from engine.search.searchers import NativeSearcher, make_searcher, othello_evaluation
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.tempting_player import weight_table
 from tests.engine.positions import positions
 
 FULL = (1 << 64) - 1
-core = _native.OthelloSearch(1, othello_evaluation())
+core = _native.OthelloSearch(1, native_evaluation())
 
 numbers = st.one_of(
     st.integers(-(1 << 70), 1 << 70),
@@ -270,7 +270,7 @@ def test_a_deadline_ends_a_search_and_the_core_is_sound() -> None:
     with pytest.raises(Stopped):
         core.search(p, 60, -INFINITY, INFINITY, stop)
     assert time.monotonic() - began < 60  # by far less, but the machine may be busy
-    fresh = _native.OthelloSearch(1, othello_evaluation())
+    fresh = _native.OthelloSearch(1, native_evaluation())
     for depth in range(6):
         scores = {c.search(p, depth, -INFINITY, INFINITY, StopFlag()) for c in (core, fresh)}
         assert len(scores) == 1
@@ -281,7 +281,7 @@ def test_searches_in_threads_share_an_evaluation() -> None:
     found: list[int] = []
 
     def work() -> None:
-        own = _native.OthelloSearch(1, othello_evaluation())
+        own = _native.OthelloSearch(1, native_evaluation())
         found.append(own.search(p, 7, -INFINITY, INFINITY, StopFlag()))
 
     threads = [threading.Thread(target=work) for _ in range(3)]
@@ -302,7 +302,7 @@ def test_weights_are_bytes_of_one_length(weights: Any) -> None:
 @pytest.mark.parametrize("table_mb", [0, -1, 65_537, 1 << 63, 1 << 64, "1", None, 1.5])
 def test_a_table_has_a_sensible_size(table_mb: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
-        _native.OthelloSearch(table_mb, othello_evaluation())
+        _native.OthelloSearch(table_mb, native_evaluation())
 
 
 @pytest.mark.parametrize("evaluation", [None, b"", "weights", 1, _native.OthelloEvaluation])

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from engine import _native
 from engine.game import WIN_CENTI
 from engine.games.othello import PASS, Othello, OthelloPosition
+from engine.games.othello_evaluation import native_evaluation
 from engine.search.reference import INFINITY, ReferenceSearcher, exact_score
 from engine.search.result import SearchResult
-from engine.search.searchers import NativeOthelloSearcher, othello_evaluation
+from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 from tests.engine.positions import positions, random_position
 from tests.patience import PATIENCE_S
@@ -315,7 +316,7 @@ def test_two_threads_find_what_one_finds_when_all_is_exact() -> None:
     ],
 )
 def test_bad_arguments_are_refused(changes: dict[str, Any], complaint: str) -> None:
-    core = _native.OthelloSearch(1, othello_evaluation())
+    core = _native.OthelloSearch(1, native_evaluation())
     start = othello.initial()
     position = othello.native_position(start)
     arguments = {"position": position, "depth": 2, "seconds": 0.0, "confidence": 73, "threads": 1}

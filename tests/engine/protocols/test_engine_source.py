@@ -18,9 +18,9 @@ from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.process import EngineError
+from engine.process import EngineError, WaitLimit
 from engine.protocols.engine_source import EnginePool, EngineSource
-from engine.protocols.link import BestMoveRequest, EngineOutput, InfoLine, Link, Patience, SearchRequest
+from engine.protocols.link import BestMoveRequest, EngineOutput, InfoLine, Link, SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -74,7 +74,7 @@ class Scripted:
     def connect(self, _settings: EngineSettings) -> Link:
         return self
 
-    def search(self, ask: SearchRequest | BestMoveRequest, patience: Patience) -> EngineOutput:
+    def search(self, ask: SearchRequest | BestMoveRequest, patience: WaitLimit) -> EngineOutput:
         began = patience.clock()
         patience.check(self.name, began)
         if isinstance(ask, BestMoveRequest):
@@ -91,7 +91,7 @@ class Scripted:
         ]
         return EngineOutput(() if self.is_mute else tuple(lines), 10)
 
-    def _best(self, ask: BestMoveRequest, patience: Patience) -> EngineOutput:
+    def _best(self, ask: BestMoveRequest, patience: WaitLimit) -> EngineOutput:
         """The best move of the last depth; until then each depth takes as long as the test says."""
         self.moves_asked.append(ask)
         board, legal = fake_moves(self.game, ["fen", *ask.position.split()])
@@ -532,7 +532,7 @@ def test_whole_games_of_real_engines_verify(game: str, protocol: str, name: str)
     finally:
         engine.close()
     with pytest.raises(Stopped):
-        Patience(StopFlag(), 1.0, until=0.0).check("done", 0.0)
+        WaitLimit(StopFlag(), 0.0, 1.0, late=None).check("done", 0.0)
 
 
 def test_the_processor_time_of_an_engine_is_known_while_it_runs() -> None:

@@ -29,7 +29,6 @@ from engine.process import (
 )
 from engine.protocols.external_engine import ExternalEngine
 from engine.protocols.gtp import GtpClient
-from engine.protocols.link import Patience
 from engine.protocols.nboard import clock_text, read_eval, read_go, read_search
 from engine.protocols.settings import Allowance, ChosenMove, ExternalSettings
 from engine.stop import StopFlag, Stopped
@@ -498,7 +497,7 @@ def test_a_program_that_reads_nothing() -> None:
     with pytest.raises(EngineTimeout):
         process.say("x", WaitLimit(StopFlag(), until=0.0))
     with pytest.raises(EngineError, match=f"has been silent for {SHORT_S:g} s"):
-        process.say("x", Patience(StopFlag(), SHORT_S))
+        process.say("x", WaitLimit(StopFlag(), silence_s=SHORT_S))
     process.close("quit")
 
 

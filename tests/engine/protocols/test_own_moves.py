@@ -16,11 +16,12 @@ from engine.judgement import classify_reply
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
-from engine.process import EngineError
+from engine.process import EngineError, WaitLimit
 from engine.protocols import uci_scores
-from engine.protocols.engine_source import EngineSource, open_link
-from engine.protocols.link import BestMoveRequest, Patience
+from engine.protocols.engine_source import EngineSource
+from engine.protocols.link import BestMoveRequest
 from engine.protocols.score_settings import EngineSettings, MoveLimit
+from engine.protocols.uci_scores import UciLink
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.move_context import StrongOptions
@@ -170,7 +171,7 @@ def test_a_stopped_engine_plays_its_best_so_far(
 ) -> None:
     monkeypatch.setattr(uci_scores, "ANSWER_S", LONG_S)
     begun = tmp_path / "begun"
-    link = open_link(fake(game, protocol, "endless=1", f"begun={begun}"))
+    link = UciLink(fake(game, protocol, "endless=1", f"begun={begun}"))
     try:
         asked = BestMoveRequest(MIDDLE_GAMES[game])
         answer = link.search(asked, UntilThere(StopFlag(), LONG_S, path=begun))
@@ -178,8 +179,10 @@ def test_a_stopped_engine_plays_its_best_so_far(
         assert answer.lines[-1].variation[0] == answer.best
         # Before the search begins there is nothing to take, and the link works on.
         with pytest.raises(Stopped):
-            link.search(asked, Patience(StopFlag(), LONG_S, until=0.0))
-        assert link.search(replace(asked, depth=3), Patience(StopFlag(), LONG_S)).best in best(game, 3)
+            link.search(asked, WaitLimit(StopFlag(), 0.0, LONG_S, late=None))
+        assert link.search(replace(asked, depth=3), WaitLimit(StopFlag(), silence_s=LONG_S)).best in best(
+            game, 3
+        )
     finally:
         link.close(quickly=True)
 
@@ -187,7 +190,7 @@ def test_a_stopped_engine_plays_its_best_so_far(
 @pytest.mark.parametrize(("game", "protocol"), KINDS)
 def test_an_engine_that_names_no_move_when_stopped(game: str, protocol: str, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    link = open_link(fake(game, protocol, "hang=1", "deaf", f"begun={begun}"))
+    link = UciLink(fake(game, protocol, "hang=1", "deaf", f"begun={begun}"))
     try:
         with pytest.raises(EngineError, match=r"names no move on 'stop'|has been silent"):
             link.search(BestMoveRequest(MIDDLE_GAMES[game]), UntilThere(StopFlag(), LONG_S, path=begun))

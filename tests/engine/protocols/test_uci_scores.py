@@ -10,12 +10,12 @@ import chess
 import pytest
 
 from engine.games import get_rules
-from engine.process import EngineError
-from engine.protocols.engine_source import open_link
-from engine.protocols.link import BestMoveRequest, EngineOutput, Link, Patience, SearchRequest
+from engine.process import EngineError, WaitLimit
+from engine.protocols.link import BestMoveRequest, EngineOutput, Link, SearchRequest
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.scores import by_depth, centi
 from engine.protocols.uci import EngineOption, read_info, read_option, shift_ranks
+from engine.protocols.uci_scores import UciLink
 from engine.stop import StopFlag, Stopped
 from tests.engine.protocols.fake_uci import NAME, fake_mate, fake_score
 from tests.programs import installed
@@ -62,7 +62,7 @@ def expected(game: str, depth: int = 4) -> dict[str, tuple[int, ...]]:
     }
 
 
-PATIENT = Patience(StopFlag(), LONG_S)
+PATIENT = WaitLimit(StopFlag(), silence_s=LONG_S)
 Opener = Callable[..., Link]
 
 
@@ -72,7 +72,7 @@ def opened() -> Iterator[Opener]:
     links: list[Link] = []
 
     def open_fake(game: str, protocol: str, *faults: str, **changes: Any) -> Link:
-        links.append(open_link(fake(game, protocol, *faults, **changes)))
+        links.append(UciLink(fake(game, protocol, *faults, **changes)))
         return links[-1]
 
     yield open_fake
@@ -232,16 +232,16 @@ def test_an_engine_that_ends_in_the_middle(opened: Opener, game: str, protocol: 
 def test_an_engine_that_hangs(opened: Opener, game: str, protocol: str) -> None:
     link = opened(game, protocol, "hang=1", "deaf")
     with pytest.raises(EngineError, match=f"{NAME} has been silent for 0.1 s"):
-        link.search(ask(game), Patience(StopFlag(), silence_s=0.1))
+        link.search(ask(game), WaitLimit(StopFlag(), silence_s=0.1))
 
 
 @dataclass(frozen=True, slots=True)
-class UntilThere(Patience):
+class UntilThere(WaitLimit):
     """Ends the wait when a file is there."""
 
     path: Path = Path("/nowhere")
 
-    def check(self, _name: str, _heard_at: float) -> None:
+    def check(self, _name: str, _since: float) -> None:
         if self.path.exists():
             raise Stopped
 
@@ -255,11 +255,11 @@ def test_a_search_that_is_stopped(
     begun = tmp_path / "begun"
     link = opened(game, protocol, fault, f"begun={begun}")
     with pytest.raises(Stopped):
-        link.search(ask(game), UntilThere(StopFlag(), LONG_S, path=begun))
+        link.search(ask(game), UntilThere(StopFlag(), path=begun))
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
     stop = StopFlag()
     stop.set()
-    for impatient in (Patience(stop, LONG_S), Patience(StopFlag(), LONG_S, until=0.0)):
+    for impatient in (WaitLimit(stop, silence_s=LONG_S), WaitLimit(StopFlag(), 0.0, LONG_S, late=None)):
         with pytest.raises(Stopped):
             link.search(ask(game), impatient)
     assert told(game, link.search(ask(game), PATIENT)) == expected(game)
@@ -271,9 +271,9 @@ def test_an_engine_that_cannot_be_stopped(opened: Opener, game: str, protocol: s
     stop = StopFlag()
     stop.set_deadline(0.1)
     with pytest.raises(Stopped):
-        link.search(ask(game), Patience(stop, LONG_S))
+        link.search(ask(game), WaitLimit(stop, silence_s=LONG_S))
     with pytest.raises(EngineError, match="has been silent"):
-        link.search(ask(game), Patience(StopFlag(), silence_s=0.1))
+        link.search(ask(game), WaitLimit(StopFlag(), silence_s=0.1))
 
 
 # --- Starting ----------------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ def test_engines_that_do_not_start(
 ) -> None:
     settings = fake(game, protocol, *faults)
     with pytest.raises(EngineError, match=message):
-        open_link(EngineSettings(**({key: getattr(settings, key) for key in settings.__slots__} | changes)))
+        UciLink(EngineSettings(**({key: getattr(settings, key) for key in settings.__slots__} | changes)))
 
 
 # --- Real engines ------------------------------------------------------------------------------------------
@@ -325,7 +325,7 @@ def real(request: pytest.FixtureRequest) -> EngineSettings:
 
 def test_real_engines_say_the_same_of_the_same(real: EngineSettings) -> None:
     """With the table cleared, a search does not depend on those before it, and its moves are the rules'."""
-    link = open_link(real)
+    link = UciLink(real)
     try:
         assert "fish" in link.name
         game = real.game
@@ -341,7 +341,7 @@ def test_real_engines_say_the_same_of_the_same(real: EngineSettings) -> None:
 
 
 def test_a_mate_of_a_real_engine() -> None:
-    link = open_link(EngineSettings(game="chess", command=(installed("stockfish"),), start_s=LONG_S))
+    link = UciLink(EngineSettings(game="chess", command=(installed("stockfish"),), start_s=LONG_S))
     try:
         fen = "6k1/5ppp/8/8/8/8/8/R3K3 w Q - 0 30"
         moves = tuple(move.uci() for move in chess.Board(fen).legal_moves)

@@ -12,6 +12,7 @@ from engine import _native
 from engine.game import WIN_CENTI, Game
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition, moves_mask
+from engine.games.othello_evaluation import native_evaluation
 from engine.search.reference import (
     INFINITY,
     ReferenceSearcher,
@@ -19,8 +20,9 @@ from engine.search.reference import (
     minimax,
     principal_variation,
 )
-from engine.search.searchers import NativeOthelloSearcher, make_searcher, othello_evaluation
+from engine.search.searchers import NativeOthelloSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
+from tests.engine.games.othello_mirror import evaluate_centi
 from tests.engine.positions import positions, random_position
 from tests.patience import PATIENCE_S
 
@@ -85,9 +87,10 @@ def test_the_table_never_shows(position: OthelloPosition, depth: int) -> None:
 def test_native_rules_and_evaluation(position: OthelloPosition) -> None:
     mover, waiter = position.mover, position.waiter
     assert _native.othello_moves_mask(mover, waiter) == moves_mask(mover, waiter)
-    core = _native.OthelloSearch(1, othello_evaluation())
-    assert core.evaluate((mover, waiter)) == othello.evaluate_centi(position)
-    assert core.evaluate((waiter, mover)) == othello.evaluate_centi(OthelloPosition(waiter, mover, 1))
+    ours, theirs = moves_mask(mover, waiter).bit_count(), moves_mask(waiter, mover).bit_count()
+    assert othello.evaluate_centi(position) == evaluate_centi(mover, waiter, ours, theirs)
+    turned = OthelloPosition(waiter, mover, 1 - position.side)
+    assert othello.evaluate_centi(turned) == evaluate_centi(waiter, mover, theirs, ours)
 
 
 def test_solved_endings_are_exact() -> None:
@@ -176,13 +179,13 @@ def test_a_search_is_stopped_from_another_thread() -> None:
     ],
 )
 def test_bad_arguments_are_refused(arguments: tuple[int, int, int, int, int], complaint: str) -> None:
-    core = _native.OthelloSearch(1, othello_evaluation())
+    core = _native.OthelloSearch(1, native_evaluation())
     with pytest.raises(ValueError, match=complaint):
         core.search(arguments[:2], *arguments[2:], StopFlag())
     with pytest.raises(TypeError):
         core.search((1 << 64, 0), 3, -1, 1, StopFlag())
     with pytest.raises(ValueError, match="table_mb"):
-        _native.OthelloSearch(0, othello_evaluation())
+        _native.OthelloSearch(0, native_evaluation())
 
 
 def test_infinity_is_the_same_everywhere() -> None:

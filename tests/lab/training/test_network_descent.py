@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.games.network_arithmetic import Network
 from lab.training import networks
 from lab.training.network_descent import learn
 from lab.training.network_samples import Samples
 from lab.training.self_play import GAMES
+from tests.engine.games.network_mirror import Network
 from tests.lab.training.test_self_play import records
 
 
@@ -34,7 +34,7 @@ def test_the_learned_network_corrects_the_evaluation(tmp_path: Path, game: str) 
     assert said[0].startswith("without a network: ")
     assert said[30].startswith("round 30: rms ")
 
-    network, scale = Network(game, weights), GAMES[game].scale_centi()
+    network, scale = Network(game, weights), GAMES[game].linear().scale_centi[1]
     places = np.flatnonzero(~samples.held_out)[:200]
     padding = GAMES[game].inputs
     views = [[view[view != padding].tolist() for view in both] for both in samples.inputs[places]]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine import _native
-from engine.games import othello_evaluation
-from engine.games.othello_evaluation import MOBILITIES
 from lab import _training
 from lab.training import othello_patterns, othello_probcut
+from tests.engine.games import othello_mirror
+from tests.engine.games.othello_mirror import MOBILITIES
 
 TINY = ("--sweeps", "300", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
         "--checks", "10", "--check-empties", "8", "--parity-games", "4", "--parity-depth", "3")  # fmt: skip
@@ -104,10 +104,8 @@ def test_a_parity_constant_is_added_for_every_number_of_moves(tiny: bytes) -> No
     constants = trainer.settle_parity(2, 3)
     shift = [after - before for before, after in zip(units_of(tiny), units_of(trainer.weights), strict=True)]
     for stage in range(othello_patterns.STAGES):
-        start = stage * othello_evaluation.STAGE_SIZE
-        movers = slice(
-            start + othello_evaluation.PATTERN_WEIGHTS, start + othello_evaluation.STAGE_SIZE - MOBILITIES
-        )
+        start = stage * othello_mirror.STAGE_SIZE
+        movers = slice(start + othello_mirror.PATTERN_WEIGHTS, start + othello_mirror.STAGE_SIZE - MOBILITIES)
         assert shift[movers] == pytest.approx([25 * constants[stage + 1]] * MOBILITIES, abs=0.51)
     assert sum(map(bool, shift)) <= othello_patterns.STAGES * MOBILITIES
 
@@ -117,7 +115,7 @@ def test_odd_and_even_depths_agree_on_average_in_the_end(tiny: bytes) -> None:
     trainer = _training.OthelloTrainer(3, 1)
     biased = list(units_of(tiny))
     for stage in range(othello_patterns.STAGES):  # two discs against the side that is to move
-        start = stage * othello_evaluation.STAGE_SIZE + othello_evaluation.PATTERN_WEIGHTS
+        start = stage * othello_mirror.STAGE_SIZE + othello_mirror.PATTERN_WEIGHTS
         biased[start : start + MOBILITIES] = [unit - 50 for unit in biased[start : start + MOBILITIES]]
     trainer.set_weights(struct.pack(f"<{len(biased)}h", *biased))
     first = trainer.settle_parity(10, 3)

@@ -18,7 +18,7 @@ NO_SCORE, DECIDED = -32_768, 32_000
 
 def records(game: str, games: int = 12, threads: int = 1, first: int = 0, seed: int = 1) -> bytes:
     it = GAMES[game]
-    return it.play(it.evaluation(it.weights()), None, seed, first, games, 200, (4, 9), threads)
+    return it.play(it.evaluation(), None, seed, first, games, 200, (4, 9), threads)
 
 
 def parsed(content: bytes) -> list[tuple[int, int, list[tuple[int, int]]]]:
@@ -67,7 +67,7 @@ def test_games_are_legal_and_end_as_their_results_say(game: str) -> None:
 
 def test_quiet_positions_are_learned_from_as_both_sides_see_them() -> None:
     it, content = GAMES["chess"], records("chess")
-    inputs, scores, linear, results, games = it.samples(content, it.evaluation(it.weights()))
+    inputs, scores, linear, results, games = it.samples(content, it.evaluation())
     expected: list[tuple[list[int], list[int], int, int, int]] = []
     rules: Any = get_rules("chess")
     for number, (random_plies, result, moves) in enumerate(parsed(content)):

@@ -1,12 +1,8 @@
-"""A readable mirror of a network's arithmetic, and learned weights in the core's form.
-
-Apart from `engine.games.networks`, since players do without numpy.
-"""
+"""A readable mirror of a network's arithmetic (`engine.games.networks`)."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.games.networks import BUCKETS, INPUT_UNIT, INPUTS, OUTPUT_UNIT, SCORE_UNIT, WIDTH
 
@@ -53,24 +49,3 @@ class Network:
 
 def _towards_zero(number: int, divisor: int) -> int:
     return number // divisor if number >= 0 else -(-number // divisor)
-
-
-def to_bytes(
-    inputs: NDArray[np.float32], bias: NDArray[np.float32], outputs: NDArray[np.float32],
-    output_bias: NDArray[np.float32],
-) -> bytes:  # fmt: skip
-    """The core's form of learned weights.
-
-    Args:
-        inputs: Shape (inputs, WIDTH); likewise the others as in `Network`.
-        bias: Of the sums.
-        outputs: Of the second layer; limited to what the core can take.
-        output_bias: Of the second layer.
-    """
-    parts = [
-        np.clip(np.rint(inputs * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
-        np.clip(np.rint(bias * INPUT_UNIT), -32_000, 32_000).astype("<i2"),
-        np.clip(np.rint(outputs * OUTPUT_UNIT), -127, 127).astype("<i2"),
-        np.rint(output_bias * INPUT_UNIT * OUTPUT_UNIT).astype("<i4"),
-    ]
-    return b"".join(part.tobytes() for part in parts)
