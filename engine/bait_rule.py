@@ -12,7 +12,7 @@ Such a reply exists in one of seven to ten positions (of more than 2,000 each at
 people played it in a quarter to a fifth of these, as often as expected (docs/research/baits.md).
 
 The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
-`shallow_probabilities` needs nothing but the scores: looks count by rank, truth by price.
+`rank_probabilities` needs nothing but the scores: shallow scores count by rank, the true cost by price.
 
 A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and people
 play exactly these most, because they saw further. So a bait counts and is named only when a search two plies
@@ -36,18 +36,18 @@ RULE = 1
 LIKELY = 0.10
 """Least probability of a tempting reply."""
 
-LOOKS = "looks"
-"""`ModelInfo.kind` of `shallow_probabilities`."""
+RANK_MODEL = "looks"
+"""`ModelInfo.kind` of `rank_probabilities`."""
 
 CONFIRM_PLIES = 2
 """How much deeper than the decision's search a bait is confirmed."""
 
 _DIGITS = 6
 _TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
-_LOOKS_INFO = ModelInfo(LOOKS, f"looks {_TRUTH}", "")
+_RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 
 
-def shallow_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
+def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
 
     `rank` is the number of replies that look better after two and three plies together, `cost` what the
@@ -106,7 +106,7 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`RULE`)."""
     model: ModelInfo
-    """The model behind it; kind `LOOKS`: `shallow_probabilities`."""
+    """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
     """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
     it was not."""
@@ -198,10 +198,10 @@ class ExpectedReplies:
     """See `ReplyForecast.prior`."""
 
 
-def expected_by_looks(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
-    """`shallow_probabilities` of a move's whole profile."""
+def expected_by_rank(candidate: Candidate, scale_centi: float) -> ExpectedReplies:
+    """`rank_probabilities` of a move's whole profile."""
     scores = [reply.scores_centi for reply in candidate.replies]
-    return ExpectedReplies(shallow_probabilities(scores, scale_centi), _LOOKS_INFO)
+    return ExpectedReplies(rank_probabilities(scores, scale_centi), _RANK_MODEL_INFO)
 
 
 def forecast(
@@ -212,7 +212,7 @@ def forecast(
     Args:
         candidate: The move with its whole profile.
         scale_centi: s of the logistic function to expected score (`engine.judgement.expected_scale_centi`).
-        expected: How likely each reply is; None: `expected_by_looks`.
+        expected: How likely each reply is; None: `expected_by_rank`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -220,7 +220,7 @@ def forecast(
     """
     candidate.require_whole()
     if expected is None:
-        expected = expected_by_looks(candidate, scale_centi)
+        expected = expected_by_rank(candidate, scale_centi)
     if len(expected.probabilities) != len(candidate.replies):
         raise ValueError(
             f"{len(expected.probabilities)} probabilities for {len(candidate.replies)} replies "
@@ -278,7 +278,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
     return Expectations(
         *sums([each.cost >= ERROR for each in replies]),
         *sums([each.cost for each in replies]),
-        *sums([judgement.is_fall(each) for each in replies]),
+        *sums([judgement.is_paper_trap(each) for each in replies]),
         *sums([made.is_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )
@@ -300,11 +300,13 @@ def _tempting(
 def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:
     """Depths below the full one at which a reply looks at least as good as every best one."""
 
-    def looks(profile: ReplyProfile, at: int) -> int:
+    def score_at(profile: ReplyProfile, at: int) -> int:
         return -expected_score(profile.scores_centi[at], scale_centi)
 
     shallow = range(len(reply.scores_centi) - 1)
-    return tuple(at + 2 for at in shallow if all(looks(reply, at) >= looks(other, at) for other in best))
+    return tuple(
+        at + 2 for at in shallow if all(score_at(reply, at) >= score_at(other, at) for other in best)
+    )
 
 
 def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: str) -> ReplyForecast:

@@ -368,7 +368,7 @@ class OutcomeKind(StrEnum):
 
     OPTIMAL = "optimal"
     """The reply is one of the best: its s_D equals the raw value of our move."""
-    FELL = "fell"
+    FELL_FOR_PAPER_TRAP = "fell"
     """The reply is itself a trap by the threshold (`engine.judgement`)."""
     ERRED_ELSEWHERE = "erred_elsewhere"
     """Any other reply that is not optimal."""

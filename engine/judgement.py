@@ -64,9 +64,9 @@ class Judgement:
     @property
     def is_trap(self) -> bool:
         """Whether our move sets a trap."""
-        return self.trap is not None and self.is_fall(self.trap)
+        return self.trap is not None and self.is_paper_trap(self.trap)
 
-    def is_fall(self, judged: ReplyVerdict) -> bool:
+    def is_paper_trap(self, judged: ReplyVerdict) -> bool:
         """Whether a reply falls into a trap."""
         return judged.quality >= self.threshold
 
@@ -154,9 +154,9 @@ def classify_reply(decision: Decision, reply: str | None) -> Outcome:
     cost_centi = profile.final_centi - chosen.raw_centi
     if cost_centi == 0:
         kind = OutcomeKind.OPTIMAL
-    elif judgement.is_fall(judged):
-        kind = OutcomeKind.FELL
+    elif judgement.is_paper_trap(judged):
+        kind = OutcomeKind.FELL_FOR_PAPER_TRAP
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
-    for_best = kind is OutcomeKind.FELL and judgement.trap == judged
+    for_best = kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged
     return Outcome(kind, reply, for_best, judged.quality, cost_centi, judged.cost, RULE)

@@ -27,7 +27,7 @@ def exported() -> dict[str, set[str]]:
     metrics = Metrics()
     metrics.decided("chess", "trappy", 1.0, 2.0)
     metrics.finished("arena", "chess", "trappy", "loss", is_lost_on_time=True)
-    metrics.traps("chess", "trappy", 2, 1)
+    metrics.baits("chess", "trappy", 2, 1)
     metrics.challenge("arena", ChallengeAnswer.DECLINED, "later")
     metrics.requested("arena", 0.1)
     metrics.committed(0.1)
@@ -90,9 +90,10 @@ def test_every_metric_that_we_promise_is_exported(exported: dict[str, set[str]])
     wanted: dict[str, set[str]] = {
         "build_info": {"version", "engine"},
         "games_open": {"site", "game"},
-        "games_total": {"site", "game", "player", "result"},
-        "decisions_total": {"game", "player"},
+        "games_total": {"site", "game", "strategy", "player", "result"},
+        "decisions_total": {"game", "strategy", "player"},
         "decision_seconds_bucket": {"le"},
+        "baits_total": {"game", "strategy", "outcome"},
         "traps_total": {"game", "player", "outcome"},
         "challenges_total": {"site", "answer", "reason"},
         "queue_length": set(),

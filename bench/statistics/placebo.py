@@ -28,7 +28,7 @@ from bench.statistics.simulated import (
     play_games,
 )
 from bench.statistics.verdicts import Rates, rates, verdict
-from storage.evidence.inference.any_time import PlannedN, SequenceDesign, looks
+from storage.evidence.inference.any_time import PlannedN, SequenceDesign, interim_analyses
 from storage.evidence.inference.fixed import fixed_mean
 from storage.evidence.intervals import Z_95, share
 
@@ -193,7 +193,7 @@ def _print_widths(runs: int, games: int, seed: int) -> Iterator[str]:
     seen = []
     for _ in range(runs):
         values = play_games(plan, games, rng)
-        seen.append(looks(values.psi, values.persons, GAMES_DESIGN))
+        seen.append(interim_analyses(values.psi, values.persons, GAMES_DESIGN))
     for count in (500, 2000, 5000):
         if count > games:
             continue

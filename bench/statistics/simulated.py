@@ -97,9 +97,9 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
     logit = mean_logit - skill[persons] + np.where(treated, 0.5, -0.5) * effect[persons]
     expected = 1 / (1 + np.exp(-logit))
     draws = np.minimum(DRAWS, np.minimum(expected, 1 - expected))
-    lot = rng.random(n)
+    uniform = rng.random(n)
     wins = expected - draws / 2
-    outcome = np.where(lot < wins, 1.0, np.where(lot < wins + draws, 0.5, 0.0))
+    outcome = np.where(uniform < wins, 1.0, np.where(uniform < wins + draws, 0.5, 0.0))
     guess = np.full(n, 0.5)
     if plan.adjusted:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
@@ -221,7 +221,7 @@ def mean_cost(pairs: Pairs, probabilities: Floats) -> Floats:
 
 
 def make_pairs(rng: np.random.Generator) -> Pairs:
-    """Random positions; where a trap is set, replies cost more, and the bait looks best."""
+    """Random positions; where a trap is set, replies cost more, and the bait interim_analyses best."""
     shape = (_PAIRS, 2, _REPLIES)
     cost = np.minimum(rng.exponential(0.12, shape), 0.9)
     cost[:, 1] = np.minimum(cost[:, 1] * 1.4, 0.9)
@@ -229,12 +229,12 @@ def make_pairs(rng: np.random.Generator) -> Pairs:
     bait = np.zeros(shape, bool)
     bait[:, 1, 1] = True
     cost[:, 1, 1] = rng.uniform(0.1, 0.4, _PAIRS)
-    looks = -cost + rng.normal(0, _GLANCE_ERROR, shape)
-    looks[:, 1, 1] = looks[:, 1].max(axis=1) + 0.01
+    interim_analyses = -cost + rng.normal(0, _GLANCE_ERROR, shape)
+    interim_analyses[:, 1, 1] = interim_analyses[:, 1].max(axis=1) + 0.01
     kinds = {
         Kind.UNIFORM: np.full(shape, 1 / _REPLIES),
-        Kind.GREEDY: (looks == looks.max(axis=2, keepdims=True)).astype(np.float64),
-        Kind.SHALLOW: _softmax(looks / _SHALLOW_SCALE),
+        Kind.GREEDY: (interim_analyses == interim_analyses.max(axis=2, keepdims=True)).astype(np.float64),
+        Kind.SHALLOW: _softmax(interim_analyses / _SHALLOW_SCALE),
         Kind.MODEL: _softmax(-cost / _MODEL_SCALE),
     }
     return Pairs(cost, kinds, bait, rng.uniform(-0.02, 0.02, _PAIRS))

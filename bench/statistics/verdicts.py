@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.statistics.simulated import Values
-from storage.evidence.inference.any_time import SequenceDesign, looks
+from storage.evidence.inference.any_time import SequenceDesign, interim_analyses
 from storage.evidence.intervals import Z_95, share
 
 
@@ -21,8 +21,8 @@ class Verdict:
 
 
 def verdict(values: Values, design: SequenceDesign) -> Verdict:
-    """Looks after each value from `design.least_values` on, and at enough persons."""
-    seen = looks(values.psi, values.persons, design)
+    """InterimAnalyses after each value from `design.least_values` on, and at enough persons."""
+    seen = interim_analyses(values.psi, values.persons, design)
     sd = np.sqrt(seen.spread / np.maximum(seen.n - 1, 1))
     off = np.abs(seen.mean - values.truth)
     early = seen.n < design.least_values

@@ -205,8 +205,8 @@ class World:
         rows[EventRow] += [self._event(game, "game_started"), self._event(game, "game_finished")]
         for number in range(count):
             is_taken_back = self._rng.random() < TAKEN_BACK and number < count - 1
-            is_lot = game["player"] == "randomised" and self._rng.random() < 0.05
-            found = self._rng.choice(self._drawn if is_lot else self._samples[game["game"]])
+            is_drawn = game["player"] == "randomised" and self._rng.random() < 0.05
+            found = self._rng.choice(self._drawn if is_drawn else self._samples[game["game"]])
             takebacks = takebacks + 1 if is_taken_back else 0
             self._decision(rows, game, ply, at, found, skill, takebacks, is_last=number == count - 1)
             at += timedelta(seconds=8)

@@ -34,18 +34,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page import Page
 from bot.dashboard.page_workers import collect_seldom
-from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
+from bot.views import events, games, now, opponents, ratings, traps, works
+from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
 from storage.evidence.reading import keep_replies, played, read_replies
 from storage.evidence.replies import GameRows
 from storage.evidence.statistics.calibrations import read_calibrations
+from storage.evidence.statistics.draws import read_draw_rate
 from storage.evidence.statistics.encounters import encounters
 from storage.evidence.statistics.group_rows import GroupRows, count_outdated, read_groups, read_sources
 from storage.evidence.statistics.groups import By, complete_keys
-from storage.evidence.statistics.lots import lot_traffic
 from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import list_trials
@@ -108,7 +108,7 @@ async def _trial(session: AsyncSession) -> object:
     return await trial_games(session, trial, "trappy", "standard", filters)
 
 
-async def _trial_lots(session: AsyncSession) -> object:
+async def _trial_draws(session: AsyncSession) -> object:
     (trial,) = await list_trials(session)
     return await trial_decisions(session, trial, Filters(trial=trial.name))
 
@@ -131,8 +131,8 @@ def others(opponent: str) -> list[Reader]:
         ),
         Reader("trial list", list_trials),
         Reader("stats --trial: games", _trial),
-        Reader("stats --trial: lots", _trial_lots),
-        Reader("stats --plan: lots", lot_traffic),
+        Reader("stats --trial: draws", _trial_draws),
+        Reader("stats --plan: draws", read_draw_rate),
         Reader("stats --calibration", _calibration),
     ]
 
@@ -149,7 +149,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
-        (works.works_page(), ({}, {"since": "2001-01-01"})),
+        (works.PAGE, ({}, {"since": "2001-01-01"})),
         (
             traps.PAGE,
             (

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
@@ -29,7 +29,17 @@ _DECISION = (
     "is_complete", "is_trap", "is_decided", "reply", "reply_name", "outcome", "fell_for_best", "cost_centi",
     "cost_text", "cost",
 )  # fmt: skip
-_REPLY = ("reply", "name", "squares", "final_centi", "their_text", "quality", "is_fall", "cost", "cost_text")
+_REPLY = (
+    "reply",
+    "name",
+    "squares",
+    "final_centi",
+    "their_text",
+    "quality",
+    "is_paper_trap",
+    "cost",
+    "cost_text",
+)
 
 
 def blind_report(report: GameReport) -> dict[str, Any]:
@@ -132,7 +142,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     found = decision.forecast
     if found is None:
         return None
-    baits = [_only(("reply", "name", "probability", "cost"), each) for each in found.baits]
+    names = ("reply", "name", "probability", "cost")
+    baits = [_only(names, each) | {"odds": each.probability} for each in found.baits]  # odds: until 0.4.0
     return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
 
 
@@ -158,8 +169,10 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
-    return _only(_REPLY, reply) | {
+    found = _only(_REPLY, reply) | {
         "probability": reply.probability if has_forecast else None,
-        "looks_centi": [reply.scores_centi[at] for at in known],
-        "looks": [reply.looks[at] for at in known],
+        "shown_centi": [reply.scores_centi[at] for at in known],
+        "score_texts": [reply.score_texts[at] for at in known],
     }
+    old = {"is_fall": "is_paper_trap", "looks": "score_texts", "looks_centi": "shown_centi"}  # until 0.4.0
+    return found | {name: found[new] for name, new in old.items()}

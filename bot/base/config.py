@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -83,6 +83,8 @@ _RANDOMISED = RandomisedParams()
 
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
+LEAST_TOKEN = 16
+"""Characters of the shortest token of the dashboard."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
@@ -671,9 +673,9 @@ class OnlineConfig(Section):
 
 
 class AssignmentRule(Section):
-    """A rule that chooses a player; a missing key matches every game."""
+    """A rule that chooses a strategy; a missing key matches every game."""
 
-    player: PlayerName
+    strategy: PlayerName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
     site: DialectName | None = None
     speed: Speed | None = None
@@ -686,16 +688,16 @@ class AssignmentConfig(Section):
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
-    player: PlayerName = "trappy"
-    """The player for `fixed`, and for `rules` when no rule matches: standard, trappy, strong, opponent_model,
-    calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci, calibrated_uci
-    (which need another engine for every game they play: see uci.engines)."""
-    players: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
-    """The players that `balanced` compares."""
+    strategy: PlayerName = "trappy"
+    """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
+    opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
+    calibrated_uci (which need another engine for every game they play: see uci.engines)."""
+    strategies: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
+    """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
-    """Rules for `rules`; the first match decides. Keys: player, and any of game, site, speed, min_rating,
-    max_rating. Example: [{ player = "standard", speed = "bullet" }, { player = "trappy", min_rating =
-    1600 }]"""
+    """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,
+    max_rating. Example: [{ strategy = "standard", speed = "bullet" }, { strategy = "trappy",
+    min_rating = 1600 }]"""
     level: int = Field(default=3, ge=1, le=len(LEVELS))
     """Playing strength of the strategy gentle."""
     seed: int = Field(default=0, ge=0)
@@ -704,24 +706,26 @@ class AssignmentConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The players of whom one is drawn uniformly for each game; empty: no draw."""
-        return self.players if self.method is AssignmentMethod.BALANCED and len(self.players) > 1 else ()
+        """The strategies of which one is drawn uniformly for each game; empty: no draw."""
+        return (
+            self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
+        )
 
     @model_validator(mode="after")
-    def _players_differ(self) -> "AssignmentConfig":
-        if len(set(self.players)) != len(self.players):
-            raise ValueError("players lists one twice")
-        if weak := [player for player in self.players if strategy_named(player).has_level]:
-            raise ValueError(f"players lists {weak[0]}, which is for people to beat, not to be compared")
+    def _strategies_differ(self) -> "AssignmentConfig":
+        if len(set(self.strategies)) != len(self.strategies):
+            raise ValueError("strategies lists one twice")
+        if weak := [each for each in self.strategies if strategy_named(each).has_level]:
+            raise ValueError(f"strategies lists {weak[0]}, which is for people to beat, not to be compared")
         return self
 
     @model_validator(mode="after")
-    def _player_counts(self) -> "AssignmentConfig":
-        default = type(self).model_fields["player"].default
-        if self.method is AssignmentMethod.BALANCED and self.player != default:
+    def _strategy_counts(self) -> "AssignmentConfig":
+        default = type(self).model_fields["strategy"].default
+        if self.method is AssignmentMethod.BALANCED and self.strategy != default:
             raise ValueError(
-                f"player is {self.player}, but method balanced draws from players: "
-                'set method = "fixed", or name it in players'
+                f"strategy is {self.strategy}, but method balanced draws from strategies: "
+                'set method = "fixed", or name it in strategies'
             )
         return self
 
@@ -1168,7 +1172,7 @@ class Config(BaseSettings):
 
     def _levels(self) -> dict[str, "Config"]:
         """The settings of the bots that play at the arena at a level, by name."""
-        gentle = {"method": AssignmentMethod.FIXED, "player": GENTLE.name}
+        gentle = {"method": AssignmentMethod.FIXED, "strategy": GENTLE.name}
         names = dict(zip(self.arena.levels, self.level_names, strict=True))
         return {
             name: self.model_copy(
@@ -1303,15 +1307,15 @@ def _refuse_missing_engines(config: Config) -> None:
     assignment, games = config.assignment, config.challenges.games
     chosen: list[tuple[str, str, Sequence[str]]] = []
     if assignment.method is AssignmentMethod.BALANCED:
-        chosen += [("assignment.players", player, games) for player in assignment.players]
+        chosen += [("assignment.strategies", each, games) for each in assignment.strategies]
     else:
-        chosen += [("assignment.player", assignment.player, games)]
+        chosen += [("assignment.strategy", assignment.strategy, games)]
     if assignment.method is AssignmentMethod.RULES:
         for number, rule in enumerate(assignment.rules):
-            if rule.game and rule.player not in (kinds := strategies_for(rule.game)):
+            if rule.game and rule.strategy not in (kinds := strategies_for(rule.game)):
                 players = " and ".join(kinds)
                 raise ConfigError(f"assignment.rules.{number}: {rule.game} is played by {players} only")
-            chosen += [(f"assignment.rules.{number}", rule.player, [rule.game] if rule.game else games)]
+            chosen += [(f"assignment.rules.{number}", rule.strategy, [rule.game] if rule.game else games)]
     known = {engine.game for engine in config.uci.engines}
     wanted = [("challenges.variants", game) for game in games]
     if config.matchmaking.enabled:
@@ -1383,11 +1387,34 @@ def read_dashboard_token(config: DashboardConfig) -> str:
     """Return the token that opens the dashboard; empty: there is none.
 
     Raises:
-        ConfigError: Its file cannot be read, or is empty.
+        ConfigError: Its file cannot be read, or is empty; or the token is too short, or missing where others
+            can reach the dashboard.
     """
-    if (token := config.token.get_secret_value().strip()) or not config.token_file:
-        return token
-    return _token_in(config.token_file, "dashboard.token_file")
+    token = config.token.get_secret_value().strip()
+    if not token and config.token_file:
+        token = _token_in(config.token_file, "dashboard.token_file")
+    if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
+        raise ConfigError("dashboard.token: it has characters that cannot be sent")
+    if token and len(token) < LEAST_TOKEN:
+        raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
+    remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
+    if not token and not is_loopback(config.host):
+        raise ConfigError(
+            f"dashboard.host: {config.host} is not this machine's own, so the page needs a token: {remedy}"
+        )
+    if not token and config.public_url:
+        raise ConfigError(f"dashboard.public_url: a page that others reach needs a token: {remedy}")
+    return token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _token_in(file: str, setting: str) -> str:

@@ -2,8 +2,7 @@
 
 Names and units follow Prometheus: ``desdemona_``, seconds, and ``_total`` for counters.  No label contains a
 player's name.  Gauges are set on each scrape (`bot.control.exporter`).  Memory, descriptors and processor
-time
-of the process have Prometheus's own names: ``process_``.
+time of the process have Prometheus's own names: ``process_``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,8 @@ LATE_COMMIT_S = 2.5
 """A commit that takes longer endangers the clock, in seconds; one of the histogram's bounds."""
 SLOW_SHARE = 0.9
 """A decision is slow if it takes more than this share of its longest allowed time."""
+_STRATEGY = ("strategy", "player")
+"""The label of a strategy, and its old name, which is exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
 _REQUEST_BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _DECISION_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120)
@@ -81,18 +82,18 @@ class Metrics:
             "rating", "Our rating at the start of the last rated game.", "site", "game", "speed"
         )
         self.alarm_firing = self._gauge("alarm_firing", "1: the alarm fires.", "alarm")
-        self._games = self._counter("games", "Games ended.", "site", "game", "player", "result")
+        self._games = self._counter("games", "Games ended.", "site", "game", *_STRATEGY, "result")
         self._lost_on_time = self._counter("lost_on_time", "Games lost on time.", "site", "game")
-        self._decisions = self._counter("decisions", "Decisions committed.", "game", "player")
+        self._decisions = self._counter("decisions", "Decisions committed.", "game", *_STRATEGY)
         self._decision_s = self._histogram(
             "decision_seconds", "From our turn to the committed decision.", _DECISION_BOUNDS
         )
         self._slow_decisions = self._counter(
             "slow_decisions", "Decisions that took more than 90 % of the longest time they may take."
         )
-        self._traps = self._counter(
-            "traps", "Confirmed baits set, taken and held against.", "game", "player", "outcome"
-        )
+        about = "Confirmed baits set, taken and held against."
+        self._baits = self._counter("baits", about, "game", "strategy", "outcome")
+        self._traps = self._counter("traps", f"Old name of `baits`. {about}", "game", "player", "outcome")
         self._challenges = self._counter("challenges", "Challenges answered.", "site", "answer", "reason")
         self._request_s = self._histogram(
             "request_seconds", "From a request to a site to the head of its answer.", _REQUEST_BOUNDS, "site"
@@ -115,33 +116,34 @@ class Metrics:
     def _histogram(self, name: str, text: str, bounds: Sequence[float], *labels: str) -> Histogram:
         return Histogram(name, text, labels, namespace=NAMESPACE, registry=self.registry, buckets=bounds)
 
-    def decided(self, game: str, player: str, took_s: float, longest_s: float) -> None:
+    def decided(self, game: str, strategy: str, took_s: float, longest_s: float) -> None:
         """A decision was committed.
 
         Args:
             game: Its game.
-            player: The kind of player that made it.
+            strategy: The strategy that made it.
             took_s: Since our turn was reported, in seconds.
             longest_s: How long it may take, in seconds (`bot.game.thinking.GameThinker.longest_s`).
         """
         is_slow = took_s > SLOW_SHARE * longest_s
-        self._decisions.labels(game, player).inc()
+        self._decisions.labels(game, strategy, strategy).inc()
         self._decision_s.observe(took_s)
         if is_slow:
             self._slow_decisions.inc()
         self._add(decisions=1, slow_decisions=int(is_slow))
 
-    def finished(self, site: str, game: str, player: str, result: str, *, is_lost_on_time: bool) -> None:
+    def finished(self, site: str, game: str, strategy: str, result: str, *, is_lost_on_time: bool) -> None:
         """A game's record was closed."""
-        self._games.labels(site, game, player, result).inc()
+        self._games.labels(site, game, strategy, strategy, result).inc()
         if is_lost_on_time:
             self._lost_on_time.labels(site, game).inc()
         self._add(games=1, lost_on_time=int(is_lost_on_time))
 
-    def traps(self, game: str, player: str, baits_set: int, taken: int) -> None:
+    def baits(self, game: str, strategy: str, baits_set: int, taken: int) -> None:
         """A game's record was closed: its confirmed baits, and those that the opponent took."""
         for outcome, number in (("set", baits_set), ("taken", taken), ("held", baits_set - taken)):
-            self._traps.labels(game, player, outcome).inc(number)
+            for counter in (self._baits, self._traps):
+                counter.labels(game, strategy, outcome).inc(number)
 
     def challenge(self, site: str, answer: ChallengeAnswer, reason: str = "") -> None:
         """A challenge was answered."""

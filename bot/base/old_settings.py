@@ -6,6 +6,9 @@ from typing import Any
 
 RENAMED: Mapping[str, str] = {
     "selection": "assignment",
+    "assignment.player": "assignment.strategy",
+    "assignment.players": "assignment.strategies",
+    "assignment.rules.player": "assignment.rules.strategy",
     "alarms.backup_h": "alarms.max_backup_age_h",
     "challenges.waiting": "challenges.max_waiting",
     "chat.watchers": "chat.spectator_commands",
@@ -14,7 +17,8 @@ RENAMED: Mapping[str, str] = {
     "randomised.chance": "randomised.probability",
     "randomised.most_profiles": "randomised.max_profiles",
 }
-"""New names by old ones, of whole tables and of single settings, which stay in their tables."""
+"""New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
+setting is that within its table's new name."""
 
 
 def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,15 +31,10 @@ def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: A setting is given under both names.
     """
     found = _renamed(values, "")
-    for section, table in found.items():
-        if isinstance(table, Mapping):
-            found[section] = _renamed(table, f"{section}.")
     accounts = found.get("accounts")
     if isinstance(accounts, list):
-        found["accounts"] = [
-            with_new_names(account) if isinstance(account, Mapping) else account for account in accounts
-        ]
-    return found
+        found["accounts"] = _renamed(accounts, "")
+    return dict(found)
 
 
 def with_new_variables(variables: Mapping[str, str | None], prefix: str) -> dict[str, str | None]:
@@ -51,9 +50,9 @@ def with_new_variables(variables: Mapping[str, str | None], prefix: str) -> dict
         if name.lower().startswith(prefix.lower()):
             new = RENAMED.get(table, table)
             if key:
-                new = "__".join(RENAMED.get(f"{new}.{key}", f"{new}.{key}").split("."))
-            else:
-                value = _new_json(new, value)
+                new = RENAMED.get(f"{new}.{key}", f"{new}.{key}")
+            value = _new_json(new, value)
+            new = new.replace(".", "__")
             if new != "__".join(filter(None, (table, key))):
                 found.setdefault((prefix + new).lower(), value)
                 continue
@@ -71,11 +70,7 @@ def old_names(values: Mapping[str, Any], variables: Mapping[str, str], prefix: s
     """
     used = set()
     for tables in (values, *_tables(values.get("accounts"))):
-        for old in RENAMED:
-            section, _, key = old.partition(".")
-            table = tables.get(section)
-            if table is not None and (not key or (isinstance(table, Mapping) and key in table)):
-                used.add(old)
+        used |= {old for old in RENAMED if _has(tables, old)}
     names = {name.upper() for name in variables}
     for old in RENAMED:
         variable = (prefix + old.replace(".", "__")).upper()
@@ -84,24 +79,38 @@ def old_names(values: Mapping[str, Any], variables: Mapping[str, str], prefix: s
     return [f"{old} is now {RENAMED[old]}" for old in sorted(used)]
 
 
-def _renamed(table: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _renamed(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        return [_renamed(each, where) for each in value]
+    if not isinstance(value, Mapping):
+        return value
     found: dict[str, Any] = {}
-    for key, value in table.items():
+    for key, below in value.items():
         old = f"{where}{key}"
-        new = RENAMED.get(old, old).removeprefix(where)
-        if new != key and new in table:
-            raise ValueError(f"{old} is the old name of {where}{new}: leave it out")
-        found[new] = value
+        new = RENAMED.get(old, old)
+        name = new.removeprefix(where)
+        if name != key and name in value:
+            raise ValueError(f"{old} is the old name of {new}: leave it out")
+        found[name] = _renamed(below, f"{new}.")
     return found
 
 
-def _new_json(table: str, value: str | None) -> str | None:
-    """A whole table in one variable."""
+def _has(value: Any, name: str) -> bool:
+    """Whether a name is in a table, or in one of a list of tables."""
+    if isinstance(value, list):
+        return any(_has(each, name) for each in value)
+    key, _, rest = name.partition(".")
+    return isinstance(value, Mapping) and key in value and (not rest or _has(value[key], rest))
+
+
+def _new_json(name: str, value: str | None) -> str | None:
+    """A table, or a list of tables, in one variable."""
     try:
         settings = json.loads(value or "")
     except ValueError:
         return value
-    return json.dumps(_renamed(settings, f"{table}.")) if isinstance(settings, Mapping) else value
+    renamed = _renamed(settings, f"{name}.")
+    return value if renamed == settings else json.dumps(renamed)
 
 
 def _tables(accounts: object) -> list[Mapping[str, Any]]:

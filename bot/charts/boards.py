@@ -11,11 +11,11 @@ from string import ascii_lowercase
 
 from markupsafe import Markup
 
-from bot.charts.looks import GameLook, Surface, look_of, shapes, surface
 from bot.charts.markup import tag
+from bot.charts.themes import GameTheme, Surface, shapes, surface, theme_of
 
 _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8, 8)}
-"""Columns and rows of the games that `board_shapes` supports, by the key of their looks."""
+"""Columns and rows of the games that `board_shapes` supports, by the key of their themes."""
 _FRAME, _LABELLED_FRAME = 0.25, 0.5
 _HEAD, _START, _END = 0.34, 0.3, 0.12
 """Of an arrow: its head's length, and how far from the centres of its squares it begins and ends."""
@@ -26,7 +26,7 @@ class MarkKind(StrEnum):
 
     BAIT = "bait"
     """The reply that tempts: red and dashed."""
-    SOUND = "sound"
+    GOOD = "good"
     """The best reply: green."""
     PLAYED = "played"
     """The reply that was played: white."""
@@ -45,7 +45,7 @@ class BoardMark:
 class _Grid:
     """Where squares are: in the text's order of `Game.board_rows`, or turned round."""
 
-    look: GameLook
+    theme: GameTheme
     columns: int
     rows: int
     is_turned: bool
@@ -57,7 +57,7 @@ class _Grid:
         return column, row
 
     def name(self, row: int, column: int) -> str:
-        number = row + 1 if self.look.starts_at_top else self.rows - row
+        number = row + 1 if self.theme.starts_at_top else self.rows - row
         return f"{ascii_lowercase[column]}{number}"
 
     def square(self, name: str) -> tuple[int, int]:
@@ -68,7 +68,7 @@ class _Grid:
         """
         column = ascii_lowercase.find(name[:1] or "-")
         number = int(name[1:]) if name[1:].isdecimal() else 0
-        row = number - 1 if self.look.starts_at_top else self.rows - number
+        row = number - 1 if self.theme.starts_at_top else self.rows - number
         if not (0 <= column < self.columns and 0 <= row < self.rows):
             raise ValueError(f"{name!r} is no square of a board of {self.columns} by {self.rows}")
         return self.corner(row, column)
@@ -80,10 +80,10 @@ def board_shapes(games: Iterable[str]) -> Markup:
     Args:
         games: Names of the games of its boards; unknown ones need no shapes.
     """
-    looks = {look.key: look for look in map(look_of, games) if look.key in _SIZES}
+    themes = {theme.key: theme for theme in map(theme_of, games) if theme.key in _SIZES}
     parts = []
-    for key, look in sorted(looks.items()):
-        parts += [surface(look, f"{key}-board", *_SIZES[key]), shapes(look)]
+    for key, theme in sorted(themes.items()):
+        parts += [surface(theme, f"{key}-board", *_SIZES[key]), shapes(theme)]
     # Not `display: none`: gradients inside would not be drawn.
     return tag("svg", tag("defs", *parts), class_="board-shapes", width="0", height="0", aria_hidden="true")
 
@@ -112,14 +112,16 @@ def board_svg(
     Raises:
         ValueError: The rows are no board of the game, or a square is not on it.
     """
-    look = look_of(game)
-    columns = _columns(game, look, rows)
-    grid = _Grid(look, columns, len(rows), look.turns and side == 1)
+    theme = theme_of(game)
+    columns = _columns(game, theme, rows)
+    grid = _Grid(theme, columns, len(rows), theme.turns and side == 1)
     edge = _LABELLED_FRAME if is_large else _FRAME
     width, height = columns + 2 * edge, len(rows) + 2 * edge
-    frame = tag("rect", class_=f"frame-{look.surface}", x=-edge, y=-edge, width=width, height=height, rx=0.2)
+    frame = tag("rect", class_=f"frame-{theme.surface}", x=-edge, y=-edge, width=width, height=height, rx=0.2)
     empty = (
-        tag("use", href=f"#{look.key}-board") if look.key in _SIZES else surface(look, "", columns, len(rows))
+        tag("use", href=f"#{theme.key}-board")
+        if theme.key in _SIZES
+        else surface(theme, "", columns, len(rows))
     )
     return tag(
         "svg",
@@ -144,17 +146,17 @@ def in_words(
 
     Arguments and errors as of `board_svg`.
     """
-    look = look_of(game)
-    grid = _Grid(look, _columns(game, look, rows), len(rows), is_turned=False)
+    theme = theme_of(game)
+    grid = _Grid(theme, _columns(game, theme, rows), len(rows), is_turned=False)
     places: dict[str, list[str]] = {}
     for row, line in enumerate(rows):
         for column, letter in enumerate(line):
             if letter != ".":
                 places.setdefault(letter, []).append(grid.name(row, column))
     sides: dict[str, list[str]] = {}
-    for letter in [*look.pieces, *sorted(places.keys() - look.pieces.keys())]:
+    for letter in [*theme.pieces, *sorted(places.keys() - theme.pieces.keys())]:
         squares = " ".join(sorted(places.get(letter, ()), key=lambda name: (name[0], int(name[1:]))))
-        piece = look.pieces.get(letter)
+        piece = theme.pieces.get(letter)
         if squares and piece is None:
             sides.setdefault(letter, []).append(squares)
         elif squares and piece is not None:
@@ -170,11 +172,11 @@ def in_words(
     return " ".join(said)
 
 
-def _columns(game: str, look: GameLook, rows: Sequence[str]) -> int:
+def _columns(game: str, theme: GameTheme, rows: Sequence[str]) -> int:
     """The number of columns of these rows."""
     lengths = {len(row) for row in rows}
     size = (len(rows[0]) if rows else 0, len(rows))
-    if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(look.key, size):
+    if len(lengths) != 1 or not 0 < size[0] <= len(ascii_lowercase) or size != _SIZES.get(theme.key, size):
         raise ValueError(f"no board of {game}: {'/'.join(rows)[:200]!r}")
     return size[0]
 
@@ -184,12 +186,12 @@ def _labels(grid: _Grid) -> Iterator[Markup]:
     letters = ascii_lowercase[: grid.columns]
     across = " ".join(f"{x:g}" for x in files)
     for edge, y in (("top", -0.23), ("bottom", grid.rows + 0.27)):
-        if edge in grid.look.edges:
+        if edge in grid.theme.edges:
             is_far = (edge == "top") != grid.is_turned
             numbers = range(1, grid.columns + 1) if is_far else range(grid.columns, 0, -1)
-            text = "".join(map(str, numbers)) if grid.look.numbers_files else letters
+            text = "".join(map(str, numbers)) if grid.theme.numbers_files else letters
             yield tag("text", text, class_="coordinate", x=across, y=f"{y:g}")
-    if "left" in grid.look.edges:
+    if "left" in grid.theme.edges:
         for row in range(grid.rows):
             at = grid.corner(row, 0)[1] + 0.52
             yield tag("text", grid.name(row, 0)[1:], class_="coordinate", x=-0.25, y=at)
@@ -198,9 +200,9 @@ def _labels(grid: _Grid) -> Iterator[Markup]:
 def _last(grid: _Grid, squares: Sequence[str]) -> Iterator[Markup]:
     for name in dict.fromkeys(squares):
         x, y = grid.square(name)
-        if grid.look.surface == Surface.POINTS:
+        if grid.theme.surface == Surface.POINTS:
             yield tag("circle", class_="last-points", cx=x + 0.5, cy=y + 0.5, r=0.48)
-        elif grid.look.surface == Surface.CHECKS:
+        elif grid.theme.surface == Surface.CHECKS:
             yield tag("rect", class_="last-checks", x=x, y=y, width=1, height=1)
         else:
             yield tag("rect", class_="last-felt", x=x + 0.04, y=y + 0.04, width=0.92, height=0.92)
@@ -212,8 +214,8 @@ def _pieces(grid: _Grid, rows: Sequence[str]) -> Iterator[Markup]:
             if letter == ".":
                 continue
             x, y = grid.corner(row, column)
-            if letter in grid.look.pieces:
-                yield tag("use", href=f"#{grid.look.key}-{letter}", x=x, y=y)
+            if letter in grid.theme.pieces:
+                yield tag("use", href=f"#{grid.theme.key}-{letter}", x=x, y=y)
             else:
                 yield tag("text", letter.upper(), class_="letter", x=x + 0.5, y=y + 0.54)
 

@@ -10,5 +10,5 @@ FONT = STYLE.with_name("pieces.otf")
 
 Made with ``pyftsubset NotoSerifCJK-Bold.ttc --font-number=3 --no-hinting --layout-features=
 --name-languages=* --name-IDs=0,1,2,4,6,13,14 --text=LETTERS``, where LETTERS are those of
-`bot.charts.looks` and `bot.charts.pieces`, A to Z and 0 to 9.
+`bot.charts.themes` and `bot.charts.pieces`, A to Z and 0 to 9.
 """

@@ -34,7 +34,7 @@ def engine(
     ] = None,
     player: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(own_strategies())}; without it assignment.player."),
+        typer.Option(help=f"One of {', '.join(own_strategies())}; without it assignment.strategy."),
     ] = None,
     depth: Annotated[
         int | None,
@@ -69,7 +69,7 @@ def settings(config: "Config", player: str | None, depth: int | None) -> "Settin
     """The search driver's settings: the options, otherwise the configuration."""
     from bot.protocols.search_driver import Settings
 
-    usual = config.assignment.player if config.assignment.player in own_strategies() else TRAPPY.name
+    usual = config.assignment.strategy if config.assignment.strategy in own_strategies() else TRAPPY.name
     return Settings(
         strategy=strategy_named(player or usual),
         params=config.trap.params(),

@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.rounding import counted, percent
-from bot.views.moment_text import judge_moment
+from bot.text.moment_text import judge_moment
+from engine.decision import SearchMode
 from engine.expected import WHOLE
 from engine.game import replay
 from engine.games import get_rules
@@ -126,13 +127,13 @@ def _traps(report: GameReport) -> list[RenderableType]:
     for decision in played:
         replies = {each.reply: each for each in decision.replies}
         for bait in _counted_baits(decision):
-            looks = replies[bait.reply].looks
+            score_texts = replies[bait.reply].score_texts
             taken = ", the bait" if decision.reply == bait.reply else ""
             table.add_row(
                 f"{decision.number}. {decision.name}",
                 bait.name,
                 percent(bait.probability, 1),
-                looks[0] if looks else NONE,
+                score_texts[0] if score_texts else NONE,
                 replies[bait.reply].their_text,
                 percent(bait.cost / WHOLE, 1),
                 f"{_or_none(decision.reply_name)}{taken}",
@@ -209,7 +210,7 @@ def _search(decision: DecisionReport) -> str:
     pick = decision.pick
     if decision.source is not None and pick is None:
         return f"depth {decision.depth} by {printable_name(decision.source.name)}"
-    if decision.search_mode == "lot":
+    if decision.search_mode == SearchMode.VARIETY_DRAW:
         return f"drawn at random, depth {decision.depth}"
     if pick is None:
         return f"depth {decision.depth}"
@@ -237,18 +238,20 @@ def _story(decision: DecisionReport, header: StoredGame) -> str:
     ]
     if decision.is_complete:
         said.append(_paper_text(decision))
-    return printable_name(_lot_text(decision) + " ".join(map(str, said)))
+    return printable_name(_draw_text(decision) + " ".join(map(str, said)))
 
 
-def _lot_text(decision: DecisionReport) -> str:
+def _draw_text(decision: DecisionReport) -> str:
     """The random draw that decided the move, in one sentence; empty: there was none."""
     draw = decision.draw
     if draw is None:
         return ""
-    values = [f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.sound_value)]
+    values = [
+        f"expected score {percent(value / WHOLE, 1)}" for value in (draw.trap_value, draw.control_value)
+    ]
     return (
         f"Drawn at random: {draw.trap_name} sets a trap "
-        f"({values[0]}; drawn with probability {draw.chance:g}), {draw.sound_name} "
+        f"({values[0]}; drawn with probability {draw.chance:g}), {draw.control_name} "
         f"sets none ({values[1]}); seed {draw.seed}. "
     )
 

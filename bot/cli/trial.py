@@ -206,9 +206,9 @@ def _arms_of(config: "Config") -> tuple[str, ...]:
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:
-            arms = tuple(sorted(assignment.players))
+            arms = tuple(sorted(assignment.strategies))
         case AssignmentMethod.FIXED:
-            arms = (assignment.player,)
+            arms = (assignment.strategy,)
         case AssignmentMethod.RULES:
             return ()
     return arms if len(arms) > 1 or strategy_named(arms[0]).draws_decisions else ()

@@ -63,11 +63,11 @@ def assign(
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
         case AssignmentMethod.FIXED:
-            found = Assignment(config.player, {"method": "fixed"})
+            found = Assignment(config.strategy, {"method": "fixed"})
         case AssignmentMethod.RULES:
             found = _by_rules(context, config)
         case AssignmentMethod.BALANCED:
-            players = [player for player in config.players if player in kinds]
+            players = [each for each in config.strategies if each in kinds]
             found = _balanced(context, players, number, coin_probability) if players else only
     found = found if found.player in kinds else only
     if strategy_named(found.player).has_level:
@@ -78,8 +78,8 @@ def assign(
 def _by_rules(context: AssignmentContext, config: AssignmentConfig) -> Assignment:
     for number, rule in enumerate(config.rules, start=1):
         if _matches(rule, context):
-            return Assignment(rule.player, {"method": "rules", "rule": number})
-    return Assignment(config.player, {"method": "rules", "rule": None})
+            return Assignment(rule.strategy, {"method": "rules", "rule": number})
+    return Assignment(config.strategy, {"method": "rules", "rule": None})
 
 
 def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:

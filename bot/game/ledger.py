@@ -377,7 +377,7 @@ class GameLedger:
             await settle_game(session, self.game.id)
             self._is_closed = True
             counts = await bait_counts(session, self.game.id)
-        self._metrics.traps(self.game.game, self.game.player, counts.baits_set, counts.baits_taken)
+        self._metrics.baits(self.game.game, self.game.player, counts.baits_set, counts.baits_taken)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
         return ClosedGame(verdict, counts)

@@ -38,7 +38,7 @@ class OfferFacts:
     """Players of this game can agree on a draw at this site."""
     in_trial: bool = False
     """The game belongs to a trial (`storage.evidence.trials`)."""
-    by_lot: bool = False
+    is_randomised: bool = False
     """Our player was, or its moves are, chosen at random."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
@@ -94,7 +94,7 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
     None in a trial or where the player or its moves are chosen at random: no comparison counts a decision
     that was taken back, and those would be the costly ones.
     """
-    is_compared = facts.in_trial or facts.by_lot
+    is_compared = facts.in_trial or facts.is_randomised
     if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):
         return 0
     return config.takebacks
@@ -102,8 +102,10 @@ def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
 
 def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> bool:
     """Whether an account's settings allow takebacks in any game."""
-    is_lot = assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.player).draws_decisions
-    return config.takebacks > 0 and not (assignment.drawn_from or is_lot)
+    draws_decisions = (
+        assignment.method is AssignmentMethod.FIXED and strategy_named(assignment.strategy).draws_decisions
+    )
+    return config.takebacks > 0 and not (assignment.drawn_from or draws_decisions)
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:

@@ -62,7 +62,7 @@ class GameOffers:
             opponent_is_bot=game.opponent_is_bot,
             rated=game.rated,
             in_trial=game.trial_id is not None,
-            by_lot=game.is_drawn,
+            is_randomised=game.is_drawn,
             has_draws=self._server.can(Ability.DRAW) and offer_policy.knows_draws(get_rules(game.game)),
             plies_since_offer=None if self._offered_ply is None else plies - self._offered_ply,
         )

@@ -44,7 +44,7 @@ class RecordChecks:
         self._check_position(found, decision)
         _check_forecast(found, decision)
         if decision.trial_draw is not None:
-            self._check_lot(found, decision)
+            self._check_draw(found, decision)
 
     def _check_position(self, found: RecordedDecision, decision: Decision) -> None:
         is_standing = not found.is_taken_back and found.state is not DecisionState.DROPPED
@@ -74,7 +74,7 @@ class RecordChecks:
                 raise RecordError(f"its game's moves cannot be replayed: {error}") from error
         return self._positions[found.game_id]
 
-    def _check_lot(self, found: RecordedDecision, decision: Decision) -> None:
+    def _check_draw(self, found: RecordedDecision, decision: Decision) -> None:
         draw = decision.trial_draw
         assert draw is not None  # noqa: S101 - by the caller
         selection = found.selection if isinstance(found.selection, dict) else {}

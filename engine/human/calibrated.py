@@ -31,7 +31,7 @@ _LEAST_P = 1e-4
 _VISIBLE = 0.10
 _LAST_NETWORK = 1900
 """The rating of the strongest people that a human-move network for chess, Maia's, was trained on."""
-_LOOKS = (
+_REPLY_FEATURES = (
     "loss",
     "loss_root",
     "is_best",
@@ -55,8 +55,8 @@ _CROSSED = ("loss", "gap_first", "gap_best", "drop_best")
 HUMAN_FEATURES = ("ln_p", *(f"ln_p*{what}" for what in _CONTEXT))
 """The features that need a human-move model; zero without one."""
 FEATURES = (
-    *_LOOKS,
-    *(f"{look}*{what}" for look in _CROSSED for what in _CONTEXT),
+    *_REPLY_FEATURES,
+    *(f"{name}*{what}" for name in _CROSSED for what in _CONTEXT),
     *HUMAN_FEATURES,
 )
 """Names of the columns of `reply_features`."""
@@ -111,7 +111,7 @@ def reply_features(
     loss = final.max() - final
     size = np.abs(theirs[:, -1])
     upper = theirs[:, :-1] if worth.shape[1] > 1 else theirs
-    looks = {
+    features = {
         "loss": loss,
         "loss_root": np.sqrt(loss),
         "is_best": loss < 1e-9,
@@ -131,8 +131,8 @@ def reply_features(
         "trappiness_last": trappiness_of(upper[:, -1] - theirs[:, -1], size),
     }
     context = _context(final.max(), len(loss), plies_left, person)
-    columns = [np.asarray(looks[name], np.float64) for name in _LOOKS]
-    columns += [looks[name] * context[what] for name in _CROSSED for what in _CONTEXT]
+    columns = [np.asarray(features[name], np.float64) for name in _REPLY_FEATURES]
+    columns += [features[name] * context[what] for name in _CROSSED for what in _CONTEXT]
     ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _LEAST_P))
     columns += [ln_p, *(ln_p * context[what] for what in _CONTEXT)]
     return np.stack(columns, axis=1).astype(np.float32)

@@ -21,7 +21,7 @@ from lab.training.calibrated import ReplyRows, losses, softmax
 Floats = NDArray[np.float64]
 
 FOLDS = 5
-_LOOKS = ("gap_first", "gap_median", "gap_best", "gap_last")
+_SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _STEPS, _PENALTY = 12, 1.0
 """Newton steps, which converge within ten; ridge penalty on standardised features."""
 _EQUAL = 1e-9
@@ -61,7 +61,11 @@ def added_by_trappiness(
     found = []
     for name, p in probabilities.items():
         known = np.stack(
-            [np.log(np.maximum(p, _LEAST_P)), people.loss, *(_column(people, look) for look in _LOOKS)],
+            [
+                np.log(np.maximum(p, _LEAST_P)),
+                people.loss,
+                *(_column(people, look) for look in _SHALLOW_FEATURES),
+            ],
             axis=1,
         )
         before = held_out(known, people.rows, folds)

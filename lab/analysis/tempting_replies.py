@@ -2,7 +2,7 @@
 
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
-(R, `engine.bait_rule.shallow_probabilities`).  The stored predictions stand in for the human-move network.
+(R, `engine.bait_rule.rank_probabilities`).  The stored predictions stand in for the human-move network.
  Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
 the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
@@ -42,7 +42,7 @@ from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
 from storage.research.analysed_games import StoredPosition
 
-LOOKS_NAME = "R"
+RANK_MODEL_NAME = "R"
 """The forecast from the scores alone."""
 
 
@@ -156,7 +156,7 @@ def forecasters(
         found[-1].append(forecast(candidate, scale))
         on_count(1)
     named: dict[str, Forecaster] = {}
-    for name, made in zip([*(name for name, _ in ways), LOOKS_NAME], found, strict=True):
+    for name, made in zip([*(name for name, _ in ways), RANK_MODEL_NAME], found, strict=True):
         each = Forecaster(name, tuple(made))
         if each.is_tilted:
             each = replace(each, name=f"{name}, tilted")

@@ -77,7 +77,7 @@ def judgements(people: Population, params: TrapParams) -> list[Judgement]:
 
 def falls(judged: Sequence[Judgement]) -> NDArray[np.bool_]:
     """Whether each reply falls into a trap."""
-    return np.array([each.is_fall(reply) for each in judged for reply in each.replies], np.bool_)
+    return np.array([each.is_paper_trap(reply) for each in judged for reply in each.replies], np.bool_)
 
 
 def figure9(
@@ -105,7 +105,7 @@ def figure9(
         return person_share(np.array(hits, np.bool_)[among], persons[among])
 
     is_optimal = [outcome.kind is OutcomeKind.OPTIMAL for outcome in outcomes]
-    fell = [outcome.kind is OutcomeKind.FELL for outcome in outcomes]
+    fell = [outcome.kind is OutcomeKind.FELL_FOR_PAPER_TRAP for outcome in outcomes]
     elsewhere = [outcome.kind is OutcomeKind.ERRED_ELSEWHERE for outcome in outcomes]
     could_fall = falls(judged)
     return Figure9(

@@ -16,7 +16,7 @@ from bot.match.openings import Opening, read_openings
 from bot.match.participants import OurPlayer
 from bot.match.play import play_game
 from bot.match.player_specs import HumanSpec, OurSpec, parse_spec
-from engine.bait_rule import forecast, shallow_probabilities
+from engine.bait_rule import forecast, rank_probabilities
 from engine.decision import Candidate
 from engine.game import if_it_goes_on
 from engine.params import TrapParams
@@ -179,7 +179,7 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
 def _qualities(candidate: Candidate, params: TrapParams, arm: str, scale_centi: float) -> Iterator[float]:
     known = [reply for reply in candidate.replies if reply.scores_centi]
     probabilities = (
-        shallow_probabilities([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
+        rank_probabilities([reply.scores_centi for reply in known], scale_centi) if arm == COST else ()
     )
     tempting = (
         {each.reply for each in forecast(candidate, scale_centi).tempting} if arm == TEMPTATION else set()
@@ -240,10 +240,10 @@ def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[An
 
 
 def _less(
-    games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, looks: int
+    games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, comparisons: int
 ) -> MeanEstimate:
     """One arm's points (0) or discs (1) a game less another's, pair by pair."""
-    return mean_of((games[one] - games[other])[..., what].mean(axis=1), looks)
+    return mean_of((games[one] - games[other])[..., what].mean(axis=1), comparisons)
 
 
 def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:

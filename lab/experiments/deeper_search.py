@@ -134,7 +134,7 @@ def _deeper_wins(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
 def _costs_fall(costs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[PaperClaim]:
     for game, found in costs.items():
         steps = [
-            mean_of(found[:, at] - found[:, at + 1], looks=found.shape[1] - 1)
+            mean_of(found[:, at] - found[:, at + 1], comparisons=found.shape[1] - 1)
             for at in range(found.shape[1] - 1)
         ]
         lowest = min(steps, key=lambda step: step.value)

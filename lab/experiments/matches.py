@@ -172,10 +172,10 @@ def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict
     return found if len(found) == len(names) else {}
 
 
-def paired(a: Games, b: Games, looks: int = 1) -> MeanEstimate:
-    """The mean difference of margins on the openings that both have played; `looks` as in `mean_of`."""
+def paired(a: Games, b: Games, comparisons: int = 1) -> MeanEstimate:
+    """The mean difference of margins on the openings that both have played; `comparisons` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
-    return mean_of(a.margins[of_a] - b.margins[of_b], looks)
+    return mean_of(a.margins[of_a] - b.margins[of_b], comparisons)
 
 
 def better_and_worse(a: Games, b: Games) -> tuple[int, int]:

@@ -115,7 +115,7 @@ class Pathology(Experiment):
         """See `Experiment.report`."""
         wins: dict[str, list[int]] = {}
         right: dict[str, list[float]] = {}
-        by_lot: dict[str, list[float]] = {}
+        random_shares: dict[str, list[float]] = {}
         for job in self.jobs(size):
             found = results.get(job.name, {})
             for key, digits in found.get("wins", {}).items():
@@ -124,13 +124,13 @@ class Pathology(Experiment):
                 right.setdefault(key, []).extend(shares)
             shape = f"{job.arguments['b']} {job.arguments['d']}"
             for key, shares in found.get("random", {}).items():
-                by_lot.setdefault(f"{shape} {key}", []).extend(shares)
+                random_shares.setdefault(f"{shape} {key}", []).extend(shares)
         figures = [figure for figure in FIGURES if f"{figure.number} N {figure.look_ahead[0]}" in wins]
         claims = [claim for figure in figures for claim in _claims(figure, wins)]
         claims += [claim for figure in figures for claim in _first_move(figure, right)]
-        claims += [claim for figure in figures for claim in _less_random(figure, right, by_lot)]
+        claims += [claim for figure in figures for claim in _less_random(figure, right, random_shares)]
         claims += _level_10(wins)
-        tables = [_table(figure, wins, right, by_lot) for figure in figures]
+        tables = [_table(figure, wins, right, random_shares) for figure in figures]
         return Report(
             tuple(claims), (*tables, _probabilities()), tuple(_chart(each, wins) for each in figures)
         )
@@ -150,7 +150,7 @@ def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) ->
     Their intervals hold for all steps of a line together (Bonferroni): the question is whether any falls.
     """
     series = [np.array(wins[f"{figure.number} {evaluation} {k}"], float) for k in figure.look_ahead]
-    return [mean_of(later - earlier, looks=len(series) - 1) for earlier, later in pairwise(series)]
+    return [mean_of(later - earlier, comparisons=len(series) - 1) for earlier, later in pairwise(series)]
 
 
 def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[PaperClaim]:
@@ -216,11 +216,11 @@ def _random_key(figure: Figure, evaluation: str) -> str:
 
 
 def _less_random(
-    figure: Figure, right: Mapping[str, Sequence[float]], by_lot: Mapping[str, Sequence[float]]
+    figure: Figure, right: Mapping[str, Sequence[float]], random_shares: Mapping[str, Sequence[float]]
 ) -> Iterator[PaperClaim]:
     """Whether the deepest look-ahead's first moves are better than random moves, on the same boards."""
     chosen = np.array(right.get(f"{figure.number} {NUMBER} {figure.look_ahead[-1]}", ()))
-    random = np.array(by_lot.get(_random_key(figure, NUMBER), ()))
+    random = np.array(random_shares.get(_random_key(figure, NUMBER), ()))
     if len(chosen) == len(random) > 0:
         gain = mean_of(chosen - random)
         yield PaperClaim(
@@ -250,7 +250,7 @@ def _table(
     figure: Figure,
     wins: Mapping[str, Sequence[int]],
     right: Mapping[str, Sequence[float]],
-    by_lot: Mapping[str, Sequence[float]],
+    random_shares: Mapping[str, Sequence[float]],
 ) -> Table:
     rows = []
     for look_ahead in figure.look_ahead:
@@ -271,7 +271,9 @@ def _table(
         evaluation: len(right.get(f"{figure.number} {evaluation} {figure.look_ahead[0]}", ()))
         for evaluation in EVALUATIONS
     }
-    random = [percent(mean_of(np.array(by_lot.get(_random_key(figure, each), ())))) for each in EVALUATIONS]
+    random = [
+        percent(mean_of(np.array(random_shares.get(_random_key(figure, each), ())))) for each in EVALUATIONS
+    ]
     rows.append(("a random move", "", "", "", *random))
     return Table(
         figure.title,

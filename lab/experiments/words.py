@@ -37,16 +37,16 @@ def without_interval(value: float, n: int) -> MeanEstimate:
     return MeanEstimate(value, float("-inf"), float("inf"), n, has_interval=False)
 
 
-def mean_of(values: NDArray[np.float64], looks: int = 1) -> MeanEstimate:
+def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
     """The mean of independent values with its 95 % interval, by Student's t.
 
     Args:
-        looks: Number of intervals that shall all hold together (Bonferroni).
+        comparisons: Number of intervals that shall all hold together (Bonferroni).
     """
     n = len(values)
     if n < 2:
         return without_interval(float(values.sum()), n)
-    half = t_quantile(1 - ALPHA / looks / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
+    half = t_quantile(1 - ALPHA / comparisons / 2, n - 1) * float(values.std(ddof=1)) / sqrt(n)
     value = float(values.mean())
     return MeanEstimate(value, value - half, value + half, n)
 

@@ -41,7 +41,10 @@ TABLE = (
         "engine/judgement.py",
         ("tests/engine/test_judgement.py",),
         fixed=(
-            ("kind is OutcomeKind.FELL and judgement.trap == judged", "judgement.trap == judged"),
+            (
+                "kind is OutcomeKind.FELL_FOR_PAPER_TRAP and judgement.trap == judged",
+                "judgement.trap == judged",
+            ),
             ("judged.quality >= self.threshold", "judged.quality > self.threshold"),
         ),
     ),
@@ -50,7 +53,7 @@ TABLE = (
         ("tests/engine/test_bait_rule.py",),
         sample=24,
         fixed=(
-            ("looks(reply, at) >= looks(other, at)", "looks(reply, at) > looks(other, at)"),
+            ("score_at(reply, at) >= score_at(other, at)", "score_at(reply, at) > score_at(other, at)"),
             ("cost >= ERROR and p >= LIKELY and", "cost >= ERROR and"),
         ),
     ),
@@ -120,8 +123,8 @@ TABLE = (
         sample=12,
         fixed=(
             (
-                "spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))",
-                "spread = float((off**2).sum())",
+                "spread = np.maximum(np.bincount(groups, off**2, size), by_person)",
+                "spread = np.bincount(groups, off**2, size)",
             ),
             ("np.maximum(self.spread, self.person_spread)", "self.spread"),
         ),

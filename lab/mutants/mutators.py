@@ -69,14 +69,14 @@ def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[M
             mutant = Mutant(mutant.path, f"{_shown(source, change)} ({number})", mutant.source)
         names.add(mutant.name)
         kinds[change.kind].append(mutant)
-    drawn = (sorted(each, key=_lot) for _, each in sorted(kinds.items()))
+    drawn = (sorted(each, key=_hash_order) for _, each in sorted(kinds.items()))
     mixed = (mutant for row in zip_longest(*drawn) for mutant in row if mutant is not None)
     valid = (mutant for mutant in mixed if guarded.is_native or _compiles(mutant.source))
     count = guarded.sample if sample is None else sample
     return fixed + list(valid if count < 0 else islice(valid, count))
 
 
-def _lot(mutant: Mutant) -> str:
+def _hash_order(mutant: Mutant) -> str:
     return hashlib.sha256(mutant.name.encode()).hexdigest()
 
 

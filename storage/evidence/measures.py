@@ -199,7 +199,7 @@ def _columns(replies: NDArray[np.void]) -> Floats:
 
 _OPTIMAL, _FELL, _ERRED_ELSEWHERE = (
     OUTCOMES.index(kind.value)
-    for kind in (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE)
+    for kind in (OutcomeKind.OPTIMAL, OutcomeKind.FELL_FOR_PAPER_TRAP, OutcomeKind.ERRED_ELSEWHERE)
 )
 
 

@@ -82,11 +82,11 @@ class ReplyReport:
     our_text: str
     their_text: str
     """The same for the opponent."""
-    looks: tuple[str, ...]
+    score_texts: tuple[str, ...]
     """`scores_centi` for the opponent, as text: how good the reply looks to them, the deeper the truer."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
-    is_fall: bool
+    is_paper_trap: bool
     """It is a trap by the threshold."""
     cost: int
     """Its cost in hundredths of a per cent of expected score."""
@@ -148,13 +148,13 @@ class DrawReport:
 
     trap: str
     trap_name: str
-    sound: str
-    sound_name: str
+    control: str
+    control_name: str
     other_name: str
     """The one of the two that was not played."""
     trap_value: int
     """Our expected score after `trap`, in hundredths of a per cent."""
-    sound_value: int
+    control_value: int
     chance: float
     """Of `trap`."""
     seed: str
@@ -403,15 +403,15 @@ def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
     draw = decision.trial_draw
     if draw is None:
         return None
-    trap_name, sound_name = board.name(draw.trap), board.name(draw.control)
+    trap_name, control_name = board.name(draw.trap), board.name(draw.control)
     return DrawReport(
         trap=draw.trap,
         trap_name=trap_name,
-        sound=draw.control,
-        sound_name=sound_name,
-        other_name=sound_name if decision.move == draw.trap else trap_name,
+        control=draw.control,
+        control_name=control_name,
+        other_name=control_name if decision.move == draw.trap else trap_name,
         trap_value=draw.trap_value,
-        sound_value=draw.control_value,
+        control_value=draw.control_value,
         chance=draw.params.chance,
         seed=draw.seed,
     )
@@ -499,9 +499,9 @@ def _reply(
         final_centi=final,
         our_text=board.score(final),
         their_text=board.score(-final),
-        looks=tuple(board.score(-score) for score in scores),
+        score_texts=tuple(board.score(-score) for score in scores),
         quality=0.0 if judged is None else judged.quality,
-        is_fall=judged is not None and judgement is not None and judgement.is_fall(judged),
+        is_paper_trap=judged is not None and judgement is not None and judgement.is_paper_trap(judged),
         cost=0 if judged is None else judged.cost,
         cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
         shallow_text=shallow_text,

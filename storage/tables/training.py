@@ -2,7 +2,7 @@
 
 ::
 
-    training_positions --< training_falls (one for each decision whose reply was no sound one)
+    training_positions --< training_falls (one for each decision whose reply was not good)
                        +-< training_reviews >-- arena_accounts --< training_players
     training_games (those that were looked through)
 """
@@ -40,7 +40,7 @@ class TrainingPosition(Base):
     known."""
 
 
-class TrainingFall(Base):
+class TrainingMistake(Base):
     """A decision of ours whose bait was taken."""
 
     __tablename__ = "training_falls"

@@ -54,10 +54,22 @@ PLAY = frozenset(
             "cost",
             "cost_text",
             "cost_centi",
+            "score_texts",
+            "shown_centi",
             "looks",
             "looks_centi",
         ),
-        *("is_trap", "is_fall", "is_decided", "trap", "outcome", "fell_for_best", "forecast", "probability"),
+        *(
+            "is_trap",
+            "is_paper_trap",
+            "is_fall",
+            "is_decided",
+            "trap",
+            "outcome",
+            "fell_for_best",
+            "forecast",
+            "probability",
+        ),
     ]
 )
 """Keys whose values follow from the play, which differs because the players do."""

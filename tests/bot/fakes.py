@@ -459,7 +459,7 @@ def config(**changes: Any) -> Config:
     """Quick searches in our turn alone, one player, no deadline for the first move: no wait takes time."""
     settings = {
         "engine": EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False),
-        "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
+        "assignment": AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         "manners": MannersConfig(abort_after_s=0),
         "chat": ChatConfig(greeting="Hello {opponent}", farewell="{result}: {fell}/{traps}"),
     }

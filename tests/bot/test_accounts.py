@@ -51,7 +51,7 @@ name = "iago"
 dialect = "arena"
 [accounts.assignment]
 method = "fixed"
-player = "standard"
+strategy = "standard"
 """
 ABROAD = """
 [[accounts]]

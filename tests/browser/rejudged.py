@@ -5,8 +5,8 @@ from enum import Enum
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from engine.games import get_rules
 from storage.evidence.trap_report import DecisionReport
 
@@ -49,7 +49,7 @@ def rejudged(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decision(plain: dict[str, Any]) -> DecisionReport:
-    replies = [{"scores_centi": each.get("looks_centi"), **each} for each in plain["replies"]]
+    replies = [{"scores_centi": each.get("shown_centi"), **each} for each in plain["replies"]]
     found: DecisionReport = _made(DecisionReport, {**plain, "replies": replies})
     return found
 

@@ -30,7 +30,7 @@ async def test_a_person_plays_and_the_operator_reads(
 ) -> None:
     settings: dict[str, Any] = {
         "assignment__method": "fixed",
-        "assignment__player": player,
+        "assignment__strategy": player,
         "engine__max_depth": depth,
     }
     if player == "trappy_uci":

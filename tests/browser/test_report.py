@@ -70,8 +70,8 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             # A game without a trap is nothing unusual, which not even a blind report keeps back.
             show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
             story = finished.text(".summary-story")
-            lot = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
-            assert f"In dieser Partie gab es keine Falle. {lot}" in story
+            draw = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
+            assert f"In dieser Partie gab es keine Falle. {draw}" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
             assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
@@ -92,7 +92,10 @@ def answered(report: Any) -> list[int]:
     return [
         i
         for i, d in enumerate(report["decisions"])
-        if len(d["replies"]) > 2 and d["reply"] and d["outcome"] and all(r["looks"] for r in d["replies"])
+        if len(d["replies"]) > 2
+        and d["reply"]
+        and d["outcome"]
+        and all(r["score_texts"] for r in d["replies"])
     ]
 
 
@@ -105,13 +108,13 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, proba
     best = min(decision["replies"], key=lambda each: each["final_centi"])
     others = [each for each in decision["replies"] if each is not best]
     bait = next(each for each in others if reply is None or each["reply"] == reply)
-    key = "scores_centi" if "scores_centi" in best else "looks_centi"
+    key = "scores_centi" if "scores_centi" in best else "shown_centi"
     depths = len(best[key])
     for each in decision["replies"]:
         each |= {"final_centi": 500, "cost": 2000, "cost_text": "4.00", "probability": 0.01}
-        each |= {key: [500] * depths, "looks": ["-5.00"] * depths, "their_text": "-5.00"}
+        each |= {key: [500] * depths, "score_texts": ["-5.00"] * depths, "their_text": "-5.00"}
     best |= {"final_centi": 100, "cost": 0, "cost_text": "", "probability": 0.5, "their_text": "-1.00"}
-    best |= {key: [100] * depths, "looks": ["-1.00"] * depths}
+    best |= {key: [100] * depths, "score_texts": ["-1.00"] * depths}
     bait |= {
         "final_centi": 900,
         "cost": 4000,
@@ -119,7 +122,7 @@ def tempt(decision: Any, *, reply: str | None = None, taken: bool = False, proba
         "probability": probability,
         "their_text": "-9.00",
     }
-    bait |= {key: [-300] + [800] * (depths - 2) + [900], "looks": ["+3.00"] + ["-8.00"] * (depths - 1)}
+    bait |= {key: [-300] + [800] * (depths - 2) + [900], "score_texts": ["+3.00"] + ["-8.00"] * (depths - 1)}
     found = {
         "reply": bait["reply"],
         "name": bait["name"],
@@ -253,7 +256,7 @@ def test_a_reply_that_looks_worse_at_every_depth_is_a_slip(finished: Page) -> No
     report["decisions"] = [report["decisions"][answered(report)[0]]]
     decision = report["decisions"][0]
     bait = tempt(decision, taken=True)
-    bait |= {"scores_centi": [200, 800, 900], "is_fall": True}
+    bait |= {"scores_centi": [200, 800, 900], "is_paper_trap": True}
     decision["is_trap"] = True
     decision["trap"] = {"reply": bait["reply"], "name": bait["name"], "quality": 4000, "quality_text": "40 %"}
     decision["forecast"] |= {"baits": [], "is_taken": None}
@@ -454,7 +457,7 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     bait = tempt(report["decisions"][second])
     for each in (report["decisions"][first], report["decisions"][second]):
         del each["forecast"]["model"]
-    bait["looks_centi"] = [-300, -200, 900]
+    bait["shown_centi"] = [-300, -200, 900]
     show_report(finished, report)
     assert "There were 2 traps in this game. You fell into 1" in finished.text(".summary-story")
     for i, decision in enumerate(report["decisions"]):

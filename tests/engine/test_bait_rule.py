@@ -10,16 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine.bait_rule import (
-    LOOKS,
+    RANK_MODEL,
     RULE,
     ExpectedReplies,
     ReplyForecast,
     TemptingReply,
     confirmed_by,
     expectations,
-    expected_by_looks,
+    expected_by_rank,
     forecast,
-    shallow_probabilities,
+    rank_probabilities,
 )
 from engine.decision import Candidate, ModelInfo, ReplyProfile
 from engine.errors import IncompleteProfile, RecordError
@@ -127,7 +127,7 @@ def test_a_reply_that_always_looks_worse_than_the_best_never_tempts(rows: list[l
 
 
 @given(tables, st.floats(50, 400))
-def test_looks_probabilities_slowly(rows: list[list[int]], scale_centi: float) -> None:
+def test_rank_probabilities_slowly(rows: list[list[int]], scale_centi: float) -> None:
     """p ~ exp(-6.5 c) / (1 + rank), c a share of the game, rank: replies with a greater v_2 + v_3."""
     theirs = [[10_000 - expected_score(score, scale_centi) for score in row] for row in rows]
     weights = []
@@ -136,28 +136,28 @@ def test_looks_probabilities_slowly(rows: list[list[int]], scale_centi: float) -
         rank = len([other for other in theirs if sum(other[:2]) > sum(row[:2])])
         weights.append(math.exp(-6.5 * cost) / (1 + rank))
     expected = [weight / sum(weights) for weight in weights]
-    found = shallow_probabilities(rows, scale_centi)
+    found = rank_probabilities(rows, scale_centi)
     assert found == pytest.approx(expected)
     assert math.fsum(found) == pytest.approx(1)
-    backwards = shallow_probabilities(rows[::-1], scale_centi)
+    backwards = rank_probabilities(rows[::-1], scale_centi)
     assert backwards[::-1] == pytest.approx(found)
 
 
-def test_looks_probabilities_by_hand() -> None:
+def test_rank_probabilities_by_hand() -> None:
     """Best and first by looks; second by looks, and 24.49 % of the game worse; third by looks, as good."""
-    found = shallow_probabilities([(0, 0, 0), (10, 10, 108), (20, 20, 0)], 100.0)
+    found = rank_probabilities([(0, 0, 0), (10, 10, 108), (20, 20, 0)], 100.0)
     weights = [1, math.exp(-6.5 * 0.2465) / 2, 1 / 3]
     assert expected_score(108, 100.0) == 7465
     assert found == pytest.approx([weight / sum(weights) for weight in weights])
-    assert shallow_probabilities([], 100.0) == ()
-    assert shallow_probabilities([(3,)], 100.0) == (1.0,)
+    assert rank_probabilities([], 100.0) == ()
+    assert rank_probabilities([(3,)], 100.0) == (1.0,)
 
 
 def test_without_a_model_looks_decide() -> None:
     move = candidate(BEST, BAIT, (100, 100, 200))
     made = forecast(move, SCALE_CENTI)
-    assert made.probabilities == pytest.approx(expected_by_looks(move, SCALE_CENTI).probabilities, abs=1e-6)
-    assert (made.model.kind, made.prior, made.base) == (LOOKS, "", ())
+    assert made.probabilities == pytest.approx(expected_by_rank(move, SCALE_CENTI).probabilities, abs=1e-6)
+    assert (made.model.kind, made.prior, made.base) == (RANK_MODEL, "", ())
     assert [each.reply for each in made.tempting] == ["r1"]
 
 
@@ -198,7 +198,7 @@ def test_expectations() -> None:
     made = forecast(move, SCALE_CENTI, ExpectedReplies((0.5, 0.25, 0.15, 0.1), MODEL))
     judgement = judge(move, TrapParams(), SCALE_CENTI)
     assert [each.cost for each in judgement.replies] == [0, 1011, 3808, 744]
-    assert [judgement.is_fall(each) for each in judgement.replies] == [False, True, False, True]
+    assert [judgement.is_paper_trap(each) for each in judgement.replies] == [False, True, False, True]
     found = expectations(confirmed_by(made, 6, (1200,), "native"), judgement)
     assert (found.error_uniform, found.error_expected) == pytest.approx((0.5, 0.4))
     assert (found.cost_uniform, found.cost_expected) == pytest.approx((1390.75, 898.35))

@@ -10,7 +10,7 @@ import pytest
 
 from engine.bait_rule import (
     CONFIRM_PLIES,
-    LOOKS,
+    RANK_MODEL,
     ExpectedReplies,
     ReplyForecast,
     TemptingReply,
@@ -303,7 +303,7 @@ def test_a_move_that_ends_the_game_has_no_replies() -> None:
     models = Models(FakeModel("chess"), None)
     found = forecast_replies(made, (), models, UNKNOWN_PERSON, None, chess, StopFlag())
     assert (made.move, found.replies, found.probabilities, found.tempting) == ("f7g7", (), (), ())
-    assert found.model.kind == LOOKS
+    assert found.model.kind == RANK_MODEL
 
 
 def test_models_of_people_say_what_is_likely() -> None:
@@ -318,7 +318,7 @@ def test_models_of_people_say_what_is_likely() -> None:
     assert [ask.person for ask in human.asked] == [person, person]
     assert [len(ask.positions) for ask in human.asked] == [2, 2]
     alone = forecast_of(made)
-    assert alone.model.kind == LOOKS
+    assert alone.model.kind == RANK_MODEL
 
 
 def first_reply(game: Any, position: Any) -> tuple[float, ...]:
@@ -352,7 +352,7 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         expected["fall"] += sums.fall_uniform
         played = rng.choice(judgement.replies)
         happened["error"] += played.cost >= 1000
-        happened["fall"] += judgement.is_fall(played)
+        happened["fall"] += judgement.is_paper_trap(played)
         moves += 1
     for what, count in happened.items():
         interval = share(count, moves)
@@ -362,7 +362,7 @@ def test_whoever_moves_at_random_does_as_chance_expects() -> None:
         assert count > 5
 
 
-def test_both_moves_of_a_lot_are_forecast() -> None:
+def test_both_moves_of_a_draw_are_forecast() -> None:
     position = OTHELLO.parse_position("4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w")
     player = MoveChooser(strategy_named("randomised"), OTHELLO, TrapParams(), searcher())
     for seed, other in ((0, "d3"), ((1 << 64) - 1, "f7")):

@@ -61,8 +61,8 @@ TRAP = candidate(
     [
         ("b4", OutcomeKind.OPTIMAL, False, 0, 0),
         ("c5", OutcomeKind.OPTIMAL, False, 0, 0),
-        ("f7", OutcomeKind.FELL, True, 1000, 2307),
-        ("f8", OutcomeKind.FELL, False, 500, 1336),
+        ("f7", OutcomeKind.FELL_FOR_PAPER_TRAP, True, 1000, 2307),
+        ("f8", OutcomeKind.FELL_FOR_PAPER_TRAP, False, 500, 1336),
         ("g6", OutcomeKind.ERRED_ELSEWHERE, False, 400, 1096),  # a trap, but too small
         ("g7", OutcomeKind.ERRED_ELSEWHERE, False, 1000, 2307),
         (None, OutcomeKind.UNANSWERED, False, 0, 0),
@@ -95,7 +95,7 @@ def test_a_blunder_that_any_shallow_score_shows_is_no_fall() -> None:
     assert judgement.is_trap
     assert 0 < judgement.of("d8f6").quality < judgement.threshold / 5
     assert classify_reply(made, "d8f6").kind is OutcomeKind.ERRED_ELSEWHERE
-    assert classify_reply(made, "b8c6").kind is OutcomeKind.FELL
+    assert classify_reply(made, "b8c6").kind is OutcomeKind.FELL_FOR_PAPER_TRAP
 
 
 def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
@@ -109,7 +109,10 @@ def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
 
 def test_below_the_threshold_nobody_falls() -> None:
     exactly = judge_decision(decision_with([TRAP], "e6")).of("f8").quality
-    for threshold, kind in ((exactly / 100, OutcomeKind.FELL), (10.2, OutcomeKind.ERRED_ELSEWHERE)):
+    for threshold, kind in (
+        (exactly / 100, OutcomeKind.FELL_FOR_PAPER_TRAP),
+        (10.2, OutcomeKind.ERRED_ELSEWHERE),
+    ):
         made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=threshold))
         assert classify_reply(made, "f8").kind is kind
     made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=50))
@@ -138,16 +141,16 @@ def test_every_reply_has_exactly_one_outcome(rows: list[list[int]], params: Trap
     kinds = [outcome.kind for outcome in outcomes]
     assert OutcomeKind.OPTIMAL in kinds
     assert OutcomeKind.UNANSWERED not in kinds
-    assert (OutcomeKind.FELL in kinds) is judgement.is_trap
+    assert (OutcomeKind.FELL_FOR_PAPER_TRAP in kinds) is judgement.is_trap
     for outcome, verdict in zip(outcomes, judgement.replies, strict=True):
         assert (outcome.quality, outcome.cost) == (verdict.quality, verdict.cost)
         assert 0 <= verdict.quality <= verdict.cost <= WHOLE
         assert outcome.cost_centi >= 0
         if outcome.kind is not OutcomeKind.OPTIMAL:
-            is_fall = verdict.quality >= 100 * params.threshold_percent
-            assert (outcome.kind is OutcomeKind.FELL) is is_fall
+            is_paper_trap = verdict.quality >= 100 * params.threshold_percent
+            assert (outcome.kind is OutcomeKind.FELL_FOR_PAPER_TRAP) is is_paper_trap
         if outcome.fell_for_best:
-            assert outcome.kind is OutcomeKind.FELL
+            assert outcome.kind is OutcomeKind.FELL_FOR_PAPER_TRAP
             assert verdict.quality == max(each.quality for each in judgement.replies)
     assert any(outcome.fell_for_best for outcome in outcomes) is judgement.is_trap
 
@@ -199,7 +202,7 @@ def test_the_threshold_itself_counts() -> None:
     judgement = Judgement(
         (ReplyVerdict("a", 1000, 500.0, False), ReplyVerdict("b", 1000, 499.9, False)), 500.0, False
     )
-    assert [judgement.is_fall(each) for each in judgement.replies] == [True, False]
+    assert [judgement.is_paper_trap(each) for each in judgement.replies] == [True, False]
     assert judgement.is_trap
 
 

@@ -1,4 +1,4 @@
-"""Decisions by lot: who takes part, the draw itself, and that a record proves all of it."""
+"""Randomised decisions: who takes part, the draw itself, and that a record proves all of it."""
 
 import json
 import random

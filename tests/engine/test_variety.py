@@ -1,4 +1,4 @@
-"""Moves drawn by lot: which take part, how often each is drawn, and that the record tells it all."""
+"""Moves drawn at random: which take part, how often each is drawn, and that the record tells it all."""
 
 import json
 import random

@@ -128,10 +128,10 @@ def test_a_reply_has_scores_or_a_bound_and_occurs_once() -> None:
 
 
 def test_a_choice_needs_an_exact_score() -> None:
-    lot = VarietyDraw(10, (), 0)
+    draw = VarietyDraw(10, (), 0)
     for more in (
         {},
-        {"search_mode": SearchMode.VARIETY_DRAW, "variety_draw": lot},
+        {"search_mode": SearchMode.VARIETY_DRAW, "variety_draw": draw},
         {"player": "opponent_model"},
     ):
         refuses(standard(bound("a", 1), bound("b", 2), **more), "no candidate has an exact raw value")

@@ -207,7 +207,7 @@ class MoveCodec:
 
 
 class Chance:
-    """Faults by lot: every kind in turn, each in its own random order, so that none is left out."""
+    """Faults at random: every kind in turn, each in its own random order, so that none is left out."""
 
     def __init__(self, rng: random.Random, *, of_requests: float, of_lines: float) -> None:
         """

@@ -1,4 +1,4 @@
-"""The soak of `bench.soak`, small: the real program, faults of many kinds by lot, and ``kill -9``."""
+"""The soak of `bench.soak`, small: the real program, faults of many kinds at random, and ``kill -9``."""
 
 from pathlib import Path
 

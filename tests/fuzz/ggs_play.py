@@ -184,7 +184,7 @@ async def _bot(server: GgsServer, database: Database, rng: random.Random) -> Non
     pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         challenges=ChallengesConfig(
             max_games=MOST_GAMES, max_games_per_opponent=MOST_GAMES, max_games_per_bot_per_day=1000
         ),

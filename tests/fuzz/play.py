@@ -141,7 +141,7 @@ async def _bot(server: LichessServer, database: Database, rng: random.Random) ->
     pool: Any = QuickPool(random.Random(rng.random()))
     config = Config(
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         challenges=ChallengesConfig(variants=("connect4",)),
     )
     retries = random.Random(rng.random())

@@ -95,8 +95,8 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     )
 
 
-FELL = Outcome(OutcomeKind.FELL, "d6", True, 744.0, 300, 922, RULE)
-FELL_ELSE = Outcome(OutcomeKind.FELL, "f4", False, 600.0, 250, 770, RULE)
+FELL = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "d6", True, 744.0, 300, 922, RULE)
+FELL_ELSE = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "f4", False, 600.0, 250, 770, RULE)
 OPTIMAL = Outcome(OutcomeKind.OPTIMAL, "f6", False, 0.0, 0, 0, RULE)
 ERRED = Outcome(OutcomeKind.ERRED_ELSEWHERE, "f4", False, 205.0, 100, 313, RULE)
 UNANSWERED = Outcome(OutcomeKind.UNANSWERED, None, False, 0.0, 0, 0, RULE)

@@ -512,6 +512,23 @@ async def test_games_of_the_twelfth_schema_are_settled_unless_they_are_open(url:
     assert [game.site_game_id for game in unsettled] == ["open"]
 
 
+async def test_ends_without_a_reason_get_the_present_word(url: str) -> None:
+    database = await Database.open(url)
+    async with database.write() as session:
+        game = await opened(session)
+        await finish_game(session, game.id, result=None, end_reason="untold", aborted=False)
+    await database.close()
+    engine = create_engine(parse_url(url))
+    async with engine.begin() as connection:
+        await connection.run_sync(lambda sync: command.downgrade(migrate._config(sync), "0028-1"))
+    await engine.dispose()
+    database = await Database.open(url)  # upgrades
+    async with database.read() as session:
+        (found,) = await list_games(session)
+    await database.close()
+    assert found.end_reason == "unknown"
+
+
 def test_the_schema_is_one_line_of_numbered_steps() -> None:
     scripts = [script.revision for script in ScriptDirectory(str(SCRIPTS[0].parents[1])).walk_revisions()]
     assert scripts[::-1] == migrate._revisions()

@@ -253,7 +253,7 @@ def _check_decision(
     elif finals[reply] == raw:
         kind = OutcomeKind.OPTIMAL
     elif qualities[reply] >= threshold:
-        kind = OutcomeKind.FELL
+        kind = OutcomeKind.FELL_FOR_PAPER_TRAP
     else:
         kind = OutcomeKind.ERRED_ELSEWHERE
     assert stored.outcome.kind is kind, (game.site_game_id, stored.ply, stored.outcome, kind)

@@ -12,7 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
-from bot.views.bait_text import how_it_looks
+from bot.text.bait_text import bait_comparison
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
@@ -21,7 +21,7 @@ from engine.judgement import classify_reply, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
-from storage.arena.puzzles.positions import TOLERANCE, FallSource
+from storage.arena.puzzles.positions import TOLERANCE, PuzzleSource
 from storage.damage import VALUE_ERRORS, reason_of
 from storage.evidence.trap_report import DecisionReport, decision_report
 from storage.records import StoredDecision, StoredGame
@@ -36,7 +36,7 @@ _TABLE_MB = 8
 class Problem:
     """A position with its solution."""
 
-    source: FallSource
+    source: PuzzleSource
     rules: Game[Any]
     after: Any
     """The position of the puzzle."""
@@ -49,7 +49,7 @@ class Problem:
     made: StoredDecision
     forecast: ReplyForecast
 
-    def is_sound(self, reply: str) -> bool:
+    def is_good(self, reply: str) -> bool:
         """Whether a reply solves the puzzle: the best one, or one nearly as good."""
         return self.costs[reply] <= TOLERANCE
 
@@ -77,16 +77,16 @@ class Problem:
         """
         outcome = classify_reply(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
-        sound = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
+        good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
         return {
             # The moves that we could have played are nobody's business here, and most of the text.
             "decision": {**blind_decision(report), "reply": reply, "candidates": []},
-            "sound": [{**self._named(text), "cost": cost} for cost, text in sound],
+            "good": [{**self._named(text), "cost": cost} for cost, text in good],
             "bait": {
                 **self._named(self.bait.reply),
                 "probability": self.bait.p_reply,
                 "cost": self.bait.cost,
-                "looks": _looks(report, self.bait.reply, sound[0][1]),
+                "comparison": _comparison(report, self.bait.reply, good[0][1]),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -115,18 +115,18 @@ class Problem:
         return list(self.rules.board_rows(position))
 
 
-def _looks(report: DecisionReport, bait: str, best: str) -> Json | None:
+def _comparison(report: DecisionReport, bait: str, best: str) -> Json | None:
     """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
     shown = next((each for each in bests if each.reply == best), bests[0])
-    found = how_it_looks(replies[bait], shown, bests, shown_depths(report))
+    found = bait_comparison(replies[bait], shown, bests, shown_depths(report))
     return None if found is None else found.to_json()
 
 
 def make_problem(
-    source: FallSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+    source: PuzzleSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
 ) -> Problem:
     """The problem of a decision.
 

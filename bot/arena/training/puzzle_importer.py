@@ -84,12 +84,12 @@ class PuzzleImporter:
             return 0
         async with self._database.read() as session:
             decisions = await positions.list_baits(session, games)
-            falls = await positions.list_new_falls(session, self._site, decisions)
+            mistakes = await positions.list_new_mistakes(session, self._site, decisions)
         made = 0
-        for start in range(0, len(falls), SMALL_BATCH):
+        for start in range(0, len(mistakes), SMALL_BATCH):
             async with self._database.write() as session:
                 made += await positions.import_positions(
-                    session, falls[start : start + SMALL_BATCH], start_rating
+                    session, mistakes[start : start + SMALL_BATCH], start_rating
                 )
         async with self._database.write() as session:
             await positions.mark_imported(session, games)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from bot.arena import glicko
 from bot.arena.glicko import Rating
-from storage.arena.puzzles.positions import NewFall, TrainingRating
+from storage.arena.puzzles.positions import NewMistake, TrainingRating
 
 _NEW = Rating()
 NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
@@ -17,13 +17,13 @@ _LEAST_START, _MOST_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
 
-def start_rating(fall: NewFall) -> TrainingRating:
+def start_rating(mistake: NewMistake) -> TrainingRating:
     """Initial difficulty of a position, before any answer.
 
     A player with the rating of its first victim is expected to take the bait with the forecast's probability.
     """
-    person = NEWCOMER.rating if fall.opponent_rating is None else float(fall.opponent_rating)
-    p = min(max(fall.probability, _LEAST_PROBABILITY), _MOST_PROBABILITY)
+    person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
+    p = min(max(mistake.probability, _LEAST_PROBABILITY), _MOST_PROBABILITY)
     rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
     return TrainingRating(min(max(rating, _LEAST_START), _MOST_START), START_DEVIATION, _NEW.volatility)
 

@@ -18,7 +18,7 @@ def after_answer(
 
     Args:
         review: The previous state.
-        is_right: Whether the reply is sound.
+        is_right: Whether the reply is good.
         now: The time.
         is_free: The answer could not be rated: it is not the first one, and reveals as much as a hint.
     """

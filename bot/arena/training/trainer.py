@@ -26,7 +26,7 @@ from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.wire import Json
 from engine.errors import RecordError
 from storage.arena.puzzles import positions, solvers
-from storage.arena.puzzles.positions import FallSource
+from storage.arena.puzzles.positions import PuzzleSource
 from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.ledger.decisions import get_decision
@@ -145,7 +145,7 @@ class ReplyTrainer:
         due = await solvers.due_position(session, account_id, game, self._now(), left_out)
         if due is not None:
             return due
-        own = await positions.own_fall(session, account_id, game, self._site, left_out)
+        own = await positions.own_mistake(session, account_id, game, self._site, left_out)
         if own is not None or not self._is_public:
             return own
         near = await positions.list_near(session, game, solver.strength.rating, _NEAR, account_id, left_out)
@@ -159,7 +159,7 @@ class ReplyTrainer:
             solver = await self._locked(session, account_id, game)
             await solvers.save_solver(session, account_id, game, replace(solver, position_id=position_id))
             review = await solvers.get_review(session, account_id, position_id)
-            is_own = await self._fell_there(session, position_id, account_id)
+            is_own = await self._erred_there(session, position_id, account_id)
         why = "again" if review is not None else "own" if is_own else "new"
         return self._question(problem, str(position_id), why=why, you=await self._you(account_id, game))
 
@@ -186,7 +186,7 @@ class ReplyTrainer:
         async with self._database.read() as session:
             listed = await positions.list_of_game(session, key)
             sources = [await self._source(session, each, account_id) for each in listed]
-            is_own = bool(listed) and await self._fell_there(session, listed[0], account_id)
+            is_own = bool(listed) and await self._erred_there(session, listed[0], account_id)
         visible = [each for each in sources if each is not None]
         done = _numbers(seen)
         for number, source in enumerate(visible, start=1):
@@ -248,7 +248,7 @@ class ReplyTrainer:
         asked, problem = await self._asked(account_id, name)
         if reply is not None and reply not in problem.costs:
             raise ArenaRefusal(f"{reply!r:.40} is not a legal reply here; legal: {', '.join(problem.costs)}")
-        is_right = reply is not None and problem.is_sound(reply)
+        is_right = reply is not None and problem.is_good(reply)
         is_done = is_right or reply is None
         # Before anything is rated: the server may be too busy for it.
         solution = await self._solution(problem, reply if is_right else None) if is_done else {}
@@ -300,7 +300,7 @@ class ReplyTrainer:
             return UNRATED_FREE
         if review.answers:
             return UNRATED_AGAIN
-        if await self._fell_there(session, asked.position_id, account_id):
+        if await self._erred_there(session, asked.position_id, account_id):
             return UNRATED_OWN
         return UNRATED_HINT if review.has_hint and is_right else None
 
@@ -373,19 +373,19 @@ class ReplyTrainer:
     def _signature(self, position_id: int) -> str:
         return hmac.new(self._secret, str(position_id).encode(), "sha256").hexdigest()[:32]
 
-    async def _fell_there(self, session: AsyncSession, position_id: int, account_id: str | None) -> bool:
+    async def _erred_there(self, session: AsyncSession, position_id: int, account_id: str | None) -> bool:
         if account_id is None:
             return False
-        return await positions.fell_there(session, position_id, account_id, self._site)
+        return await positions.erred_there(session, position_id, account_id, self._site)
 
     async def _source(
         self, session: AsyncSession, position_id: int, account_id: str | None
-    ) -> FallSource | None:
+    ) -> PuzzleSource | None:
         return await positions.find_source(
             session, position_id, account_id, self._site, has_others=self._is_public
         )
 
-    async def _problem(self, source: FallSource) -> Problem:
+    async def _problem(self, source: PuzzleSource) -> Problem:
         """The problem of a decision.
 
         Raises:
@@ -393,7 +393,7 @@ class ReplyTrainer:
         """
         return await self._problems.get(source.decision_id, partial(self._made, source))
 
-    async def _made(self, source: FallSource) -> Problem:
+    async def _made(self, source: PuzzleSource) -> Problem:
         async with self._database.read() as session:
             stored = await load_game_by_id(session, source.game_id)
             made = await get_decision(session, source.game_id, source.ply)

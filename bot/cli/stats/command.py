@@ -11,10 +11,10 @@ from bot.cli.common import (
     FormatOption,
     UsageError,
     ask_database,
-    console,
     damage_told,
     note,
     print_json,
+    print_parts,
     write,
 )
 from bot.cli.filters import Suspects, selects_moves
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
     from storage.database import Database
+    from storage.evidence.statistics.draws import DrawRate
     from storage.evidence.statistics.group_rows import GroupRows
     from storage.evidence.statistics.groups import By
-    from storage.evidence.statistics.lots import LotTraffic
     from storage.evidence.statistics.pace import Pace
     from storage.filters import Filters
 
@@ -51,7 +51,7 @@ def stats(
         bool,
         typer.Option(
             "--plan",
-            help="How many games or decisions an effect needs, instead; by the lots in the selected games.",
+            help="How many games or decisions an effect needs, instead; by the draws in the selected games.",
         ),
     ] = False,
     calibration: Annotated[
@@ -167,7 +167,7 @@ def _note_outdated(outdated: int) -> None:
         )
 
 
-_BY_THE_DRAW = "selects by what the lot decided, so what is left could not be compared"
+_BY_THE_DRAW = "selects by what was drawn, so what is left could not be compared"
 _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
@@ -230,30 +230,32 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     from bot.cli.stats.plan import plan_view
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
-    from storage.evidence.statistics.lots import lot_traffic
+    from storage.evidence.statistics.draws import read_draw_rate
     from storage.evidence.statistics.pace import recent_pace
 
-    async def read(database: "Database") -> "tuple[LotTraffic, Pace]":
+    async def read(database: "Database") -> "tuple[DrawRate, Pace]":
         async with database.read() as session:
-            return await lot_traffic(session, filters), await recent_pace(session, datetime.now(UTC), filters)
+            return await read_draw_rate(session, filters), await recent_pace(
+                session, datetime.now(UTC), filters
+            )
 
-    traffic, pace, decisions = None, None, plan_decisions()
+    rate, pace, decisions = None, None, plan_decisions()
     try:
-        traffic, pace = ask_database(context, read)
-        if traffic.games >= LEAST_GAMES:
-            rate = traffic.lots / traffic.games
-            decisions = plan_decisions(decisions_per_game=rate, measured_in=traffic.games)
+        rate, pace = ask_database(context, read)
+        if rate.games >= LEAST_GAMES:
+            decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
-        note(f"{error}; so the plan assumes how often a lot decides")
+        note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, plan_view(rows, traffic, pace), flat, nested=flat)
+    write(output, plan_view(rows, rate, pace), flat, nested=flat)
 
 
 def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
-    from bot.cli.stats import tables
+    from bot.views.trial import robustness, trial_parts
+    from bot.views.works import trial_json
     from storage.errors import FilterError
     from storage.evidence.queries.trial_report import TrialReport, trial_report
 
@@ -267,13 +269,7 @@ def _trial(
     assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is CommandFormat.JSON:
-        told: dict[str, Any] = {
-            "trial": report.trial.name,
-            "arms": report.arms,
-            "endpoint": report.trial.endpoint.value,
-            "verdict": report.verdicts[0].finding,
-            "verdicts": [each.to_json() for each in report.verdicts],
-        }
+        told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
@@ -286,8 +282,4 @@ def _trial(
     elif output is CommandFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
-        if games is not None:
-            first, second = report.arms
-            console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
-        if decisions is not None:
-            console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
+        print_parts((*trial_parts(report, {}), *robustness(report)))

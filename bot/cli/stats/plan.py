@@ -9,8 +9,8 @@ from rich.table import Table
 
 from bot.base.rounding import counted
 from bot.cli.rich_tables import NONE
-from storage.evidence.inference.plan import LEAST_GAMES, LOTS_PER_GAME, PlanRow
-from storage.evidence.statistics.lots import DRAWING, LotTraffic
+from storage.evidence.inference.plan import DRAWS_PER_GAME, LEAST_GAMES, PlanRow
+from storage.evidence.statistics.draws import DRAWING, DrawRate
 from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 
 _TITLES = {
@@ -24,7 +24,7 @@ _LEGEND = (
 )
 
 
-def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | None) -> RenderableType:
+def plan_view(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None) -> RenderableType:
     """Sample sizes in three tables: values, games, and days.
 
     Args:
@@ -35,7 +35,7 @@ def plan_view(rows: Sequence[PlanRow], traffic: LotTraffic | None, pace: Pace | 
     parts: list[RenderableType] = []
     for kind, found in groupby(rows, lambda row: row.kind):
         parts += [_table(kind, list(found), pace), ""]
-    return Group(*parts, _LEGEND, f"Days: {_pace(pace)}", f"Decisions: {_lots(traffic)}")
+    return Group(*parts, _LEGEND, f"Days: {_pace(pace)}", f"Decisions: {_draws(rate)}")
 
 
 def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> Table:
@@ -83,16 +83,16 @@ def _pace(pace: Pace | None) -> str:
     return f"by {counted(pace.games, 'finished game')} with people in {days}, {rate}."
 
 
-def _lots(traffic: LotTraffic | None) -> str:
-    if traffic is None or traffic.games < LEAST_GAMES:
-        found = 0 if traffic is None else traffic.games
+def _draws(rate: DrawRate | None) -> str:
+    if rate is None or rate.games < LEAST_GAMES:
+        found = 0 if rate is None else rate.games
         return (
-            f"{LOTS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
+            f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
             f"games of {' or '.join(DRAWING)} with people; there are {found}. "
             "With the default settings that is about right at chess and xiangqi, and too many at Othello "
             "(docs/trials.md)."
         )
-    told = f"{traffic.lots} randomised ones got a reply in {traffic.games} finished games with people"
-    if traffic.lots:
+    told = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
+    if rate.draws:
         return f"{told}."
     return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."

@@ -20,12 +20,12 @@ logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
 """Moves that distinguish a game from the usual start from others between the same opponents."""
-MOST_LOOKS = 8
+MAX_QUERIES = 8
 """Most matches, the latest first, that we look up for one game; they have its players and its type."""
 
 
 @dataclass(slots=True, eq=False)
-class _Look:
+class _ArchiveQuery:
     """A look-up of one match: the games whose last moves and results we need."""
 
     games: list[GgsGame]
@@ -51,12 +51,12 @@ class Archive:
         self._games = games
         self._out = out
         self._searched: list[GgsGame] = []
-        self._looks: dict[str, _Look] = {}
+        self._queries: dict[str, _ArchiveQuery] = {}
         """By the archive's ids."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
         """Whether its match is being looked up."""
-        return any(each is game for look in self._looks.values() for each in look.games)
+        return any(each is game for query in self._queries.values() for each in query.games)
 
     def is_searched(self, game: GgsGame) -> bool:
         return any(each is game for each in self._searched)
@@ -77,7 +77,7 @@ class Archive:
         """
         for game in games:
             self._games.doubt(game)
-        self._look(message.stored_id, _Look(games, message, change))
+        self._query(message.stored_id, _ArchiveQuery(games, message, change))
 
     def search(self, game: GgsGame) -> None:
         """Search the latest matches for a game whose end we have missed."""
@@ -88,11 +88,11 @@ class Archive:
     def forget(self, game: GgsGame) -> None:
         """Drop a game whose state is known."""
         self._searched = [each for each in self._searched if each is not game]
-        for look in self._looks.values():
-            look.games = [each for each in look.games if each is not game]
+        for query in self._queries.values():
+            query.games = [each for each in query.games if each is not game]
 
-    def _look(self, key: str, look: _Look) -> None:
-        self._looks[key] = look
+    def _query(self, key: str, query: _ArchiveQuery) -> None:
+        self._queries[key] = query
         self._out.ask("look", key)
 
     # --- The archive's answers --------------------------------------------------------------------------
@@ -107,15 +107,15 @@ class Archive:
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
-            found = keys.get((names, colourless(game.about.variant)), [])[:MOST_LOOKS]
+            found = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
             if not found or not _is_telling(game):
                 missing.append(game)
                 continue
             for key in found:
-                if key in self._looks:
-                    self._looks[key].games.append(game)
+                if key in self._queries:
+                    self._queries[key].games.append(game)
                 else:
-                    self._look(key, _Look([game]))
+                    self._query(key, _ArchiveQuery([game]))
         for game in missing:
             self._games.vanish(game)
 
@@ -124,8 +124,8 @@ class Archive:
         ends: list[tuple[GgsGame, GameEnd, int | None]] = []
         try:
             records = parse_line(" ".join(lines[1:]))
-            for look in list(self._looks.values()):
-                for game in list(look.games):
+            for query in list(self._queries.values()):
+                for game in list(query.games):
                     found = (record for record in records if self._is_record_of(game, record))
                     record = next(found, None)
                     stated = None if record is None else stated_result(record)
@@ -138,8 +138,8 @@ class Archive:
                     game.times_s = tuple(move.time_s or 0.0 for move in record.moves)
                     ours = stated.discs if game.about.our_side == 0 else -stated.discs
                     game.timed_out = game.timed_out or ("t" if stated.how == "t" else "")
-                    ends.append((game, end_of(game, ours), look.change))
-            self._looks = {key: look for key, look in self._looks.items() if look.games}
+                    ends.append((game, end_of(game, ours), query.change))
+            self._queries = {key: query for key, query in self._queries.items() if query.games}
         except (BadGgf, IllegalMove) as error:
             logger.warning("an impossible record in the archive: %s", error)
         for ended in ends:
@@ -156,11 +156,11 @@ class Archive:
     def end_overdue(self, now_s: float, patience_s: float) -> None:
         """Give up the look-ups still open `patience_s` after the first call that saw them."""
         late = []
-        for key, look in list(self._looks.items()):
-            if look.since_s is None:
-                look.since_s = now_s
-            elif now_s - look.since_s >= patience_s:
-                late.append(self._looks.pop(key))
+        for key, query in list(self._queries.items()):
+            if query.since_s is None:
+                query.since_s = now_s
+            elif now_s - query.since_s >= patience_s:
+                late.append(self._queries.pop(key))
         self._end(late)
 
     def give_up(self, *, is_lost: bool) -> None:
@@ -169,24 +169,24 @@ class Archive:
         Args:
             is_lost: The connection is: games without a known end are searched on the next one.
         """
-        looks, searched = list(self._looks.values()), self._searched
-        self._looks.clear()
+        queries, searched = list(self._queries.values()), self._searched
+        self._queries.clear()
         self._searched = []
-        self._end(looks, is_lost=is_lost)
+        self._end(queries, is_lost=is_lost)
         for game in searched if not is_lost else ():
             self._games.vanish(game)
 
-    def _end(self, given_up: list[_Look], *, is_lost: bool = False) -> None:
-        left = [game for look in self._looks.values() for game in look.games]
-        for look in given_up:
+    def _end(self, given_up: list[_ArchiveQuery], *, is_lost: bool = False) -> None:
+        left = [game for query in self._queries.values() for game in query.games]
+        for query in given_up:
             # A game that is in another look-up, too, is given up with that.
-            look.games = [game for game in look.games if not any(game is each for each in left)]
-            left += look.games
-        for look in given_up:
-            if look.message is not None:
-                self._games.end_match(look.games, look.message, look.change)
+            query.games = [game for game in query.games if not any(game is each for each in left)]
+            left += query.games
+        for query in given_up:
+            if query.message is not None:
+                self._games.end_match(query.games, query.message, query.change)
                 continue
-            for game in look.games if not is_lost else ():
+            for game in query.games if not is_lost else ():
                 self._games.vanish(game)
 
 

@@ -50,7 +50,8 @@ from lab.experiments.words import (
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
 
-PAPER = {OutcomeKind.OPTIMAL: 34, OutcomeKind.FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
+_FELL = OutcomeKind.FELL_FOR_PAPER_TRAP
+PAPER = {OutcomeKind.OPTIMAL: 34, _FELL: 61, OutcomeKind.ERRED_ELSEWHERE: 103}
 PAPER_GAMES, PAPER_SET = 50, 198
 PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
 """Wins, draws and losses against people."""
@@ -220,7 +221,7 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
             ("points", of_games, scores),
             ("replies", of_replies, found.is_answered),
             ("traps", of_replies, found.is_trap),
-            ("falls", of_replies, found.is_kind(OutcomeKind.FELL)),
+            ("falls", of_replies, found.is_kind(_FELL)),
             ("errors", of_replies, found.erred * found.is_answered),
             ("beyond", of_replies, (found.erred - found.random_erred) * found.is_answered),
         ):
@@ -253,7 +254,7 @@ def _ratings() -> PaperClaim:
 
 def _wording() -> PaperClaim:
     erred = PAPER_SET - PAPER[OutcomeKind.OPTIMAL]
-    fell = PAPER[OutcomeKind.FELL]
+    fell = PAPER[_FELL]
     return PaperClaim(
         "Of the cases in which people did not play the move that minimax predicted, they fell in 30 %",
         ClaimVerdict.FAILS,
@@ -292,13 +293,13 @@ def _random_claims(sources: Mapping[str, TrapReplies]) -> Iterator[PaperClaim]:
         yield PaperClaim(
             f"People fall frequently ({name}): more often than somebody who moves at random",
             above_zero(beyond),
-            f"{share_percent(replies.share(replies.is_kind(OutcomeKind.FELL), replies.is_trap))} % of traps, "
+            f"{share_percent(replies.share(replies.is_kind(_FELL), replies.is_trap))} % of traps, "
             f"{in_points(beyond)} points beyond chance",
         )
 
 
 def _beyond_random(replies: TrapReplies) -> MeanEstimate:
-    falls = replies.is_kind(OutcomeKind.FELL)
+    falls = replies.is_kind(_FELL)
     return replies.mean(falls - replies.column(lambda each: each.random_fell), replies.is_trap)
 
 
@@ -310,7 +311,7 @@ def _papers_table(sources: Mapping[str, TrapReplies]) -> Table:
     ]
     for words, kind in (
         ("Humans played optimally", OutcomeKind.OPTIMAL),
-        ("Humans fell for traps", OutcomeKind.FELL),
+        ("Humans fell for traps", _FELL),
         ("Humans made non-optimal move but did not fall into trap", OutcomeKind.ERRED_ELSEWHERE),
     ):
         shares = [share(PAPER[kind], PAPER_SET)]
@@ -354,7 +355,7 @@ def _base_rates(sources: Mapping[str, TrapReplies]) -> Table:
                 name,
                 f"{int(each.is_answered.sum()):,}",
                 share_percent(each.share(each.is_trap, each.is_answered)),
-                share_percent(each.share(each.is_kind(OutcomeKind.FELL), each.is_trap)),
+                share_percent(each.share(each.is_kind(_FELL), each.is_trap)),
                 _percent(each.column(lambda one: one.random_fell), each.is_trap),
                 *(
                     text

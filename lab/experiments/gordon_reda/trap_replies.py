@@ -76,8 +76,8 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
         return None
     outcome, judgement = classify_reply(decision, reply), judge_decision(decision)
     by_band = [_in_band(judgement.replies, band) for band in range(len(STEPS))]
-    traps = [[each for each in some if judgement.is_fall(each)] for some in by_band]
-    others = [[each for each in some if not judgement.is_fall(each)] for some in by_band]
+    traps = [[each for each in some if judgement.is_paper_trap(each)] for some in by_band]
+    others = [[each for each in some if not judgement.is_paper_trap(each)] for some in by_band]
     band = -1 if outcome.reply is None else _band(judgement.of(outcome.reply))
     count = len(judgement.replies)
     return TrapReply(
@@ -87,7 +87,7 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
         fell_for_best=int(outcome.fell_for_best),
         erred=int(outcome.cost >= ERROR),
         random_optimal=round(sum(each.is_best for each in judgement.replies) / count, _DIGITS),
-        random_fell=round(sum(map(judgement.is_fall, judgement.replies)) / count, _DIGITS),
+        random_fell=round(sum(map(judgement.is_paper_trap, judgement.replies)) / count, _DIGITS),
         random_erred=round(sum(each.cost >= ERROR for each in judgement.replies) / count, _DIGITS),
         band=band,
         traps=len(traps[band]) if band >= 0 else 0,
@@ -238,13 +238,13 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     """
     traps, others = found.column(lambda each: each.traps), found.column(lambda each: each.others)
     both = (traps > 0) & (others > 0) & found.is_answered
-    is_fall = found.is_kind(OutcomeKind.FELL)
+    fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     chance = traps / np.maximum(1, traps + others)
     more = found.column(lambda each: each.traps_cost - each.others_cost)
     return EqualCost(
-        found.share(is_fall, both),
+        found.share(fell, both),
         float(chance[both].mean()) if both.any() else 0.0,
-        found.mean(is_fall - chance, both, alpha),
+        found.mean(fell - chance, both, alpha),
         float(more[both].mean()) if both.any() else 0.0,
     )
 
@@ -252,11 +252,11 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
 def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
     """Band by band, how often a reply was played that is a trap, and one that is none."""
     played_band = found.column(lambda each: each.band)
-    is_fall = found.is_kind(OutcomeKind.FELL)
+    fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []
     for band in range(len(STEPS)):
         pair = []
-        for name, of_kind in (("traps_by_band", is_fall), ("others_by_band", ~is_fall)):
+        for name, of_kind in (("traps_by_band", fell), ("others_by_band", ~fell)):
             counts = np.array([getattr(each, name)[band] for each in found.rows], np.int64)
             counts = counts * found.is_answered
             hits = (played_band == band) & of_kind & (counts > 0)

@@ -1,7 +1,7 @@
 """Puzzle positions: imported from finished games, and selected for a person.
 
 A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
-reply of a person was not sound: it cost more than `TOLERANCE`. Positions reached by the same moves count as
+reply of a person was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as
 one; each taken bait is stored with the decision from which the position is shown.
 
 The rows are made when a game is settled, and for older games once (`bot.arena.training.puzzle_importer`),
@@ -23,15 +23,15 @@ from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition, TrainingReview
+from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition, TrainingReview
 
 TOLERANCE = 350
-"""A reply that costs at most this is sound, as in lila's Retrospect; hundredths of a per cent of expected
+"""A reply that costs at most this is good, as in lila's Retrospect; hundredths of a per cent of expected
 score."""
 
 
 @dataclass(frozen=True, slots=True)
-class NewFall:
+class NewMistake:
     """A taken bait that the trainer has not imported yet."""
 
     decision_id: int
@@ -59,7 +59,7 @@ class TrainingRating:
 
 
 @dataclass(frozen=True, slots=True)
-class FallSource:
+class PuzzleSource:
     """Where a position is shown from."""
 
     position_id: int
@@ -116,7 +116,7 @@ async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]
     return list(await session.scalars(statement)) if games else []
 
 
-async def list_new_falls(session: AsyncSession, site: str, decisions: Collection[int]) -> list[NewFall]:
+async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collection[int]) -> list[NewMistake]:
     """Baits taken among some decisions that are not imported yet.
 
     Args:
@@ -142,7 +142,7 @@ async def list_new_falls(session: AsyncSession, site: str, decisions: Collection
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(TrainingFall, TrainingFall.decision_id == DecisionRow.id)
+        .outerjoin(TrainingMistake, TrainingMistake.decision_id == DecisionRow.id)
         .where(
             DecisionRow.id.in_(decisions),
             *named_bait(),
@@ -153,16 +153,16 @@ async def list_new_falls(session: AsyncSession, site: str, decisions: Collection
             GameRow.state == GameStatus.FINISHED,
             GameRow.is_settled.is_(True),
             OpponentRow.is_bot.is_(False),
-            TrainingFall.decision_id.is_(None),
+            TrainingMistake.decision_id.is_(None),
         )
         .order_by(DecisionRow.id)
     )
-    return [_new_fall(row) for row in rows]
+    return [_new_mistake(row) for row in rows]
 
 
-def _new_fall(row: Any) -> NewFall:
+def _new_mistake(row: Any) -> NewMistake:
     before = row.moves.split(" ", row.ply)[: row.ply] if row.ply else []
-    return NewFall(
+    return NewMistake(
         decision_id=row.id,
         game_id=row.game_id,
         opponent_id=row.opponent_id,
@@ -174,7 +174,7 @@ def _new_fall(row: Any) -> NewFall:
 
 
 async def import_positions(
-    session: AsyncSession, falls: Sequence[NewFall], start: Callable[[NewFall], TrainingRating]
+    session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], TrainingRating]
 ) -> int:
     """Store falls, and the positions that are new.
 
@@ -187,29 +187,34 @@ async def import_positions(
         How many taken baits were new.
     """
     made = 0
-    for fall in falls:
-        position_id = await _position_of(session, fall, start)
+    for mistake in mistakes:
+        position_id = await _position_of(session, mistake, start)
         inserted = await insert_new(
             session,
-            TrainingFall,
-            decision_id=fall.decision_id,
-            game_id=fall.game_id,
+            TrainingMistake,
+            decision_id=mistake.decision_id,
+            game_id=mistake.game_id,
             position_id=position_id,
-            opponent_id=fall.opponent_id,
+            opponent_id=mistake.opponent_id,
         )
         made += inserted is not None
     return made
 
 
 async def _position_of(
-    session: AsyncSession, fall: NewFall, start: Callable[[NewFall], TrainingRating]
+    session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], TrainingRating]
 ) -> int:
     """Our key of the position in which a bait was taken; inserted if it is new."""
-    found = select(TrainingPosition.id).where(TrainingPosition.key == fall.key)
+    found = select(TrainingPosition.id).where(TrainingPosition.key == mistake.key)
     position_id = await session.scalar(found)
     if position_id is None:
         position_id = await insert_new(
-            session, TrainingPosition, key=fall.key, game=fall.game, **asdict(start(fall)), bait_line=None
+            session,
+            TrainingPosition,
+            key=mistake.key,
+            game=mistake.game,
+            **asdict(start(mistake)),
+            bait_line=None,
         )
     if position_id is None:  # somebody else has made it since we looked
         position_id = (await session.execute(found)).scalar_one()
@@ -242,7 +247,7 @@ def is_public() -> ColumnElement[bool]:
     return ArenaGame.ended_at.is_not(None)
 
 
-async def own_fall(
+async def own_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
     """The position in which a person last took a bait, of those that they have not tried yet.
@@ -255,16 +260,16 @@ async def own_fall(
         without: Positions that are left out.
     """
     statement = (
-        select(TrainingFall.position_id)
-        .join(OpponentRow, OpponentRow.id == TrainingFall.opponent_id)
-        .join(TrainingPosition, TrainingPosition.id == TrainingFall.position_id)
+        select(TrainingMistake.position_id)
+        .join(OpponentRow, OpponentRow.id == TrainingMistake.opponent_id)
+        .join(TrainingPosition, TrainingPosition.id == TrainingMistake.position_id)
         .where(
             *_is_person(account_id, site),
             TrainingPosition.game == game,
             *left_out(TrainingPosition.id, without),
-            ~_is_reviewed(account_id, TrainingFall.position_id),
+            ~_is_reviewed(account_id, TrainingMistake.position_id),
         )
-        .order_by(TrainingFall.decision_id.desc())
+        .order_by(TrainingMistake.decision_id.desc())
         .limit(1)
     )
     return await session.scalar(statement)
@@ -295,7 +300,7 @@ async def list_near(
             TrainingPosition.game == game,
             column >= rating if is_above else column < rating,
             *left_out(TrainingPosition.id, without),
-            _has_public_fall(),
+            _has_public_mistake(),
         )
         if account_id is not None:
             statement = statement.where(~_is_reviewed(account_id, TrainingPosition.id))
@@ -307,16 +312,16 @@ async def list_near(
 async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
     """The positions of a game, by our key, in which its player fell, in the order of play."""
     statement = (
-        select(TrainingFall.position_id)
-        .where(TrainingFall.game_id == game_id)
-        .order_by(TrainingFall.decision_id)
+        select(TrainingMistake.position_id)
+        .where(TrainingMistake.game_id == game_id)
+        .order_by(TrainingMistake.decision_id)
     )
     return list(dict.fromkeys(await session.scalars(statement)))
 
 
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
-) -> FallSource | None:
+) -> PuzzleSource | None:
     """The game from which a position is shown: the person's first in which they took the bait, or a public
     one.
 
@@ -331,18 +336,18 @@ async def find_source(
         None: there is nothing that this person may see.
     """
     own = select(OpponentRow.id).where(*_is_person(account_id or "", site))
-    is_own = TrainingFall.opponent_id.in_(own)
+    is_own = TrainingMistake.opponent_id.in_(own)
     statement = (
         select(
-            TrainingFall.decision_id,
-            TrainingFall.game_id,
+            TrainingMistake.decision_id,
+            TrainingMistake.game_id,
             GameRow.site_game_id,
             DecisionRow.ply,
         )
-        .join(DecisionRow, DecisionRow.id == TrainingFall.decision_id)
-        .join(GameRow, GameRow.id == TrainingFall.game_id)
-        .where(TrainingFall.position_id == position_id, *standing())
-        .order_by(TrainingFall.decision_id)
+        .join(DecisionRow, DecisionRow.id == TrainingMistake.decision_id)
+        .join(GameRow, GameRow.id == TrainingMistake.game_id)
+        .where(TrainingMistake.position_id == position_id, *standing())
+        .order_by(TrainingMistake.decision_id)
         .limit(1)
     )
     public = exists().where(ArenaGame.id == GameRow.site_game_id, is_public())
@@ -352,17 +357,17 @@ async def find_source(
     for each in wanted:
         row = (await session.execute(each)).first()
         if row is not None:
-            return FallSource(position_id, row.decision_id, row.game_id, row.site_game_id, row.ply)
+            return PuzzleSource(position_id, row.decision_id, row.game_id, row.site_game_id, row.ply)
     return None
 
 
-async def fell_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
+async def erred_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
     """Whether a person took the bait of a position, and so may have read its report."""
     statement = (
         select(literal(1))
-        .select_from(TrainingFall)
-        .join(OpponentRow, OpponentRow.id == TrainingFall.opponent_id)
-        .where(TrainingFall.position_id == position_id, *_is_person(account_id, site))
+        .select_from(TrainingMistake)
+        .join(OpponentRow, OpponentRow.id == TrainingMistake.opponent_id)
+        .where(TrainingMistake.position_id == position_id, *_is_person(account_id, site))
         .limit(1)
     )
     return await session.scalar(statement) is not None
@@ -431,12 +436,12 @@ def _is_reviewed(account_id: str, position_id: Any) -> ColumnElement[bool]:
     return exists().where(TrainingReview.account_id == account_id, TrainingReview.position_id == position_id)
 
 
-def _has_public_fall() -> ColumnElement[bool]:
+def _has_public_mistake() -> ColumnElement[bool]:
     return exists(
         select(literal(1))
-        .select_from(TrainingFall)
-        .join(GameRow, GameRow.id == TrainingFall.game_id)
+        .select_from(TrainingMistake)
+        .join(GameRow, GameRow.id == TrainingMistake.game_id)
         .join(ArenaGame, ArenaGame.id == GameRow.site_game_id)
-        .where(TrainingFall.position_id == TrainingPosition.id, is_public())
+        .where(TrainingMistake.position_id == TrainingPosition.id, is_public())
         .correlate(TrainingPosition)
     )

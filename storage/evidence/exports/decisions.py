@@ -12,6 +12,7 @@ from engine.judgement import RULE
 from storage.evidence.exports.columns import (
     ERROR_COST,
     OF_GAME,
+    STRATEGY,
     ColumnKind,
     Export,
     ExportColumn,
@@ -213,6 +214,7 @@ BAITS = export_of(
             ForecastRow.rule,
         ),
         _expected_loss("expected_loss", "probability times cost: the order of baits"),
+        STRATEGY,
     ],
     selected=of_moves,
 )
@@ -221,7 +223,7 @@ BAITS = export_of(
 def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
     replies = json.loads(row.replies)
     firsts, finals = sorted(each[1] for each in replies), sorted(each[3] for each in replies)
-    for reply, first, glance, final in replies:
+    for reply, first, shallow, final in replies:
         yield (
             row.id,
             row.game_id,
@@ -229,11 +231,12 @@ def _reply_rows(row: Any) -> Iterable[tuple[Value, ...]]:
             reply,
             int(row.reply == reply),
             -first,
-            -glance,
+            -shallow,
             -final,
             final - finals[0],
             1 + firsts.index(first),
             1 + finals.index(final),
+            -shallow,
         )
 
 
@@ -244,11 +247,12 @@ REPLIES = Export(
         ExportColumn("reply", _TEXT, "in the game's notation for programs"),
         ExportColumn("is_played", _WHOLE, "1: it was played"),
         ExportColumn("first_centi", _WHOLE, "score after the shallowest search"),
-        ExportColumn("glance_centi", _WHOLE, "after the deepest but one"),
+        ExportColumn("glance_centi", _WHOLE, "the same as shallow_centi, which replaces it"),
         ExportColumn("final_centi", _WHOLE, "at full depth"),
         ExportColumn("cost_centi", _WHOLE, "below the best reply's score at full depth"),
         ExportColumn("rank_first", _WHOLE, "1: looks best to the shallowest search"),
         ExportColumn("rank_final", _WHOLE, "1: is best"),
+        ExportColumn("shallow_centi", _WHOLE, "after the deepest search but one"),
     ),
     _DECISIONS.add_columns(
         DecisionRow.ply, cast(DecisionRow.replies, Text).label("replies"), OutcomeRow.reply

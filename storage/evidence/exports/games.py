@@ -10,6 +10,7 @@ from engine.bait_rule import RULE as FORECAST
 from engine.judgement import RULE
 from storage.evidence.exports.columns import (
     OF_GAME,
+    STRATEGY,
     ColumnKind,
     ExportColumn,
     Value,
@@ -44,12 +45,15 @@ def _expected(ours: int | None, theirs: int | None) -> Value:
     return float(1 / (1 + 10.0 ** ((theirs - ours) / 400)))
 
 
-def _chance(selection: str, player: str) -> Value:
-    try:
-        found = json.loads(selection)["chances"][player]
-        return None if found is None else float(found)
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return None
+def _probability(name: str, about: str) -> ExportColumn:
+    def read(selection: str, player: str) -> Value:
+        try:
+            found = json.loads(selection)["chances"][player]
+            return None if found is None else float(found)
+        except (ValueError, TypeError, LookupError, RecursionError):
+            return None
+
+    return computed(name, _NUMBER, about, read, cast(GameRow.selection, Text), GameRow.player)
 
 
 def _week(start: datetime) -> str:
@@ -101,14 +105,7 @@ GAMES = export_of(
         whole("our_side", "0: we moved first; 1: the opponent did", GameRow.our_side),
         text("engine_version", "version of our engine", EngineConfigRow.engine_version),
         text("trial", "name of the trial that it belongs to; null: none", TrialRow.name),
-        computed(
-            "chance",
-            _NUMBER,
-            "probability with which our player was drawn at random",
-            _chance,
-            cast(GameRow.selection, Text),
-            GameRow.player,
-        ),
+        _probability("chance", "the same as probability, which replaces it"),
         whole("our_rating", "at the start; null: none", GameRow.our_rating),
         computed(
             "rating_band",
@@ -190,5 +187,7 @@ GAMES = export_of(
         whole("clock_initial_s", "each side's time in seconds; null: none", GameRow.clock_initial_s),
         whole("clock_increment_s", "seconds added for each move; null: none", GameRow.clock_increment_s),
         text("opponent_site_id", "the opponent's key at the site", OpponentRow.site_id),
+        STRATEGY,
+        _probability("probability", "with which our strategy was drawn at random"),
     ],
 )

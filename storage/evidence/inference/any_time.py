@@ -241,7 +241,7 @@ def estimates_of_sums(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looks:
+class InterimAnalyses:
     """The interval after each of n values: arrays of shape (n,), for simulations."""
 
     design: SequenceDesign
@@ -275,9 +275,9 @@ class Looks:
         return bool((outside & self.readable).any())
 
 
-def looks(
+def interim_analyses(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
-) -> Looks:
+) -> InterimAnalyses:
     """The interval after each value, in order.  Arguments and errors as for `estimate`."""
     x, code = _checked(values, persons)
     first = x[0] if len(x) else 0.0
@@ -288,7 +288,7 @@ def looks(
     counts_squared = np.cumsum(2 * count + 1)
     person_squares = np.cumsum((2 * total + x) * x)
     cross = np.cumsum(total + (count + 1) * x)
-    return Looks(
+    return InterimAnalyses(
         design,
         first + mean,
         np.maximum(np.cumsum(x * x) - n * mean**2, 0.0),

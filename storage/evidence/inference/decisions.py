@@ -78,15 +78,15 @@ class TrialDecision:
     """Y: cost of the reply; None: there was no reply."""
     expected_trap: float
     """The people model's expected cost of the reply to the move that sets a trap."""
-    expected_sound: float
+    expected_control: float
     """The people model's expected cost of the reply to the other move."""
     mean_trap: float
     """Mean cost of all replies to the move that sets a trap: what a random mover would lose."""
-    mean_sound: float
+    mean_control: float
     """Mean cost of all replies to the other move."""
     value_trap: float
     """Our expected score after the move that sets a trap, under best play."""
-    value_sound: float
+    value_control: float
     """Our expected score after the other move, under best play."""
     excluded: Exclusion = Exclusion.NONE
 
@@ -98,8 +98,8 @@ class TrialDecision:
         if self.games_before < 0:
             raise ValueError(f"{self.label}: games_before is {self.games_before}, less than 0")
         for name in (
-            *("cost", "expected_trap", "expected_sound", "mean_trap", "mean_sound"),
-            *("value_trap", "value_sound"),
+            *("cost", "expected_trap", "expected_control", "mean_trap", "mean_control"),
+            *("value_trap", "value_control"),
         ):
             value = getattr(self, name)
             if (value is not None or name != "cost") and not 0 <= value <= 1:
@@ -115,7 +115,7 @@ _DECISION = np.dtype(
         *UNIT.descr,
         ("games_before", "<i8"),
         ("cost", "<f8"),
-        *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "sound")),
+        *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
     ]
 )
 """A `TrialDecision` by column; the cost is not a number where there was no reply."""
@@ -186,9 +186,9 @@ def decisions_report(
     rows = selection.counted
     cost, treated, chance = rows["cost"], rows["treated"], rows["chance"]
     persons = codes_of(rows["person"])
-    x = (rows["expected_trap"] + rows["expected_sound"]) / 2
+    x = (rows["expected_trap"] + rows["expected_control"]) / 2
     guess = guessed_cost(cost, x, persons)
-    gap = rows["value_sound"] - rows["value_trap"]
+    gap = rows["value_control"] - rows["value_trap"]
     first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
@@ -204,8 +204,8 @@ def decisions_report(
         guard=randomisation_check(selection, design),
         cost=outcome(cost, guess),
         beyond_difficulty=outcome(
-            cost - np.where(treated, rows["mean_trap"], rows["mean_sound"]),
-            guess - (rows["mean_trap"] + rows["mean_sound"]) / 2,
+            cost - np.where(treated, rows["mean_trap"], rows["mean_control"]),
+            guess - (rows["mean_trap"] + rows["mean_control"]) / 2,
         ),
         earned=outcome(cost - treated * gap, guess - gap / 2),
     )

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
     AnyTimeEstimate,
-    Looks,
+    InterimAnalyses,
     SequenceDesign,
     estimate,
     estimates,
-    looks,
+    interim_analyses,
 )
 from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.persons import (
@@ -202,9 +202,9 @@ def expected_score(rating: Floats, our_rating: Floats) -> Floats:
     return np.where(np.isnan(found), 0.5, found)
 
 
-def games_report_and_looks(
+def games_report_and_interim(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
-) -> tuple[GamesReport, Looks]:
+) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
     Games are in the order of the draw; the last look is what the report says.
@@ -234,7 +234,7 @@ def games_report_and_looks(
         cost=endpoint(cost_psi, cost_rows.games, _is_first(costed), flags, design),
         strata=_strata(score_rows, score_psi, cost_rows, cost_psi, design),
     )
-    return report, looks(score_psi, score_rows.games["person"], design)
+    return report, interim_analyses(score_psi, score_rows.games["person"], design)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, Seque
 from storage.evidence.inference.defaults import ALPHA
 
 POWER = 0.8
-LOTS_PER_GAME = 1.0
+DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume where it was not measured: what chess and xiangqi had in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
 LEAST_GAMES = 30
@@ -168,7 +168,7 @@ def plan_games() -> tuple[PlanRow, ...]:
 
 
 def plan_decisions(
-    decisions_per_game: float = LOTS_PER_GAME, measured_in: int | None = None
+    decisions_per_game: float = DRAWS_PER_GAME, measured_in: int | None = None
 ) -> tuple[PlanRow, ...]:
     """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
 

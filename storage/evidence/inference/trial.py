@@ -56,7 +56,7 @@ class Exclusion(IntEnum):
     """The opponent is a program."""
     OWN_POSITION = 2
     """The game began in a position that the opponent had chosen."""
-    REPEATED_LOT = 3
+    REPEATED_DRAW = 3
     """The draw was already known: the move had been drawn before, and was taken back."""
 
     @property

@@ -45,7 +45,7 @@ class BaitFate(StrEnum):
 
     ALL = "all"
     """Any outcome, including baits that were never answered."""
-    FELL = "fell"
+    TAKEN = "fell"
     """Taken."""
     HELD = "held"
     """Answered by another reply."""
@@ -196,7 +196,7 @@ async def list_repeated(
     columns = (taken, many, latest["decision"][first])
     found = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
     if fate is not BaitFate.ALL:
-        found = [each for each in found if bool(each[0]) is (fate is BaitFate.FELL)]
+        found = [each for each in found if bool(each[0]) is (fate is BaitFate.TAKEN)]
     found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
     shown = found[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
@@ -258,7 +258,7 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
 
 def _have_fate(baits: ReplyArray, fate: BaitFate) -> NDArray[np.bool_]:
     match fate:
-        case BaitFate.FELL:
+        case BaitFate.TAKEN:
             return has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
         case BaitFate.HELD:
             return has(baits, ReplyFlag.ANSWERED, ReplyFlag.TAKEN)

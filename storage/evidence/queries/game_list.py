@@ -43,7 +43,7 @@ class GameOrder(StrEnum):
     """By the opponent's rating; unrated ones last."""
     LONGEST = "longest"
     """By moves."""
-    FALLEN = "fallen"
+    MOST_BAITS_TAKEN = "fallen"
     """By baits taken."""
 
 
@@ -158,11 +158,11 @@ async def list_game_lines(
             statement = statement.order_by(GameRow.opponent_rating.desc().nulls_last(), *latest)
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
-        case GameOrder.FALLEN:
+        case GameOrder.MOST_BAITS_TAKEN:
             keys = await _most_fallen(session, limit, offset, *shown_games(filters), *_result(result))
             place = {key: number for number, key in enumerate(keys)}
             statement = statement.where(GameRow.id.in_(keys))
-    if order is GameOrder.FALLEN:
+    if order is GameOrder.MOST_BAITS_TAKEN:
         rows = sorted((await session.execute(statement)).all(), key=lambda row: place[row.game_id])
     else:
         rows = list(await session.execute(statement.limit(limit).offset(offset)))
@@ -173,7 +173,7 @@ async def list_game_lines(
 async def _most_fallen(
     session: AsyncSession, limit: int, offset: int, *which: ColumnElement[bool]
 ) -> list[int]:
-    """Keys of the games in the order `GameOrder.FALLEN`."""
+    """Keys of the games in the order `GameOrder.MOST_BAITS_TAKEN`."""
     games = (await read_games(session, *which)).games
     order = np.lexsort((games["id"], games["began_us"], games["baits_taken"]))[::-1]
     keys: list[int] = games["id"][order[offset : offset + limit]].tolist()

@@ -31,7 +31,7 @@ class OpponentOrder(Enum):
 
     LATEST = "latest"
     GAMES = "games"
-    FALLEN = "fallen"
+    MOST_BAITS_TAKEN = "fallen"
     """The greatest share of baits taken, among opponents with `LEAST_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""
@@ -96,7 +96,7 @@ async def list_opponents(session: AsyncSession, filters: Filters, order: Opponen
 def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
-    elif order is OpponentOrder.FALLEN:
+    elif order is OpponentOrder.MOST_BAITS_TAKEN:
         counts = line.baits_set >= LEAST_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:

@@ -11,9 +11,9 @@ from engine.strategies.registry import STRATEGIES
 from storage.damage import Unreadable
 from storage.database import Database
 from storage.errors import FilterError
-from storage.evidence.inference.any_time import Looks, PlannedN
+from storage.evidence.inference.any_time import InterimAnalyses, PlannedN
 from storage.evidence.inference.decisions import DecisionsReport, TrialDecision, decisions_report
-from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_looks
+from storage.evidence.inference.games import NO_GAMES, GamesReport, TrialGames, games_report_and_interim
 from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.trial import TrialTerms
 from storage.evidence.inference.verdict import TrialVerdict, decisions_verdicts, games_verdicts
@@ -32,7 +32,7 @@ class TrialReport:
     """The two players that are compared, the one that sets traps first; or the only one."""
     games: GamesReport | None
     """None: the trial has one player, and nothing to compare it with."""
-    looks: Looks | None
+    interim_analyses: InterimAnalyses | None
     """The difference in score after each game; None likewise."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
@@ -109,8 +109,8 @@ class TrialRows:
     arms: tuple[str, ...]
     games: TrialGames
     damaged_games: Sequence[Unreadable]
-    lots: Sequence[TrialDecision]
-    damaged_lots: Sequence[Unreadable]
+    draws: Sequence[TrialDecision]
+    damaged_draws: Sequence[Unreadable]
     flags: Flags
 
     def report(self, at: datetime) -> TrialReport:
@@ -120,19 +120,19 @@ class TrialRows:
             at: Now, aware.
         """
         terms = terms_of(self.trial)
-        games = looks = decisions = None
+        games = interim_analyses = decisions = None
         if len(self.arms) == 2:
-            games, looks = games_report_and_looks(self.games, terms, at, self.flags)
+            games, interim_analyses = games_report_and_interim(self.games, terms, at, self.flags)
         if self.trial.draws_decisions:
-            decisions = decisions_report(self.lots, terms, at, self.flags)
+            decisions = decisions_report(self.draws, terms, at, self.flags)
         return TrialReport(
             self.trial,
             self.arms,
             games,
-            looks,
+            interim_analyses,
             tuple(self.damaged_games),
             decisions,
-            tuple(self.damaged_lots),
+            tuple(self.damaged_draws),
         )
 
 
@@ -193,13 +193,13 @@ async def read_trial(
         return None
     chosen = choose_arms(trial, arms)
     games = NO_GAMES
-    lots: Sequence[TrialDecision] = ()
+    draws: Sequence[TrialDecision] = ()
     damaged: Sequence[Unreadable] = ()
-    damaged_lots: Sequence[Unreadable] = ()
+    damaged_draws: Sequence[Unreadable] = ()
     # Whether a game is suspect depends on others, so all are looked at, whatever the filters.
     flags = await suspect_games(session)
     if len(chosen) == 2:
         games, damaged = await trial_games(session, trial, chosen[0], chosen[1], filters)
     if trial.draws_decisions:
-        lots, damaged_lots = await trial_decisions(session, trial, filters)
-    return TrialRows(trial, chosen, games, damaged, lots, damaged_lots, flags)
+        draws, damaged_draws = await trial_decisions(session, trial, filters)
+    return TrialRows(trial, chosen, games, damaged, draws, damaged_draws, flags)

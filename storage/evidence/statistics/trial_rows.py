@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.bait_rule import ReplyForecast, expected_by_looks
+from engine.bait_rule import ReplyForecast, expected_by_rank
 from engine.decision import Candidate, Decision, SearchMode
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
@@ -131,24 +131,24 @@ async def trial_decisions(
         stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
         games of players that randomise.
     """
-    keys = await _keys_of_lots(
+    keys = await _keys_of_draws(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
     )
     games_before = await _games_before(session, trial)
     found, unreadable = [], []
-    lots: set[tuple[int, int, str]] = set()
+    draws: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
         some = keys[start : start + _BATCH]
         rows = {row.id: row for row in await session.execute(_statement(some))}
         for row in map(rows.__getitem__, some):
             try:
-                found.append(_read(row, games_before[row.game_id], lots))
+                found.append(_read(row, games_before[row.game_id], draws))
             except (RecordError, IncompleteProfile) as error:
                 unreadable.append(Unreadable.because("decision", row.id, error))
     return found, unreadable
 
 
-async def _keys_of_lots(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
+async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
     known = (await read_games(session, *which)).games
     mode = DecisionRow.search_mode
@@ -213,13 +213,13 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> TrialDecision:
+def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> TrialDecision:
     """A row of `_statement`, as it is counted.
 
     Args:
         row: The row.
         games_before: As `trial_decision` wants it.
-        lots: Game, ply and seed of the rows before it; this one's are added.
+        draws: Game, ply and seed of the rows before it; this one's are added.
 
     Raises:
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
@@ -241,10 +241,12 @@ def _read(row: Any, games_before: int, lots: set[tuple[int, int, str]]) -> Trial
     elif is_own_position(row.variant, row.initial_position):
         excluded = Exclusion.OWN_POSITION
     if made.trial_draw is not None:
-        lot = row.game_id, row.ply, made.trial_draw.seed
-        if lot in lots and excluded is Exclusion.NONE:  # after a takeback: known before, so nothing is drawn
-            excluded = Exclusion.REPEATED_LOT
-        lots.add(lot)
+        draw = row.game_id, row.ply, made.trial_draw.seed
+        if (
+            draw in draws and excluded is Exclusion.NONE
+        ):  # after a takeback: known before, so nothing is drawn
+            excluded = Exclusion.REPEATED_DRAW
+        draws.add(draw)
     settled_at = row.at
     if row.is_settled:  # outcomes that are judged again have a later time
         ended_at = row.ended_at or row.created_at
@@ -297,7 +299,7 @@ def trial_decision(
     is_trap = decision.move == draw.trap
     played = _Costs(decision, decision.chosen, forecast)
     left = _Costs(decision, other, None if forecast is None else forecast.other)
-    trap, sound = (played, left) if is_trap else (left, played)
+    trap, control = (played, left) if is_trap else (left, played)
     return TrialDecision(
         decision_id=decision_id,
         game_id=game_id,
@@ -309,11 +311,11 @@ def trial_decision(
         chance=draw.params.chance,
         cost=None if reply is None else played.of(reply),
         expected_trap=trap.expected,
-        expected_sound=sound.expected,
+        expected_control=control.expected,
         mean_trap=trap.mean,
-        mean_sound=sound.mean,
+        mean_control=control.mean,
         value_trap=draw.trap_value / WHOLE,
-        value_sound=draw.control_value / WHOLE,
+        value_control=draw.control_value / WHOLE,
         excluded=excluded,
     )
 
@@ -329,7 +331,7 @@ class _Costs:
         self._judgement = judge(candidate, decision.params, scale_centi)
         costs = [each.cost for each in self._judgement.replies]
         if forecast is None:
-            probabilities = expected_by_looks(candidate, scale_centi).probabilities
+            probabilities = expected_by_rank(candidate, scale_centi).probabilities
         else:
             probabilities = tuple(forecast.probability_of(each.reply) for each in self._judgement.replies)
         total = sum(probabilities)  # 1, but for rounding

@@ -75,13 +75,13 @@ def names(*arguments: Any, **settings: Any) -> set[str]:
     return {name for name, _, _ in picked(*arguments, **settings)}
 
 
-def test_anybody_but_ourselves_by_lot() -> None:
+def test_anybody_but_ourselves_at_random() -> None:
     found = picked()
     assert set(found) == {(name, "standard", Clock(180, 2)) for name in ("anne", "bert", "new")}
     assert min(found.values()) > 20
 
 
-def test_variant_and_clock_by_lot() -> None:
+def test_variant_and_clock_at_random() -> None:
     found = picked(variants=("standard", "chess960"), clocks=("180+2", "60+1"))
     assert len({(variant, clock) for _, variant, clock in found}) == 4
 

@@ -72,8 +72,8 @@ async def test_it_shows_the_trap_whoever_set_it(database: Database, player: str)
     # Best for the opponent first, whatever the order of the search.
     assert [each["reply"] for each in made["replies"]] == ["f6", "f4", "d6"]
     assert [each["final_centi"] for each in made["replies"]] == [100, 200, 400]
-    assert made["replies"][2]["looks"] == ["+3.00", "+2.50", "-4.00"]
-    assert made["replies"][2]["looks_centi"] == [-300, -250, 400]
+    assert made["replies"][2]["score_texts"] == ["+3.00", "+2.50", "-4.00"]
+    assert made["replies"][2]["shown_centi"] == [-300, -250, 400]
     assert made["forecast"] is None
     assert made["replies"][2]["probability"] is None
 
@@ -133,16 +133,16 @@ async def test_how_a_bait_looks_is_told_in_three_steps(database: Database) -> No
         report = await game_report(session, await tempting_game(session))
     (open_report,) = report.to_json()["decisions"]
     (made,) = blind_report(report)["decisions"]
-    assert {each["reply"]: each["looks_centi"] for each in made["replies"]} == {
+    assert {each["reply"]: each["shown_centi"] for each in made["replies"]} == {
         "e7e5": [10, 20, 30], "a7a6": [30, 40, 90], "d7d5": [-40, -30, 180], "g8f6": [30, 40, 190]
     }  # fmt: skip
-    assert made["replies"][2]["looks"] == ["+0.40", "+0.30", "-1.80"]
+    assert made["replies"][2]["score_texts"] == ["+0.40", "+0.30", "-1.80"]
     assert [(each["reply"], each["probability"], each["cost"]) for each in made["forecast"]["baits"]] == [
         ("d7d5", 0.3, 2399), ("g8f6", 0.15, 2519)
     ]  # fmt: skip
     assert made["forecast"]["is_taken"]
     assert [each["probability"] for each in made["replies"]] == [0.35, 0.2, 0.3, 0.15]
-    assert len(open_report["replies"][0]["looks"]) == 4
+    assert len(open_report["replies"][0]["score_texts"]) == 4
 
 
 async def test_the_step_between_shows_where_the_bait_deceives(database: Database) -> None:
@@ -153,7 +153,7 @@ async def test_the_step_between_shows_where_the_bait_deceives(database: Database
     assert made.forecast is not None
     late = replace(made.forecast, baits=made.forecast.baits[1:])
     told = blind_report(replace(report, decisions=(replace(made, forecast=late),)))
-    shown = {each["reply"]: each["looks_centi"] for each in told["decisions"][0]["replies"]}
+    shown = {each["reply"]: each["shown_centi"] for each in told["decisions"][0]["replies"]}
     assert (shown["g8f6"], shown["e7e5"]) == ([30, 15, 190], [10, 25, 30])
 
 
@@ -172,18 +172,18 @@ async def test_replies_without_scores_have_no_looks(database: Database) -> None:
         report = await game_report(session, await tempting_game(session))
     (made,) = report.decisions
     first, second, *_ = made.replies
-    bound = replace(second, scores_centi=(), looks=())
+    bound = replace(second, scores_centi=(), score_texts=())
     for replies in ((first, bound), (bound,)):
         (told,) = blind_report(replace(report, decisions=(replace(made, replies=replies),)))["decisions"]
-        shown = {each["reply"]: len(each["looks"]) for each in told["replies"]}
+        shown = {each["reply"]: len(each["score_texts"]) for each in told["replies"]}
         assert shown == {each.reply: 3 if each is first else 0 for each in replies}
 
 
-LOT_WORDS = ("draw", "seed", "search_mode", "chance", "randomised", "lot")
+DRAW_WORDS = ("draw", "seed", "search_mode", "chance", "randomised", "lot")
 
 
 @pytest.mark.parametrize("trap", [True, False])
-async def test_of_a_lot_between_two_moves_nothing_is_told_while_it_is_blind(
+async def test_of_a_draw_between_two_moves_nothing_is_told_while_it_is_blind(
     database: Database, trap: bool
 ) -> None:
     made = drawn_decision(trap=trap)
@@ -203,13 +203,13 @@ async def test_of_a_lot_between_two_moves_nothing_is_told_while_it_is_blind(
     told = await stored_report(database)("game0001")
     assert told is not None
     assert told["blind"] is True
-    assert not [word for word in LOT_WORDS if f'"{word}"' in json.dumps(told)]
+    assert not [word for word in DRAW_WORDS if f'"{word}"' in json.dumps(told)]
     (shown,) = told["decisions"]
     assert [set(each) for each in shown["candidates"]] == [{"move", "name", "squares"}] * len(made.candidates)
     revealed = await stored_report(database, reveal=True)("game0001")
     assert revealed is not None
     draw = revealed["decisions"][0]["draw"]
-    assert (draw["trap"], draw["sound"], draw["chance"]) == ("f7", "d3", 0.5)
-    assert (draw["trap_value"], draw["sound_value"]) == (6236, 6079)
+    assert (draw["trap"], draw["control"], draw["chance"]) == ("f7", "d3", 0.5)
+    assert (draw["trap_value"], draw["control_value"]) == (6236, 6079)
     assert draw["other_name"] == ("d3" if trap else "f7")
     assert draw["seed"] == ("0" if trap else "f") * 16

@@ -113,13 +113,16 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
-        ('[assignment]\nplayer = "tricky"\n', "assignment.player: no player named 'tricky'; known: "),
-        ('[assignment]\nplayers = ["trappy", "trappy"]\n', "assignment: players lists one twice"),
-        ('[assignment]\nplayer = "strong"\n', "assignment: player is strong, but method balanced draws from"),
-        ("[[assignment.rules]]\nspeed = 'bullet'\n", "assignment.rules.0.player: Field required"),
+        ('[assignment]\nstrategy = "tricky"\n', "assignment.strategy: no player named 'tricky'; known: "),
+        ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies lists one twice"),
         (
-            "[[assignment.rules]]\nplayer = 'trappy'\nsped = 1\n",
-            "assignment.rules.0.sped is not a setting; known here: player, game, site",
+            '[assignment]\nstrategy = "strong"\n',
+            "assignment: strategy is strong, but method balanced draws from",
+        ),
+        ("[[assignment.rules]]\nspeed = 'bullet'\n", "assignment.rules.0.strategy: Field required"),
+        (
+            "[[assignment.rules]]\nstrategy = 'trappy'\nsped = 1\n",
+            "assignment.rules.0.sped is not a setting; known here: strategy, game, site",
         ),
         ("[challenges]\nmin_rating = 4500\n", "challenges: min_rating is above max_rating"),
         ("[challenges]\nrated = false\ncasual = false\n", "no game could be accepted"),
@@ -152,11 +155,11 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
             "ggs allows no challenges in 's8r61'; known: 8, 8b, 8w, s8, s8r5 to s8r60",
         ),
         (
-            '[[assignment.rules]]\nplayer = "trappy"\ngame = "go"\n',
+            '[[assignment.rules]]\nstrategy = "trappy"\ngame = "go"\n',
             "assignment.rules.0.game: no game named 'go'; known: othello",
         ),
         (
-            '[[assignment.rules]]\nplayer = "trappy"\nsite = "lichess.org"\n',
+            '[[assignment.rules]]\nstrategy = "trappy"\nsite = "lichess.org"\n',
             "assignment.rules.0.site: Input should be 'arena', 'lichess'",
         ),
         ('[chat]\nfarewell = "{"\n', "chat.farewell: the only placeholders here are"),
@@ -333,11 +336,11 @@ def test_models_of_people_are_opened(tmp_path: Path) -> None:
 
 
 def test_players_on_another_engines_scores_need_one(tmp_path: Path) -> None:
-    text = '[assignment]\nmethod = "fixed"\nplayer = "opponent_model_uci"\n'
+    text = '[assignment]\nmethod = "fixed"\nstrategy = "opponent_model_uci"\n'
     with pytest.raises(ConfigError, match="opponent_model_uci needs an engine for othello"):
         load_config(written(tmp_path, text))
     fixed = load_config(written(tmp_path, text.replace("_uci", "")))
-    assert fixed.assignment.player == "opponent_model"
+    assert fixed.assignment.strategy == "opponent_model"
 
 
 @pytest.mark.parametrize(
@@ -400,7 +403,7 @@ dialect = "lichess"
 max_games = 5
 [accounts.assignment]
 method = "rules"
-rules = [{ player = "standard", game = "chess" }]
+rules = [{ strategy = "standard", game = "chess" }]
 """
     config = load_config(written(tmp_path, text))
     home, lichess = config.by_account().values()
@@ -408,7 +411,7 @@ rules = [{ player = "standard", game = "chess" }]
     assert (home.server.name, home.uses_arena, home.challenges.max_games) == ("Desdemona", True, 3)
     assert (lichess.server.dialect, lichess.uses_arena, lichess.challenges.max_games) == ("lichess", False, 5)
     assert not lichess.challenges.casual
-    assert lichess.assignment.rules[0].player == "standard"
+    assert lichess.assignment.rules[0].strategy == "standard"
     assert home.assignment == config.assignment
     assert read_token(lichess.server) == "secret"
     assert choose_accounts(config, ["MY-LICHESS"]) == {"my-lichess": lichess}
@@ -439,14 +442,14 @@ def test_levels_are_bots_of_the_arena_with_names_of_their_own() -> None:
     assert accounts["arena"] is config
     weak = accounts["Level-1"]
     assert (weak.uses_arena, weak.server.name, weak.matchmaking.enabled) == (True, "Level-1", False)
-    assert (weak.assignment.method, weak.assignment.player, weak.assignment.level) == ("fixed", "gentle", 1)
+    assert (weak.assignment.method, weak.assignment.strategy, weak.assignment.level) == ("fixed", "gentle", 1)
     with pytest.raises(ValueError, match="levels"):
         ArenaConfig(levels=(7,))
 
 
-def test_what_a_lot_chooses_from() -> None:
+def test_what_a_draw_chooses_from() -> None:
     assert AssignmentConfig().drawn_from == ("standard", "trappy")
-    assert AssignmentConfig(players=("trappy",)).drawn_from == ()
+    assert AssignmentConfig(strategies=("trappy",)).drawn_from == ()
     assert AssignmentConfig(method=AssignmentMethod.FIXED).drawn_from == ()
 
 

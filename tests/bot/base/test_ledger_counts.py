@@ -36,11 +36,11 @@ async def test_a_whole_game(database: Database, seed: int) -> None:
         decisions = await session.scalar(select(func.count()).select_from(DecisionRow))
         taken = select(ForecastRow.is_taken).join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
         settled = list(await session.scalars(taken.where(*named_bait())))
-    labels = {"game": "tictactoe", "player": "trappy"}
+    labels = {"game": "tictactoe", "strategy": "trappy"}
     assert total(metrics, "decisions_total", **labels) == decisions
-    assert total(metrics, "traps_total", **labels, outcome="set") == len(settled)
-    assert total(metrics, "traps_total", **labels, outcome="taken") == settled.count(True)
-    assert total(metrics, "traps_total", **labels, outcome="held") == len(settled) - settled.count(True)
+    assert total(metrics, "baits_total", **labels, outcome="set") == len(settled)
+    assert total(metrics, "baits_total", **labels, outcome="taken") == settled.count(True)
+    assert total(metrics, "baits_total", **labels, outcome="held") == len(settled) - settled.count(True)
     assert game.result is not None
     ended = {"site": game.site, "result": game.result.value, **labels}
     assert total(metrics, "games_total", **ended) == 1

@@ -14,7 +14,7 @@ def test_decisions_and_the_slow_ones() -> None:
     metrics = Metrics()
     for took_s in (0.89, 0.9, 0.91):
         metrics.decided("chess", "trappy", took_s, 1.0)
-    assert value(metrics, "decisions_total", game="chess", player="trappy") == 3
+    assert value(metrics, "decisions_total", game="chess", strategy="trappy", player="trappy") == 3
     assert value(metrics, "slow_decisions_total") == 1
     assert value(metrics, "decision_seconds_sum") == pytest.approx(2.7)
     assert metrics.tally == MetricTotals(decisions=3, slow_decisions=1)
@@ -39,7 +39,18 @@ def test_games_and_challenges() -> None:
     metrics.finished("arena", "chess", "trappy", "win", is_lost_on_time=False)
     metrics.challenge("arena", ChallengeAnswer.ACCEPTED)
     metrics.challenge("arena", ChallengeAnswer.DECLINED, "later")
-    assert value(metrics, "games_total", site="arena", game="chess", player="trappy", result="loss") == 1
+    assert (
+        value(
+            metrics,
+            "games_total",
+            site="arena",
+            game="chess",
+            strategy="trappy",
+            player="trappy",
+            result="loss",
+        )
+        == 1
+    )
     assert value(metrics, "lost_on_time_total", site="arena", game="chess") == 1
     assert value(metrics, "challenges_total", site="arena", answer="declined", reason="later") == 1
     assert value(metrics, "challenges_total", site="arena", answer="accepted", reason="") == 1
@@ -48,11 +59,13 @@ def test_games_and_challenges() -> None:
 
 def test_traps_requests_and_events() -> None:
     metrics = Metrics()
-    metrics.traps("chess", "tempting", 3, 1)
+    metrics.baits("chess", "tempting", 3, 1)
     metrics.requested("lichess", 0.2)
     metrics.event("alarm")
     for outcome, number in (("set", 3), ("taken", 1), ("held", 2)):
-        assert value(metrics, "traps_total", game="chess", player="tempting", outcome=outcome) == number
+        labels = {"game": "chess", "outcome": outcome}
+        assert value(metrics, "baits_total", **labels, strategy="tempting") == number
+        assert value(metrics, "traps_total", **labels, player="tempting") == number
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.25") == 1
     assert value(metrics, "request_seconds_bucket", site="lichess", le="0.1") == 0
     assert value(metrics, "events_total", kind="alarm") == 1

@@ -10,6 +10,7 @@ from bot.base.old_settings import RENAMED, old_names, with_new_names, with_new_v
 
 VALUES = {
     "alarms.backup_h": ("9.5", 9.5),
+    "assignment.players": ('["strong", "trappy"]', ("strong", "trappy")),
     "challenges.waiting": ("3", 3),
     "chat.watchers": ("true", True),
     "ggs.programs": ('["wzebra"]', ("wzebra",)),
@@ -29,8 +30,10 @@ def value_of(config: Config, old: str) -> object:
 
 
 def test_every_old_name_is_tested_and_every_new_one_exists() -> None:
-    assert {old.partition(".")[0] if old.startswith("selection") else old for old in VALUES} == set(RENAMED)
+    tested = {old.partition(".")[0] if old.startswith("selection") else old for old in VALUES}
+    assert tested == set(RENAMED) - {"assignment.player", "assignment.rules.player"}
     for old, new in RENAMED.items():
+        new = new.replace("assignment.rules.strategy", "assignment.rules")
         section, _, key = new.partition(".")
         assert section in sections(), old
         assert not key or key in sections()[section].model_fields, old
@@ -58,6 +61,25 @@ def test_an_old_name_in_the_environment_works_with_a_notice(
     config = load_config(tmp_path / "config.toml")
     assert value_of(config, old) == value
     assert len(config.notices) == 1
+
+
+def test_old_names_of_strategies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.toml"
+    rules = 'method = "rules"\nplayer = "strong"\nrules = [{ player = "trappy", min_rating = 1600 }]\n'
+    account = "[[accounts]]\nname = 'home'\ndialect = 'arena'\n"
+    path.write_text(f"[assignment]\n{rules}{account}[accounts.selection]\n{rules}")
+    config = load_config(path)
+    for each in (config.assignment, config.by_account()["home"].assignment):
+        assert each.strategy == "strong"
+        assert [(rule.strategy, rule.min_rating) for rule in each.rules] == [("trappy", 1600)]
+    assert config.notices == (
+        "assignment.player is now assignment.strategy",
+        "assignment.rules.player is now assignment.rules.strategy",
+        "selection is now assignment",
+    )
+    path.write_text("")
+    monkeypatch.setenv("DESDEMONA_ASSIGNMENT__RULES", '[{"player": "strong"}]')
+    assert [rule.strategy for rule in load_config(path).assignment.rules] == ["strong"]
 
 
 def test_a_whole_table_in_one_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,11 +19,11 @@ NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
 
 def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
     """A mean with its interval as games come in; the interval leaves 0 after some 2,400."""
-    lot = random.Random(6)
+    random_ = random.Random(6)
     x, y, low, high = [], [], [], []
     mean = -18.0
     for count in range(80, games + 1, step):
-        mean += (5.9 - mean) * 30 / count + lot.gauss(0, 40 / count)
+        mean += (5.9 - mean) * 30 / count + random_.gauss(0, 40 / count)
         half = 290 / math.sqrt(count) + 60 * math.exp(-count / 80)
         x.append(float(count))
         y.append(mean)
@@ -55,16 +55,16 @@ def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
 
 def time_to_move() -> LineChart:
     """A day of decisions, with a hole while the bot stood still, and a spike."""
-    lot = random.Random(2)
+    random_ = random.Random(2)
     x = tuple(NOW - timedelta(minutes=15 * n) for n in reversed(range(97)))
     middle: list[float | None] = []
     slow: list[float | None] = []
     for index in range(97):
-        value = 1.1 + 0.4 * math.sin(index / 14) + lot.gauss(0, 0.06)
+        value = 1.1 + 0.4 * math.sin(index / 14) + random_.gauss(0, 0.06)
         spike = 3.2 * math.exp(-(((index - 58) / 1.5) ** 2))
         is_there = not 20 <= index < 24
         middle.append(value if is_there else None)
-        slow.append(value + 1.1 + abs(lot.gauss(0, 0.25)) + spike if is_there else None)
+        slow.append(value + 1.1 + abs(random_.gauss(0, 0.25)) + spike if is_there else None)
     zero = tuple(None if each is None else 0.0 for each in middle)
     return LineChart(
         title="Time to move, last 24 hours",
@@ -80,14 +80,14 @@ def time_to_move() -> LineChart:
 
 def performance() -> LineChart:
     """Two lines over half a year."""
-    lot = random.Random(4)
+    random_ = random.Random(4)
     x = tuple(datetime(2026, 5, 4, tzinfo=UTC) + timedelta(weeks=n) for n in range(30))
     lines = []
     for name, start, gain in (("trappy", 1535.0, 7.6), ("standard", 1480.0, 4.4)):
         y, value = [], start
         for _ in x:
             y.append(value)
-            value += gain + lot.gauss(0, 11)
+            value += gain + random_.gauss(0, 11)
         half = [16 + 45 * math.exp(-n / 6) for n in range(30)]
         low = tuple(a - b for a, b in zip(y, half, strict=True))
         high = tuple(a + b for a, b in zip(y, half, strict=True))
@@ -145,8 +145,8 @@ def fates() -> StackedBars:
 
 
 def falls_by_day(*, is_alert: bool = False) -> Sparkline:
-    lot = random.Random(int(is_alert))
-    values = tuple(float(lot.randint(20, 40)) for _ in range(13))
+    random_ = random.Random(int(is_alert))
+    values = tuple(float(random_.randint(20, 40)) for _ in range(13))
     return Sparkline(
         "Fallen into by day", "day", "falls", tuple(map(str, range(1, 14))), values, is_alert=is_alert
     )
@@ -158,10 +158,10 @@ XIANGQI = "h3e3 h10g8 h1g3 b10c8 i1h1 i10h10 h1h7"
 CONNECT4 = "d1 d2 e1 c1 d3 e2"
 MOVES = {"chess": CHESS, "othello": OTHELLO, "xiangqi": XIANGQI, "connect4": CONNECT4}
 MARKS = {
-    "chess": (BoardMark(MarkKind.BAIT, ("f3", "e5")), BoardMark(MarkKind.SOUND, ("f3", "d4"))),
-    "othello": (BoardMark(MarkKind.BAIT, ("b6",)), BoardMark(MarkKind.SOUND, ("d1",))),
-    "xiangqi": (BoardMark(MarkKind.BAIT, ("b8", "b1")), BoardMark(MarkKind.SOUND, ("g7", "g6"))),
-    "connect4": (BoardMark(MarkKind.BAIT, ("f1",)), BoardMark(MarkKind.SOUND, ("e3",))),
+    "chess": (BoardMark(MarkKind.BAIT, ("f3", "e5")), BoardMark(MarkKind.GOOD, ("f3", "d4"))),
+    "othello": (BoardMark(MarkKind.BAIT, ("b6",)), BoardMark(MarkKind.GOOD, ("d1",))),
+    "xiangqi": (BoardMark(MarkKind.BAIT, ("b8", "b1")), BoardMark(MarkKind.GOOD, ("g7", "g6"))),
+    "connect4": (BoardMark(MarkKind.BAIT, ("f1",)), BoardMark(MarkKind.GOOD, ("e3",))),
 }
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg, in_words
-from bot.charts.looks import look_of
+from bot.charts.themes import theme_of
 from engine.games import GAMES, get_rules
 from tests.bot.charts.parsing import Element, numbers_of, parsed, polylines, texts, with_class
 from tests.bot.charts.samples import MARKS, MOVES, rows_after
@@ -35,7 +35,7 @@ def test_every_piece_is_on_its_square(game: str) -> None:
     for side in (0, 1):
         svg = board(game, side=side)
         rows = START[game]
-        if side and look_of(game).turns:
+        if side and theme_of(game).turns:
             rows = tuple(row[::-1] for row in rows[::-1])
         placed = {
             (x, y): letter for y, row in enumerate(rows) for x, letter in enumerate(row) if letter != "."
@@ -44,28 +44,28 @@ def test_every_piece_is_on_its_square(game: str) -> None:
 
 
 def test_which_boards_turn() -> None:
-    assert [game for game in DRAWN if look_of(game).turns] == ["chess", "xiangqi"]
+    assert [game for game in DRAWN if theme_of(game).turns] == ["chess", "xiangqi"]
 
 
 @given(st.sampled_from(DRAWN), st.integers(0, 2**32), st.integers(0, 60), st.booleans(), st.integers(0, 1))
 @settings(deadline=None, max_examples=40)
 def test_positions_of_games_can_be_drawn(game: str, seed: int, plies: int, is_large: bool, side: int) -> None:
-    rules, lot = get_rules(game), random.Random(seed)
+    rules, random_ = get_rules(game), random.Random(seed)
     position = rules.initial()
     squares: tuple[str, ...] = ()
     for _ in range(plies):
         moves = rules.legal_moves(position)
         if not moves:
             break
-        move = lot.choice(moves)
+        move = random_.choice(moves)
         position, squares = rules.play(position, move), rules.move_squares(move)
     moves = rules.legal_moves(position)
-    marks = tuple(BoardMark(kind, rules.move_squares(lot.choice(moves))) for kind in MarkKind if moves)
+    marks = tuple(BoardMark(kind, rules.move_squares(random_.choice(moves))) for kind in MarkKind if moves)
     rows = rules.board_rows(position)
     svg = board(game, rows=rows, last_move=squares, marks=marks, is_large=is_large, side=side)
     assert all(-1 <= number <= 11 for number in numbers_of(svg))
     assert len(pieces(svg)) == len("".join(rows).replace(".", ""))
-    assert len(with_class(svg, f"last-{look_of(game).surface}")) == len(set(squares))
+    assert len(with_class(svg, f"last-{theme_of(game).surface}")) == len(set(squares))
     drawn = [mark for mark in marks if mark.squares]
     assert sum((each.get("class") or "").startswith(("ring-", "arrow-")) for each in svg.iter()) == len(drawn)
 
@@ -78,7 +78,7 @@ def test_every_game_has_a_board(game: str) -> None:
     count = len("".join(START[game]).replace(".", ""))
     letters = [each for each in svg.iter("text") if each.get("class") == "letter"]
     assert len(pieces(svg)) + len(letters) == count
-    assert bool(count and letters) == (game not in DRAWN and not look_of(game).pieces and count > 0)
+    assert bool(count and letters) == (game not in DRAWN and not theme_of(game).pieces and count > 0)
 
 
 def test_games_without_a_look_have_letters() -> None:
@@ -118,11 +118,11 @@ def test_boards_are_small(game: str) -> None:
 def test_placements_are_ringed_and_moves_have_arrows() -> None:
     marks = (
         BoardMark(MarkKind.BAIT, ("a1",)),
-        BoardMark(MarkKind.SOUND, ("h8",)),
+        BoardMark(MarkKind.GOOD, ("h8",)),
         BoardMark(MarkKind.PLAYED, ()),
     )
     svg = board("othello", marks=marks)
-    (bait,), (sound,) = with_class(svg, "ring-bait"), with_class(svg, "ring-sound")
+    (bait,), (sound,) = with_class(svg, "ring-bait"), with_class(svg, "ring-good")
     assert (bait.get("cx"), bait.get("cy")) == ("0.5", "0.5")
     assert (sound.get("cx"), sound.get("cy")) == ("7.5", "7.5")
     assert not with_class(svg, "ring-played")
@@ -143,8 +143,8 @@ def test_an_arrow_points_from_start_to_goal(side: int) -> None:
 
 
 def test_castling_and_the_like_are_marked_from_first_to_last() -> None:
-    svg = board("chess", marks=(BoardMark(MarkKind.SOUND, ("a1", "b1", "a1")),))
-    assert with_class(svg, "ring-sound")
+    svg = board("chess", marks=(BoardMark(MarkKind.GOOD, ("a1", "b1", "a1")),))
+    assert with_class(svg, "ring-good")
 
 
 def labels(game: str, side: int) -> list[tuple[str, str, str]]:

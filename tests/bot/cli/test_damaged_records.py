@@ -15,7 +15,7 @@ from storage.ledger.games import finish_game
 from storage.records import GameResult
 from storage.tables.games import DecisionRow
 from tests.bot.cli.test_main import in_database
-from tests.bot.cli.test_stats import by_lot, changed
+from tests.bot.cli.test_stats import changed, store_drawn
 from tests.bot.conftest import Command
 from tests.storage.samples import FELL, decision, opened, settled
 
@@ -31,7 +31,7 @@ LISTS = (("games", "--suspect"), ("games", "--format", "json"), ("export",))
 def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Trial m1 with nine games; decision 9 of game 9 has a forecast."""
     path = Path(shutil.copy(template, tmp_path_factory.mktemp("filled") / "desdemona.db"))
-    by_lot(path, ("randomised", "standard"))
+    store_drawn(path, ("randomised", "standard"))
 
     async def fill(database: Database) -> None:
         async with database.write() as session:

@@ -125,7 +125,7 @@ def test_what_the_settings_say() -> None:
     config = Config(
         engine=EngineConfig(max_depth=7, max_time_s=3.5, table_mb=8, strong_depth=20, threads=2),
         trap=TrapConfig(margin_centi=50),
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="strong"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="strong"),
     )
     found = settings(config, None, None)
     assert (found.strategy, found.depth, found.full_depth, found.move_s) == (STRONG, None, 7, 3.5)
@@ -133,7 +133,7 @@ def test_what_the_settings_say() -> None:
     assert (found.strong.depth, found.strong.threads) == (20, 2)
     assert settings(config, "standard", 4).strategy is STANDARD
     assert settings(config, "standard", 4).depth == 4
-    other = AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci")
+    other = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci")
     assert settings(config.model_copy(update={"assignment": other}), None, None).strategy is TRAPPY, (
         "ours alone"
     )

@@ -9,8 +9,8 @@ from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from storage.database import Database
 from storage.evidence.exports.games import GAMES
 from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines, list_marks
@@ -150,7 +150,7 @@ async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
     assert "The paper's trap by accident: d5" in shown
 
 
-async def test_a_lot_is_told_to_the_operator(database: Database) -> None:
+async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
     made = drawn_decision(trap=False)
 
     async def write(session: AsyncSession) -> StoredGame:

@@ -58,7 +58,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     lines = lines_of(out)
     assert {"standard trappy", "othello othello", "games (opponents) 1 (1) 2 (1)"} <= lines
     assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
-    assert any(line.startswith("beyond chance - ") and line.endswith(", too early") for line in lines)
+    assert "beyond chance \N{EN DASH} too early" in lines
     assert "Figure 9: traps answered 0 2" in lines
     assert "performance rating is right at one look alone, and takes games as independent." in " ".join(
         out.split()
@@ -155,11 +155,11 @@ def test_no_forecast_no_calibration(desdemona: Command) -> None:
             "--without-suspects: a plan does not tell",
         ),
         (("--trial", "t9", "--by", "player"), "--by: a trial's report has groups of its own, the strata"),
-        (("--trial", "t9", "--engine", "trappy"), "--player: selects by what the lot decided"),
-        (("--trial", "t9", "--version", "1"), "--version: selects by what the lot decided"),
+        (("--trial", "t9", "--engine", "trappy"), "--player: selects by what was drawn"),
+        (("--trial", "t9", "--version", "1"), "--version: selects by what was drawn"),
         (
             ("--trial", "t9", "--settings", SETTINGS),
-            "--settings: selects by what the lot decided, so what is left could not be compared",
+            "--settings: selects by what was drawn, so what is left could not be compared",
         ),
         (("--arms", "trappy,standard"), "--arms: names two players of a trial; give --trial, too"),
     ],
@@ -215,10 +215,10 @@ def test_a_plan_needs_no_database(desdemona: Command) -> None:
     assert "Days: not known, without a finished game with a person in the last 28 days." in lines_of(out)
     assert "Decisions: 1 randomised in a game is assumed until there are 30 finished games of" in out
     assert "there is no database at" in err
-    assert "; so the plan assumes how often a lot decides" in err
+    assert "; so the plan assumes how often a draw decides" in err
 
 
-def lots(path: Path, games: int, decisions: int) -> None:
+def draws(path: Path, games: int, decisions: int) -> None:
     """Finished games of the player that draws decisions, and the given number of randomised decisions in the
     first one."""
 
@@ -242,7 +242,7 @@ def decision_rows(desdemona: Command, *options: str) -> list[dict[str, object]]:
 
 
 def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 30, 10)
+    draws(migrated_file, 30, 10)
     for row in decision_rows(desdemona):
         assert (row["per_game"], row["measured_in"]) == (pytest.approx(1 / 3), 30)
         assert row["fixed_games"] == pytest.approx(3 * float(str(row["fixed"])))
@@ -255,14 +255,14 @@ def test_a_plan_goes_by_the_bots_own_games(desdemona: Command, migrated_file: Pa
 
 
 def test_a_plan_assumes_until_there_are_enough_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 29, 10)
+    draws(migrated_file, 29, 10)
     assert {row["measured_in"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
     assert "until there are 30 finished games of randomised with people; there are 29." in told
 
 
-def test_a_plan_without_any_lot_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
-    lots(migrated_file, 30, 0)
+def test_a_plan_without_any_draw_in_enough_games(desdemona: Command, migrated_file: Path) -> None:
+    draws(migrated_file, 30, 0)
     assert {row["fixed_games"] for row in decision_rows(desdemona)} == {None}
     told = " ".join(desdemona("stats", "--plan")[1].split())
     assert "0 randomised ones got a reply in 30 finished games with people, so no number of such" in told
@@ -315,17 +315,12 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
     in_database(migrated_file, fill)
     status, out, err = desdemona("stats", "--trial", "t1")
     assert (status, err) == (0, "")
-    assert "Trial t1: trappy less standard, since 2026-11-25." in out
-    told = " ".join(out.split())
-    assert (
-        "41 games drawn: trappy 21, standard 20; 40 counted, 4 persons (P 4). "
-        "Lot: too early to test. Missing 1 / 0." in told
-    )
-    assert (
-        "score (planned endpoint): too early to say. 40 games with 4 people so far. "
-        "The interval appears at 100 games with 30 people." in told
-    )
-    assert "Elo +" not in told, "no Elo before its interval"
+    lines = lines_of(out)
+    assert "Trial t1, since 2026-11-25; planned endpoint: score. 41 games, 0 of them running." in lines
+    assert {"drawn trappy, standard 21, 20", "without a result 1, 0", "with a result 40"} <= lines
+    assert {"It is too early to test the draw.", "Too early to say."} <= lines
+    assert "40 games with 4 people so far. The interval appears at 100 games with 30 people." in lines
+    assert "Elo" not in out.replace("50 Elo", ""), "no Elo before its interval"
     _, text, _ = desdemona("stats", "--trial", "t1", "--arms", "standard,trappy", "--format", "json")
     report = json.loads(text)
     assert (report["arms"], report["counted"]) == (["standard", "trappy"], 40)
@@ -339,7 +334,7 @@ def test_a_trials_report(desdemona: Command, migrated_file: Path) -> None:
 _by_lot: dict[tuple[str, ...], bytes] = {}
 
 
-def by_lot(path: Path, arms: tuple[str, ...]) -> None:
+def store_drawn(path: Path, arms: tuple[str, ...]) -> None:
     """Into an empty database a trial with eight randomised decisions of four persons, made only once."""
     if arms in _by_lot:
         path.write_bytes(_by_lot[arms])
@@ -372,22 +367,14 @@ def by_lot(path: Path, arms: tuple[str, ...]) -> None:
 
 
 def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised",))
+    store_drawn(migrated_file, ("randomised",))
     status, out, err = desdemona("stats", "--trial", "m1")
     assert (status, err) == (0, "")
     told = " ".join(out.split())
-    assert "Trial m1: single randomised decisions, a trap less none, since 2026-11-25." in told
-    assert (
-        "8 decisions drawn: trap 4, no trap 4; 8 counted, 4 persons (P 4). "
-        "Lot: too early to test. Missing 0 / 0." in told
-    )
-    said = (
-        "too early to say. 8 decisions with 4 people so far. "
-        "The interval appears at 100 decisions with 30 people."
-    )
-    for name in ("cost (planned endpoint)", "beyond difficulty (exploratory)", "earned (exploratory)"):
-        assert told.count(f" {name}: {said}") == 1
-    assert "at one look planned beforehand" not in told
+    assert "Single decisions: a trap against none (8 decisions drawn: trap 4, no trap 4)" in told
+    assert "8 decisions with 4 people so far. The interval appears at 100 decisions with 30" in told
+    for name in ("cost (planned)", "beyond difficulty (exploratory)", "earned (exploratory)"):
+        assert f" {name} 8 (4 people) too early \N{EN DASH} Too early to say" in told
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
     assert set(report) == {"trial", "arms", "endpoint", "decisions", "verdict", "verdicts"}
@@ -400,10 +387,10 @@ def test_a_report_of_single_decisions_alone(desdemona: Command, migrated_file: P
 
 
 def test_a_report_of_games_and_single_decisions(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
     _, out, _ = desdemona("stats", "--trial", "m1")
-    assert "Trial m1: randomised less standard" in out
-    assert "8 decisions drawn: trap 4, no trap 4; 8 counted" in " ".join(out.split())
+    assert "drawn randomised, standard 8, 0" in lines_of(out)
+    assert "8 decisions drawn: trap 4, no trap 4" in " ".join(out.split())
     _, text, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     report = json.loads(text)
     assert (report["counted"], report["decisions"]["counted"]) == (8, 8)
@@ -419,7 +406,7 @@ def changed(path: Path, statement: str) -> None:
 
 
 def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
 
     def damage(statement: str) -> None:
         changed(migrated_file, statement)
@@ -434,8 +421,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
     why = "packed in format 27, which this version does not know"
     told = report()
     assert f"1 decision cannot be read (decision 3: {why}): not counted here; a backup may have it." in told
-    assert "; 7 counted, " in told
-    assert "8 games drawn: randomised 8, standard 0; 8 counted, " in told
+    assert " 7 (4 people) " in told
+    assert "drawn randomised, standard 8, 0" in told
     damage("UPDATE decisions SET record = x'1b' WHERE id > 4")
     damage("UPDATE games SET selection = '{}' WHERE id = 2")
     told = report()
@@ -444,8 +431,8 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         in told
     )
     assert "1 game cannot be read (game 2: KeyError: 'chances'): not counted here" in told
-    assert "; 3 counted, " in told
-    assert "7 games drawn: randomised 7, standard 0; 7 counted, " in told
+    assert " 3 (3 people) " in told
+    assert "drawn randomised, standard 7, 0" in told
     status, out, _ = desdemona("stats", "--trial", "m1", "--format", "json")
     plain = json.loads(out)
     assert status == 0
@@ -458,7 +445,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
 @pytest.mark.parametrize(
     ("where", "command"),
     [
-        ("storage.evidence.queries.trial_report.games_report_and_looks", ("--trial", "m1")),
+        ("storage.evidence.queries.trial_report.games_report_and_interim", ("--trial", "m1")),
         ("storage.evidence.queries.trial_report.decisions_report", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows.trial_decision", ("--trial", "m1")),
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
@@ -475,7 +462,7 @@ def test_a_bug_of_ours_is_no_damaged_record(
     where: str,
     command: tuple[str, ...],
 ) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
 
     def broken(*_: object, **__: object) -> None:
         raise bug
@@ -486,7 +473,7 @@ def test_a_bug_of_ours_is_no_damaged_record(
 
 
 def test_json_of_a_trial_hides_what_is_too_early(desdemona: Command, migrated_file: Path) -> None:
-    by_lot(migrated_file, ("randomised", "standard"))
+    store_drawn(migrated_file, ("randomised", "standard"))
     told = json.loads(desdemona("stats", "--trial", "m1", "--format", "json")[1])
     for estimate in (told["score"]["estimate"], told["decisions"]["cost"]["any_time"]["estimate"]):
         assert (estimate["mean"], estimate["too_early"], estimate["n"]) == (None, True, 8)

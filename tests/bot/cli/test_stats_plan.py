@@ -7,14 +7,14 @@ from rich.console import Console
 
 from bot.cli.stats.plan import plan_view
 from storage.evidence.inference.plan import plan_decisions, plan_games, plan_traps
-from storage.evidence.statistics.lots import LotTraffic
+from storage.evidence.statistics.draws import DrawRate
 from storage.evidence.statistics.pace import Pace
 
 
 def lines(pace: Pace | None, rate: float = 1.0) -> list[str]:
     out = io.StringIO()
     rows = [*plan_games(), *plan_decisions(rate, 40), *plan_traps()]
-    Console(file=out, width=80).print(plan_view(rows, LotTraffic(40, round(40 * rate)), pace))
+    Console(file=out, width=80).print(plan_view(rows, DrawRate(40, round(40 * rate)), pace))
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -42,7 +42,7 @@ def test_without_games_there_are_no_days() -> None:
         assert "Days: not known, without a finished game with a person in the last 28 days." in words
 
 
-def test_without_lots_no_number_of_games_is_enough() -> None:
+def test_without_draws_no_number_of_games_is_enough() -> None:
     words = [" ".join(line.split()) for line in lines(Pace(56, 14.0), 0.0)]
     assert "games (0 each, measured) - / - - / - - / -" in words
     assert "days - / - - / - - / -" in words

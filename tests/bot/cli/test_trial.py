@@ -95,7 +95,7 @@ def complaint_about(*configs: Config) -> str:
 
 def test_settings_that_compare_nothing() -> None:
     fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
-    alone = Config(assignment=AssignmentConfig(players=("trappy",)))
+    alone = Config(assignment=AssignmentConfig(strategies=("trappy",)))
     assert complaint_about(fixed, alone).startswith("nothing is compared: no account has assignment.method")
 
 
@@ -106,7 +106,7 @@ def test_settings_that_tell_the_player() -> None:
 
 
 def test_accounts_that_compare_different_players() -> None:
-    other = Config(assignment=AssignmentConfig(players=("trappy", "strong")))
+    other = Config(assignment=AssignmentConfig(strategies=("trappy", "strong")))
     assert complaint_about(Config(), other) == (
         "accounts a1 and a2 draw from different players: standard, trappy; strong, trappy"
     )
@@ -114,17 +114,17 @@ def test_accounts_that_compare_different_players() -> None:
 
 def test_accounts_that_draw_nothing_are_no_matter() -> None:
     fixed = Config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED))
-    turned = Config(assignment=AssignmentConfig(players=("trappy", "standard")))
+    turned = Config(assignment=AssignmentConfig(strategies=("trappy", "standard")))
     configs = {"a1": fixed, "a2": Config(), "a3": turned}
     new = plan(configs, "t1", planned_n=1000, alpha=0.05, cap=50, endpoint=Endpoint.SCORE)
     assert new.arms == ("standard", "trappy")
     assert set(new.configurations) == {"standard", "trappy"}
 
 
-ALONE = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
+ALONE = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
 
 
-@pytest.mark.parametrize("selection", [ALONE, AssignmentConfig(players=("randomised",))])
+@pytest.mark.parametrize("selection", [ALONE, AssignmentConfig(strategies=("randomised",))])
 def test_a_trial_of_single_decisions_alone(selection: AssignmentConfig) -> None:
     configs = {"a1": Config(assignment=selection), "a2": Config(assignment=ALONE)}
     new = plan(configs, "t1", planned_n=None, alpha=0.05, cap=50, endpoint=None)
@@ -135,7 +135,7 @@ def test_a_trial_of_single_decisions_alone(selection: AssignmentConfig) -> None:
 
 
 def test_single_decisions_beside_other_players() -> None:
-    both = Config(assignment=AssignmentConfig(players=("standard", "randomised")))
+    both = Config(assignment=AssignmentConfig(strategies=("standard", "randomised")))
     new = plan({"a1": both}, "t1", planned_n=None, alpha=0.05, cap=50, endpoint=None)
     assert (new.arms, new.planned_n, new.endpoint) == (("randomised", "standard"), 1000, Endpoint.SCORE)
 
@@ -147,17 +147,17 @@ def test_single_decisions_that_cannot_be_a_trial() -> None:
     )
     told = Config(assignment=ALONE, trial=TrialConfig(reveal=True))
     assert complaint_about(told).startswith("trial.reveal is true")
-    seeded = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised", seed=7)
+    seeded = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised", seed=7)
     assert complaint_about(Config(assignment=seeded)).startswith("account a1: assignment.seed is 7")
     assert complaint_about(alone, Config()).startswith("accounts a1 and a2 draw from different players")
-    rules = Config(assignment=AssignmentConfig(method=AssignmentMethod.RULES, player="randomised"))
+    rules = Config(assignment=AssignmentConfig(method=AssignmentMethod.RULES, strategy="randomised"))
     assert complaint_about(rules).startswith("nothing is compared")
 
 
 @pytest.mark.usefixtures("migrated_file")
 def test_a_trial_of_single_decisions_is_started(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DESDEMONA_ASSIGNMENT__METHOD", "fixed")
-    monkeypatch.setenv("DESDEMONA_ASSIGNMENT__PLAYER", "randomised")
+    monkeypatch.setenv("DESDEMONA_ASSIGNMENT__STRATEGY", "randomised")
     status, told, _ = desdemona("trial", "start", "m1")
     assert (status, told) == (0, "trial m1 has started: randomised; endpoint cost\n")
     _, told, _ = desdemona("trial", "list", "--format", "json")

@@ -254,7 +254,7 @@ async def test_once_open_the_arena_waits_for_what_it_lacks(
     with pytest.raises(ZeroDivisionError):
         await host.run()
     assert openings.tokens == [{}, *[{"Desdemona": "first"}] * 5]
-    assert openings.plain_share == 0.5  # of standard and trappy, between which a lot decides
+    assert openings.plain_share == 0.5  # of standard and trappy, between which a draw decides
     assert caplog.text.count("waiting") == 1
     assert not host._opened.is_set()
 

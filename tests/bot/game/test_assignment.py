@@ -40,31 +40,33 @@ def number(seed: int) -> int:
 
 
 def test_fixed() -> None:
-    config = AssignmentConfig(method=AssignmentMethod.FIXED, player="standard")
+    config = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="standard")
     assert assign(context(), config, 1) == Assignment("standard", {"method": "fixed"})
 
 
 def test_a_level_is_stored_with_the_game_and_never_drawn() -> None:
-    config = AssignmentConfig(method=AssignmentMethod.FIXED, player="gentle", level=2)
+    config = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="gentle", level=2)
     assert assign(context(), config, 1) == Assignment("gentle", {"method": "fixed", "level": 2})
     with pytest.raises(ValueError, match="gentle, which is for people to beat, not to be compared"):
-        AssignmentConfig(players=("standard", "gentle"))
+        AssignmentConfig(strategies=("standard", "gentle"))
 
 
 @pytest.mark.parametrize("method", AssignmentMethod)
 def test_a_game_that_only_one_player_can_play(method: AssignmentMethod) -> None:
-    config = AssignmentConfig.model_construct(method=method, player="strong", players=("standard",), rules=())
+    config = AssignmentConfig.model_construct(
+        method=method, strategy="strong", strategies=("standard",), rules=()
+    )
     found = assign(context(game="atomic"), config, 1)
     assert found == Assignment("trappy_uci", {"method": "only"})
 
 
 def test_a_game_that_some_players_can_play() -> None:
-    fixed = AssignmentConfig(method=AssignmentMethod.FIXED, player="standard_uci")
+    fixed = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="standard_uci")
     assert assign(context(game="atomic"), fixed, 1) == Assignment("standard_uci", {"method": "fixed"})
-    balanced = AssignmentConfig(players=("standard", "standard_uci", "trappy_uci"))
+    balanced = AssignmentConfig(strategies=("standard", "standard_uci", "trappy_uci"))
     found = {assign(context(game="atomic"), balanced, number(seed)).player for seed in range(20)}
     assert found == {"standard_uci", "trappy_uci"}
-    rule = AssignmentRule(player="standard_uci", game="atomic")
+    rule = AssignmentRule(strategy="standard_uci", game="atomic")
     rules = AssignmentConfig(method=AssignmentMethod.RULES, rules=(rule,))
     assert assign(context(game="atomic"), rules, 1).player == "standard_uci"
 
@@ -87,12 +89,12 @@ def test_a_game_that_some_players_can_play() -> None:
 def test_rules(changes: dict[str, Any], player: str, rule: int | None) -> None:
     config = AssignmentConfig(
         method=AssignmentMethod.RULES,
-        player="trappy",
+        strategy="trappy",
         rules=(
-            AssignmentRule(player="standard", speed=Speed.BULLET),
-            AssignmentRule(player="trappy", site="lichess"),
-            AssignmentRule(player="standard", game="tictactoe", min_rating=2000),
-            AssignmentRule(player="standard", max_rating=999),
+            AssignmentRule(strategy="standard", speed=Speed.BULLET),
+            AssignmentRule(strategy="trappy", site="lichess"),
+            AssignmentRule(strategy="standard", game="tictactoe", min_rating=2000),
+            AssignmentRule(strategy="standard", max_rating=999),
         ),
     )
     assert assign(context(**changes), config, 1) == Assignment(player, {"method": "rules", "rule": rule})
@@ -191,7 +193,7 @@ def test_draws_that_make_no_sense() -> None:
 def test_balanced_tells_the_chances_of_all(
     coin_probability: float, overall: dict[str, int], chances: dict[str, float]
 ) -> None:
-    config = AssignmentConfig(players=("standard", "trappy", "strong"))
+    config = AssignmentConfig(strategies=("standard", "trappy", "strong"))
     told = assign(context(overall=overall), config, number(1), coin_probability).detail["chances"]
     assert told == pytest.approx(chances)
     assert sum(told.values()) == pytest.approx(1)
@@ -213,7 +215,7 @@ def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> N
 
 
 def test_balanced_with_one_player() -> None:
-    config = AssignmentConfig(players=("trappy",))
+    config = AssignmentConfig(strategies=("trappy",))
     chosen = assign(context(overall={"standard": 3}), config, number(1))
     assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
 
@@ -223,11 +225,11 @@ def is_drawn(found: Assignment) -> bool:
     return replace(NEW_GAME, player=found.player, selection=found.detail).is_drawn
 
 
-def test_what_a_lot_chose() -> None:
-    two = AssignmentConfig(players=["standard", "trappy"])
+def test_what_a_draw_chose() -> None:
+    two = AssignmentConfig(strategies=["standard", "trappy"])
     ahead = context(against_opponent={"standard": 9})
     assert all(is_drawn(assign(each, two, number(1))) for each in (context(), ahead))
-    one = assign(context(), AssignmentConfig(players=["trappy"]), 1)
+    one = assign(context(), AssignmentConfig(strategies=["trappy"]), 1)
     fixed = assign(context(), AssignmentConfig(method=AssignmentMethod.FIXED), 1)
     assert not any(is_drawn(each) for each in (one, fixed))
     assert is_drawn(Assignment("randomised", fixed.detail | {"randomised": {}}))

@@ -76,7 +76,7 @@ async def test_the_farewell_of_a_player_without_traps(
     server = FakeServer(pick=picker(1))
     settings = config(
         chat=ChatConfig(greeting="", farewell="Bye. {traps} traps."),
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy=player),
     )
     await play(server, database, settings=settings)
     assert server.said == farewell

@@ -133,7 +133,7 @@ def test_the_trap() -> None:
         latest = replace(DECISION, candidates=(candidate,))
         return answer(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
-    assert told(FORECAST) == "24% of people reply e5 to Nf3. It costs 15% of the game."
+    assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
     unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
     for nothing in (unconfirmed, replace(FORECAST, tempting=())):
         assert told(nothing) == "Nf3 tempts nobody to an error that I know of."
@@ -168,19 +168,19 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
         assert command_of(line(told, "another bot"), "Desdemona") is None
 
 
-def test_a_lot_is_told_only_when_it_is_no_secret() -> None:
-    by_lot = replace(FACTS, player="randomised")
+def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
+    drawing_facts = replace(FACTS, player="randomised")
     for trap, told in (
-        (True, "A lot decided between it and d3."),
-        (False, "A lot decided between it and f7."),
+        (True, "A random draw decided between it and d3."),
+        (False, "A random draw decided between it and f7."),
     ):
         latest = drawn_decision(trap=trap)
-        assert answer(Command.EVAL, replace(by_lot, latest=latest)).endswith(told)
-        for secret in (replace(by_lot, is_blind=True), replace(by_lot, is_over=False)):
+        assert answer(Command.EVAL, replace(drawing_facts, latest=latest)).endswith(told)
+        for secret in (replace(drawing_facts, is_blind=True), replace(drawing_facts, is_over=False)):
             for command in Command:
                 shown = answer(command, replace(secret, latest=latest))
                 assert "lot" not in shown.split()
                 assert shown == answer(command, replace(secret, player="trappy", latest=latest))
-    assert answer(Command.ENGINE, by_lot).endswith(
+    assert answer(Command.ENGINE, drawing_facts).endswith(
         "player randomised: in some moves of this game I drew whether to set a trap."
     )

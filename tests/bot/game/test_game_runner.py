@@ -777,12 +777,12 @@ async def test_the_number_of_a_draw_follows_from_nothing_unless_there_is_a_seed(
     assert (await stored_game(database)).selection["seed"] == 3
 
 
-LOT = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
+DRAW = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
 DEEP = EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False)
 
 
-def by_lot(**more: Any) -> FakeServer:
-    """A game from a position in which a lot decides our first move."""
+def drawing_server(**more: Any) -> FakeServer:
+    """A game from a position in which a draw decides our first move."""
     known: dict[str, Any] = {"pick": picker(3)}
     server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, **(known | more))
     server.variant = "s8r38"  # the site drew the position
@@ -793,14 +793,14 @@ async def first_of(database: Database) -> Decision:
     return (await stored_decisions(database))[0].decision
 
 
-async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
+async def test_a_whole_game_with_randomised_decisions(database: Database) -> None:
     plan = NewTrial(
         name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
     )
     async with database.write() as session:
         trial = await start_trial(session, plan)
-    server = by_lot()
-    await play(server, database, settings=config(assignment=LOT, engine=DEEP, trial=TrialConfig(hold_s=0)))
+    server = drawing_server()
+    await play(server, database, settings=config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0)))
     await check_books(database, server)
     game, decision = await stored_game(database), await first_of(database)
     assert (game.trial_id, game.selection["blind"], "seed" in game.selection) == (trial.id, True, False)
@@ -819,18 +819,18 @@ async def test_a_whole_game_with_decisions_by_lot(database: Database) -> None:
 
 
 async def test_nothing_is_drawn_against_a_program(database: Database) -> None:
-    server = by_lot()
+    server = drawing_server()
     server.opponent = replace(server.opponent, is_bot=True)
-    await play(server, database, settings=config(assignment=LOT, engine=DEEP))
+    await play(server, database, settings=config(assignment=DRAW, engine=DEEP))
     assert all(stored.decision.trial_draw is None for stored in await stored_decisions(database))
     assert (await first_of(database)).move == "f7"
 
 
-async def test_the_settings_of_the_lot(database: Database) -> None:
+async def test_the_settings_of_the_draw(database: Database) -> None:
     settings = config(
-        assignment=LOT, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
+        assignment=DRAW, engine=DEEP, randomised=RandomisedConfig(probability=0.3, budget_percent=1.57)
     )
-    await play(by_lot(), database, settings=settings)
+    await play(drawing_server(), database, settings=settings)
     draw = (await first_of(database)).trial_draw
     assert draw is not None
     assert (draw.params.chance, draw.params.budget_percent) == (0.3, 1.57)
@@ -852,9 +852,9 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     database: Database, recorded: object, drawn_with: tuple[float, float, int]
 ) -> None:
     """Whatever they are when the program is started again."""
-    server = by_lot()
+    server = drawing_server()
     settings = config(
-        assignment=LOT,
+        assignment=DRAW,
         engine=DEEP,
         randomised=RandomisedConfig(probability=0.3, budget_percent=1.57, max_profiles=5),
     )
@@ -873,7 +873,7 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
     async with database.write() as session:
         await session.execute(update(GameRow).values(selection=selection))
     changed = RandomisedConfig(probability=0.7, budget_percent=1.6, max_profiles=4)
-    await play(server, database, settings=config(assignment=LOT, engine=DEEP, randomised=changed))
+    await play(server, database, settings=config(assignment=DRAW, engine=DEEP, randomised=changed))
     draw = (await first_of(database)).trial_draw
     assert draw is not None
     assert astuple(draw.params) == drawn_with
@@ -881,15 +881,15 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
         assert (await recheck(database)).wrong == []
 
 
-async def test_seeds_of_lots(database: Database) -> None:
+async def test_seeds_of_draws(database: Database) -> None:
     """By the cryptographic generator; with a seed in the settings they follow from game and position."""
     game = replace(NEW_GAME, player="randomised")
-    async with services(FakeServer(), database, settings=config(assignment=LOT)) as given:
+    async with services(FakeServer(), database, settings=config(assignment=DRAW)) as given:
         seeds = {given.decision_seed(game, DRAWN_AT) for _ in range(3)}
         assert len(seeds) == 3
         assert given.decision_seed(replace(game, opponent_is_bot=True), DRAWN_AT) is None
         assert given.decision_seed(replace(game, player="trappy"), DRAWN_AT) is None
-        seeded = LOT.model_copy(update={"seed": 7})
+        seeded = DRAW.model_copy(update={"seed": 7})
         again = replace(given, config=config(assignment=seeded), rng=random.Random(9))
         known = again.decision_seed(game, DRAWN_AT)
         assert known == again.decision_seed(game, DRAWN_AT)
@@ -897,7 +897,7 @@ async def test_seeds_of_lots(database: Database) -> None:
         assert 0 <= known < 1 << 64
         assert known != again.decision_seed(game, "another position")
         assert known != again.decision_seed(replace(game, site_game_id="another"), DRAWN_AT)
-    server = by_lot()
+    server = drawing_server()
     await play(server, database, settings=config(assignment=seeded, engine=DEEP))
     stored = await stored_game(database)
     assert stored.selection["seed"] == 7
@@ -906,8 +906,8 @@ async def test_seeds_of_lots(database: Database) -> None:
 
 async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
     """Killed between record and move: the record's move is sent, whatever another lot would say."""
-    settings = config(assignment=LOT, engine=DEEP)
-    server = by_lot()
+    settings = config(assignment=DRAW, engine=DEEP)
+    server = drawing_server()
     server.faults["move"] = [TransientError("no answer")] * 1000
     await live_until(lambda: "move" in " ".join(server.calls), server, database, settings=settings)
     before = await first_of(database)
@@ -920,7 +920,7 @@ async def test_what_was_drawn_is_sent_after_a_kill(database: Database) -> None:
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool) -> None:
+async def test_a_takeback_brings_no_other_draw(database: Database, restarts: bool) -> None:
     async with database.write() as session:
         trial = await start_trial(
             session,
@@ -928,8 +928,8 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
                 name="m1", arms=("randomised",), configurations={"randomised": {}}, endpoint=Endpoint.COST
             ),
         )
-    settings = config(assignment=LOT, engine=DEEP, trial=TrialConfig(hold_s=0))
-    server = by_lot(pick=None)
+    settings = config(assignment=DRAW, engine=DEEP, trial=TrialConfig(hold_s=0))
+    server = drawing_server(pick=None)
     if restarts:
         await live_until(lambda: moves_sent(server) == 1, server, database, settings=settings)
         server.moves = ()
@@ -947,12 +947,12 @@ async def test_a_takeback_brings_no_other_lot(database: Database, restarts: bool
         rows, _ = await trial_decisions(session, trial)
     first, second = (record["trial_draw"]["seed"] for record in records)
     assert first == second
-    assert [row.excluded for row in rows] == [Exclusion.NONE, Exclusion.REPEATED_LOT]
+    assert [row.excluded for row in rows] == [Exclusion.NONE, Exclusion.REPEATED_DRAW]
 
 
 async def test_a_forecast_of_both_moves_that_is_missing_is_made_later(database: Database) -> None:
-    server = by_lot()
-    await play(server, database, settings=config(assignment=LOT, engine=DEEP))
+    server = drawing_server()
+    await play(server, database, settings=config(assignment=DRAW, engine=DEEP))
     known = {key: row.record for key, row in (await stored_forecasts(database)).items()}
     async with database.write() as session:
         await session.execute(delete(ForecastRow))

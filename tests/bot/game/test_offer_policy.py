@@ -102,7 +102,7 @@ def test_takebacks() -> None:
     assert takebacks(casual, config) == 2
     assert takebacks(casual, MannersConfig(takebacks=0)) == 0
     assert takebacks(replace(casual, in_trial=True), config) == 0
-    assert takebacks(replace(casual, by_lot=True), config) == 0
+    assert takebacks(replace(casual, is_randomised=True), config) == 0
     assert takebacks(FACTS, config) == 0
     assert takebacks(FACTS, MannersConfig(takebacks=2, takebacks_rated=True)) == 2
     assert takebacks(replace(casual, opponent_is_bot=True), config) == 0
@@ -113,8 +113,8 @@ def test_whether_there_are_takebacks_at_all() -> None:
     assert may_grant_takebacks(fixed, MannersConfig())
     assert not may_grant_takebacks(fixed, MannersConfig(takebacks=0))
     assert not may_grant_takebacks(AssignmentConfig(), MannersConfig())
-    by_lot = AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised")
-    assert not may_grant_takebacks(by_lot, MannersConfig())
+    randomised = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised")
+    assert not may_grant_takebacks(randomised, MannersConfig())
 
 
 def test_claims() -> None:

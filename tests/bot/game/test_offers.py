@@ -360,7 +360,7 @@ async def test_takebacks_before_a_restart_count(database: Database) -> None:
     assert server.calls.count("takeback True") == 1
 
 
-@pytest.mark.parametrize("what", ["rated", "a program", "drawn by lot", "not at this site"])
+@pytest.mark.parametrize("what", ["rated", "a program", "drawn at random", "not at this site"])
 async def test_takebacks_that_are_not_granted(database: Database, what: str) -> None:
     server, settings = casual(), mannered(takebacks=5)
     match what:
@@ -368,7 +368,7 @@ async def test_takebacks_that_are_not_granted(database: Database, what: str) -> 
             server.rated = True
         case "a program":
             server.opponent = replace(OPPONENT, is_bot=True)
-        case "drawn by lot":
+        case "drawn at random":
             settings = settings.model_copy(update={"assignment": AssignmentConfig()})
         case _:
             server.cannot = {Ability.TAKEBACK}

@@ -158,7 +158,7 @@ async def test_killed_again_and_again(database: Database, seed: int) -> None:
 async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database) -> None:
     rng = random.Random(0)
     settings = config(
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="randomised"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised"),
         engine=EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False),
     )
     server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(0))

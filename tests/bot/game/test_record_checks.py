@@ -133,7 +133,7 @@ async def test_a_forecast_of_another_decision_is_found(database: Database) -> No
 
 
 async def drawn_row(database: Database) -> RecordedDecision:
-    """A decision by lot in a finished game that began where it was made."""
+    """A randomised decision in a finished game that began where it was made."""
     made = drawn_decision(trap=True)
     async with database.write() as session:
         game = await opened(session, initial_position=DRAWN_AT, player="randomised")
@@ -164,7 +164,7 @@ SETTINGS: dict[str, Any] = {"chance": 0.5, "budget_percent": 2.0, "most_profiles
         ({"forecast_rule": 2, "forecast": None}, ""),
     ],
 )
-async def test_a_lot_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:
+async def test_a_draw_beside_its_game(database: Database, changes: dict[str, Any], reason: str) -> None:
     row = replace(await drawn_row(database), **changes)
     if not reason:
         RecordChecks().check(row, drawn_decision(trap=True))

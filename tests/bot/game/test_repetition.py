@@ -113,7 +113,7 @@ async def test_an_opponent_who_repeats_itself(database: Database, player: str, o
     engine = EngineConfig(
         max_depth=2, strong_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400
     )
-    selection = AssignmentConfig(method=AssignmentMethod.FIXED, player=player)
+    selection = AssignmentConfig(method=AssignmentMethod.FIXED, strategy=player)
     begun: list[tuple[str, ...]] = []
     for number in range(5):
         server = FakeServer("othello", our_side=our_side, pick=lambda moves: moves[0])
@@ -268,7 +268,7 @@ async def test_lines_that_cannot_be_read_cost_no_move(
 async def test_a_win_against_us_cannot_be_copied_by_others(database: Database, player: str) -> None:
     engine = EngineConfig(max_depth=2, max_time_s=0.1, workers=1, table_mb=1, variety_centi=400)
     settings = config(
-        engine=engine, assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player=player)
+        engine=engine, assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy=player)
     )
     played: list[tuple[str, ...]] = []
     for name in ("anna", "bert", "cleo"):

@@ -111,7 +111,7 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
             "matchmaking.variants: horde needs another engine",
         ),
         (
-            '[assignment]\nmethod = "rules"\nrules = [{ player = "strong", game = "atomic" }]\n',
+            '[assignment]\nmethod = "rules"\nrules = [{ strategy = "strong", game = "atomic" }]\n',
             "assignment.rules.0: atomic is played by trappy_uci and standard_uci only",
         ),
         (ENGINE.replace("chess", "othello"), "uci.engines.0: game is 'othello', must be one of chess"),
@@ -119,16 +119,16 @@ ENGINE = '[[uci.engines]]\ngame = "chess"\ncommand = ["x"]\n'
         (ENGINE.replace('["x"]', '"x"'), "uci.engines.0.command: must be a list of program and arguments"),
         ("[uci]\nstart_s = 0\n", "uci.start_s: Input should be greater than 0"),
         (
-            '[assignment]\nplayers = ["trappy", "trappy_uci"]\n',
-            "assignment.players: trappy_uci needs an engine for othello, and uci.engines has none",
+            '[assignment]\nstrategies = ["trappy", "trappy_uci"]\n',
+            "assignment.strategies: trappy_uci needs an engine for othello, and uci.engines has none",
         ),
         (
             '[challenges]\nvariants = ["chess", "xiangqi"]\n[assignment]\nmethod = "fixed"\n'
-            'player = "trappy_uci"\n' + ENGINE,
-            "assignment.player: trappy_uci needs an engine for xiangqi",
+            'strategy = "trappy_uci"\n' + ENGINE,
+            "assignment.strategy: trappy_uci needs an engine for xiangqi",
         ),
         (
-            '[assignment]\nmethod = "rules"\nrules = [{ player = "trappy_uci", game = "xiangqi" }]\n'
+            '[assignment]\nmethod = "rules"\nrules = [{ strategy = "trappy_uci", game = "xiangqi" }]\n'
             + ENGINE,
             "assignment.rules.0: trappy_uci needs an engine for xiangqi",
         ),
@@ -146,7 +146,7 @@ def test_the_player_may_be_chosen_where_there_is_an_engine(tmp_path: Path) -> No
     loaded(
         tmp_path,
         '[challenges]\nvariants = ["othello", "chess"]\n[assignment]\nmethod = "rules"\n'
-        'rules = [{ player = "trappy_uci", game = "chess" }]\nplayers = ["trappy_uci"]\n' + ENGINE,
+        'rules = [{ strategy = "trappy_uci", game = "chess" }]\nstrategies = ["trappy_uci"]\n' + ENGINE,
     )
     loaded(tmp_path, ENGINE)
     atomic = ENGINE.replace("chess", "atomic")
@@ -215,7 +215,7 @@ async def test_a_game_on_another_engines_scores(
     confirms the baits of its own moves."""
     monkeypatch.setattr("engine.forecasts.LONGEST_S", PATIENCE_S)
     given_settings = config(
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),
         engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
     )
@@ -254,7 +254,7 @@ async def test_a_game_on_another_engines_scores(
 async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path, has_clock: bool) -> None:
     """With a clock the engine manages it: it is told ours and the opponent's."""
     given_settings = config(
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard_uci"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="standard_uci"),
         engine=EngineConfig(max_depth=3, max_time_s=600, workers=1, table_mb=1),
     )
     path = tmp_path / "log"
@@ -287,7 +287,7 @@ async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path
 async def test_a_game_of_a_variant(database: Database, initial: str | None) -> None:
     """Whatever the settings say, by the player that can play it; and what is told of it can be read."""
     given_settings = config(
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="standard"),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="standard"),
         engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, variety_centi=100),
     )
     engines = EnginePool([fake("atomic", "uci", depth=2, candidates=1)])
@@ -317,7 +317,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
 
 async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database) -> None:
     """It was chosen for the game, which is not to be lost when the settings have none any more."""
-    given_settings = config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player="trappy_uci"))
+    given_settings = config(assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci"))
     server = FakeServer("tictactoe", pick=picker(1))
     async with services(server, database, settings=given_settings) as given, asyncio.timeout(PATIENCE_S):
         await GameRunner(GAME_ID, given).run()

@@ -399,7 +399,7 @@ async def play(
 ) -> list[Any]:
     """The decisions of a game with three moves of ours."""
     given_settings = config(
-        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, player=player),
+        assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy=player),
         engine=EngineConfig(max_depth=2, max_time_s=600, workers=1, table_mb=1, ponder=True),
     )
     server = FakeServer("chess", pick=picker(3))

@@ -12,7 +12,7 @@ from tests.browser.host import Host
 from tests.browser.page import Page
 
 CHESS = TRAPS["chess"]
-ASKED = "White to move. Which reply is sound?"
+ASKED = "White to move. Which reply is good?"
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +80,14 @@ def test_three_positions_by_keys_alone(tab: Page, hall: Host, scheme: str) -> No
         play(tab, CHESS.bait)
         tab.until_text(".train-told", "Nd2 is the bait: ")
         play(tab, CHESS.poor)
-        tab.until_text(".train-told", "Na3 is not sound: it costs ")
-        for number, reply in enumerate([CHESS.sound[1], CHESS.sound[0], CHESS.sound[0]]):
+        tab.until_text(".train-told", "Na3 is not good: it costs ")
+        for number, reply in enumerate([CHESS.good[1], CHESS.good[0], CHESS.good[0]]):
             play(tab, reply)
-            tab.until_text(".verdict", "A sound reply" if number == 0 else "Found")
+            tab.until_text(".verdict", "A good reply" if number == 0 else "Found")
             said = tab.text(".train-side")
             assert ("Your rating for finding replies" in said) is (has_name and number > 0)
             if number == 0:
-                assert "Bf3 is sound: it costs 3 % of the game against Ne5" in said
+                assert "Bf3 is good: it costs 3 % of the game against Ne5" in said
                 assert violations(tab) == []
                 press(tab, Keys.TAB, Keys.ARROW_RIGHT)  # along the bait's line
                 assert tab.until_true("document.querySelector('[aria-pressed=true]')?.textContent") == "Nd2"

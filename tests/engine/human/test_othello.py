@@ -19,22 +19,22 @@ from engine.human.othello_boards import TURNED
 from lab.training.human_othello import card_path, some_games
 from lab.training.human_othello_data import measure, read_wthor, replay, report
 from lab.training.human_othello_graph import TABLES, first_weights, to_onnx
-from tests.lab.training.othello_games import lot_game, played_positions
+from tests.lab.training.othello_games import played_positions, random_game
 from tests.shared_data import shared_path
 
 GAME = Othello()
 
 
 def drawn(seed: int = 5) -> bytes:
-    """A network by lot that holds some moves for much likelier than others."""
+    """A network at random that holds some moves for much likelier than others."""
     weights = first_weights(seed)
     weights["last"] *= 40
-    return to_onnx(weights, "by-lot", "none")
+    return to_onnx(weights, "at-random", "none")
 
 
 @pytest.fixture(scope="module")
-def by_lot() -> OthelloHumanModel:
-    return OthelloHumanModel(OnnxNetwork.load(drawn(), "by-lot.onnx"))
+def random_network() -> OthelloHumanModel:
+    return OthelloHumanModel(OnnxNetwork.load(drawn(), "at-random.onnx"))
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +54,15 @@ def asks_of_games(games: int, history: int = 2) -> list[PredictionQuery]:
     asks = []
     for _ in range(games):
         path: list[OthelloPosition] = []
-        for position, _move in lot_game(rng):
+        for position, _move in random_game(rng):
             path.append(position)
             if len(GAME.legal_moves(position)) > 1:
                 asks.append(PredictionQuery(tuple(path[-history:])))
     return asks
 
 
-def test_answers_are_probabilities_of_the_legal_moves(by_lot: OthelloHumanModel) -> None:
-    model: HumanModel = by_lot
+def test_answers_are_probabilities_of_the_legal_moves(random_network: OthelloHumanModel) -> None:
+    model: HumanModel = random_network
     asks = asks_of_games(2)
     answers = predicted(model, GAME, asks)
     assert max(max(answer) for answer in answers) > 0.6
@@ -72,42 +72,44 @@ def test_answers_are_probabilities_of_the_legal_moves(by_lot: OthelloHumanModel)
     assert model.predict([]) == []
 
 
-def test_a_batch_of_any_size_gives_the_same_answers(by_lot: OthelloHumanModel) -> None:
+def test_a_batch_of_any_size_gives_the_same_answers(random_network: OthelloHumanModel) -> None:
     asks = asks_of_games(1)
-    together = by_lot.predict(asks)
+    together = random_network.predict(asks)
     for ask, answer in zip(asks, together, strict=True):
-        assert by_lot.predict([ask])[0] == pytest.approx(answer, abs=1e-5)
+        assert random_network.predict([ask])[0] == pytest.approx(answer, abs=1e-5)
 
 
-def test_nobody_asks_for_rating_or_clock(by_lot: OthelloHumanModel) -> None:
+def test_nobody_asks_for_rating_or_clock(random_network: OthelloHumanModel) -> None:
     ask = asks_of_games(1)[20]
     asks = [ask, PredictionQuery(ask.positions, Person(rating=1200, clock_s=3.0))]
-    assert len(set(by_lot.predict(asks))) == 1
+    assert len(set(random_network.predict(asks))) == 1
 
 
-def test_images_of_a_position_get_the_same_answer(by_lot: OthelloHumanModel) -> None:
+def test_images_of_a_position_get_the_same_answer(random_network: OthelloHumanModel) -> None:
     asks = [PredictionQuery((GAME.initial(),)), *asks_of_games(1)[::6]]
     for ask in asks:
-        (probabilities,) = by_lot.predict([ask])
+        (probabilities,) = random_network.predict([ask])
         by_square = dict(zip(GAME.legal_moves(ask.positions[-1]), probabilities, strict=True))
         for turn in range(8):
             turned = PredictionQuery(tuple(image(position, turn) for position in ask.positions))
-            (found,) = by_lot.predict([turned])
+            (found,) = random_network.predict([turned])
             expected = {int(TURNED[turn, square]): chance for square, chance in by_square.items()}
             moves = GAME.legal_moves(turned.positions[-1])
             assert found == pytest.approx([expected[move] for move in moves], abs=1e-5)
 
 
-def test_the_first_move_is_a_matter_of_taste(by_lot: OthelloHumanModel, ours: OthelloHumanModel) -> None:
-    for model in (by_lot, ours):
+def test_the_first_move_is_a_matter_of_taste(
+    random_network: OthelloHumanModel, ours: OthelloHumanModel
+) -> None:
+    for model in (random_network, ours):
         assert model.predict([PredictionQuery((GAME.initial(),))])[0] == pytest.approx([0.25] * 4)
 
 
-def test_the_last_move_counts(by_lot: OthelloHumanModel) -> None:
+def test_the_last_move_counts(random_network: OthelloHumanModel) -> None:
     longer = asks_of_games(1, history=3)
-    with_it = by_lot.predict(longer)
-    assert with_it == by_lot.predict([PredictionQuery(ask.positions[-2:]) for ask in longer])
-    without = by_lot.predict([PredictionQuery(ask.positions[-1:]) for ask in longer])
+    with_it = random_network.predict(longer)
+    assert with_it == random_network.predict([PredictionQuery(ask.positions[-2:]) for ask in longer])
+    without = random_network.predict([PredictionQuery(ask.positions[-1:]) for ask in longer])
     assert sum(one != other for one, other in zip(with_it, without, strict=True)) > len(longer) / 2
 
 
@@ -129,7 +131,7 @@ def test_the_last_move_as_it_is_seen() -> None:
 def test_a_pass_is_no_last_move() -> None:
     rng = random.Random(1)
     while True:
-        path = list(lot_game(rng))
+        path = list(random_game(rng))
         passed = [place for place, (_, move) in enumerate(path[:-1]) if move == PASS]
         if passed:
             break

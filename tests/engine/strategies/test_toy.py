@@ -64,7 +64,7 @@ def test_it_plays_and_is_recorded_and_verified(toy: Strategy, name: str) -> None
 
 def test_it_can_be_chosen(toy: Strategy) -> None:
     assert toy.name in strategies_for("chess")
-    assert AssignmentConfig(players=("standard", "toy")).players == ("standard", "toy")
+    assert AssignmentConfig(strategies=("standard", "toy")).strategies == ("standard", "toy")
     spec = parse_spec("toy:depth=4")
     assert isinstance(spec, OurSpec)
     assert spec.kind is toy
@@ -74,7 +74,7 @@ def test_it_can_be_chosen(toy: Strategy) -> None:
 
 def test_nobody_knows_it_unless_it_is_registered() -> None:
     with pytest.raises(ValidationError, match="no player named 'toy'"):
-        AssignmentConfig(players=("standard", "toy"))
+        AssignmentConfig(strategies=("standard", "toy"))
     with pytest.raises(MatchError, match="'toy' is not known"):
         parse_spec("toy")
     assert PLAIN.is_costly is False

@@ -14,7 +14,7 @@ from engine.games import get_rules
 from engine.human.model import OTHELLO
 from engine.stop import StopFlag, Stopped
 from lab.analysis.population import Population, population
-from lab.analysis.tempting_replies import LOOKS_NAME, bait_table, confirm_all, forecasters
+from lab.analysis.tempting_replies import RANK_MODEL_NAME, bait_table, confirm_all, forecasters
 from storage.research.analysed_games import StoredPosition
 from tests.engine.human.test_reply_probabilities import prior_over
 from tests.lab.analysis.samples import MOVE, REPLIES, ROOT, position
@@ -67,10 +67,10 @@ class Endless(Scripted):
 def test_a_forecast_in_each_way_that_there_is() -> None:
     people = people_of([TRAP], [1])
     (looks,) = forecasters(people, None, None, None)
-    assert looks.name == LOOKS_NAME
-    assert [made.name for made in forecasters(people, None, NET, None)] == ["net", LOOKS_NAME]
+    assert looks.name == RANK_MODEL_NAME
+    assert [made.name for made in forecasters(people, None, NET, None)] == ["net", RANK_MODEL_NAME]
     both = forecasters(people, calibrated(ln_p=1.0), NET, None)
-    assert [made.name for made in both] == ["calibrated model", "net", LOOKS_NAME]
+    assert [made.name for made in both] == ["calibrated model", "net", RANK_MODEL_NAME]
     assert both[1].probabilities == pytest.approx(HUMAN)
     assert both[0].probabilities == pytest.approx(HUMAN, abs=1e-5)
     made = both[1].forecasts[0]
@@ -81,7 +81,7 @@ def test_a_forecast_in_each_way_that_there_is() -> None:
 def test_the_tilt_and_what_it_changes() -> None:
     people = people_of([TRAP], [1], time_control="180+2")
     found = forecasters(people, None, NET, prior_over(NET.sha256))
-    assert [made.name for made in found] == ["net, tilted", "net", LOOKS_NAME]
+    assert [made.name for made in found] == ["net, tilted", "net", RANK_MODEL_NAME]
     assert [made.is_tilted for made in found] == [True, False, False]
     assert found[0].probabilities is not None
     assert found[0].probabilities.sum() == pytest.approx(1, abs=1e-5)
@@ -116,7 +116,7 @@ def test_baits_offered_and_played() -> None:
     assert row.predicted == pytest.approx(0.3)
     assert row.ratio.value == pytest.approx(4 * 0.3 / 1)
     assert row.fell.count == 1
-    assert {each.model for each in table.rows} == {"net", LOOKS_NAME}
+    assert {each.model for each in table.rows} == {"net", RANK_MODEL_NAME}
     assert (table.unconfirmed, table.unsearched, table.decided) == ("not asked", 0, 0)
 
 
@@ -161,9 +161,9 @@ def test_baits_are_confirmed_two_plies_deeper(child: int, is_confirmed: bool) ->
     assert (table.primary.is_confirmed, table.primary.offered.count) == (True, int(is_confirmed))
     assert [(row.model, row.is_confirmed) for row in table.rows] == [
         ("net", True),
-        (LOOKS_NAME, True),
+        (RANK_MODEL_NAME, True),
         ("net", False),
-        (LOOKS_NAME, False),
+        (RANK_MODEL_NAME, False),
     ]
     loose = next(row for row in table.rows if not row.is_confirmed and row.model == "net")
     assert (loose.offered.count, loose.played.count) == (1, 1)

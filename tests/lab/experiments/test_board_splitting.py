@@ -114,7 +114,7 @@ def test_a_board_of_ones_is_h_s_and_one_of_zeros_v_s() -> None:
         assert position.accuracy(0, 0, 0, NUMBER) is None
 
 
-def test_ties_are_drawn_by_lot() -> None:
+def test_ties_are_drawn_at_random() -> None:
     shape = Shape(2, 2)
     # V's first blocks have a one each, and H then finds it in the left one only if V takes that.
     position = Position.of(np.array([1, 0, 1, 0, 0, 0, 1, 1], np.uint8).repeat(2), shape)

@@ -34,11 +34,11 @@ def test_batches_are_the_boards_of_one_series() -> None:
     assert both["wins"] == {key: whole[0]["wins"][key] + whole[1]["wins"][key] for key in both["wins"]}
 
 
-def test_moves_by_lot_are_on_the_boards_whose_first_move_matters() -> None:
-    found, by_lot = (Pathology().run({**ARGUMENTS, **more}, 1) for more in ({}, {"is_random": True}))
-    assert list(by_lot["random"]) == ["1 N", "1 Y"]
+def test_moves_at_random_are_on_the_boards_whose_first_move_matters() -> None:
+    found, random_network = (Pathology().run({**ARGUMENTS, **more}, 1) for more in ({}, {"is_random": True}))
+    assert list(random_network["random"]) == ["1 N", "1 Y"]
     for evaluation in "NY":
-        chances = by_lot["random"][f"1 {evaluation}"]
+        chances = random_network["random"][f"1 {evaluation}"]
         # With the deepest look-ahead Y is right on every board whose first move matters.
         assert len(found["right"][f"1 {evaluation} 6"]) == len(chances) > 0
         assert set(chances) <= {0.333333, 0.666667}
@@ -47,14 +47,17 @@ def test_moves_by_lot_are_on_the_boards_whose_first_move_matters() -> None:
 @pytest.mark.parametrize(
     ("chosen", "verdict"), [(0.9, ClaimVerdict.HOLDS), (0.4, ClaimVerdict.OPEN), (0.1, ClaimVerdict.FAILS)]
 )
-def test_deep_first_moves_beside_moves_by_lot(chosen: float, verdict: ClaimVerdict) -> None:
+def test_deep_first_moves_beside_moves_at_random(chosen: float, verdict: ClaimVerdict) -> None:
     spread = [(-1) ** at / 20 for at in range(40)]
     right = {f"2 N {k}": [(0.5 if k == 1 else chosen) + each for each in spread] for k in (1, 7)}
     wins = won(dict.fromkeys((1, 3, 5, 7), "10"), NUMBER, 2) | won(
         dict.fromkeys((1, 3, 5, 7), "11"), TRAPS, 2
     )
-    boards, by_lot = Pathology().jobs(Size.SMALL)
-    results = {boards.name: {"wins": wins, "right": right}, by_lot.name: {"random": {"1 N": [0.4] * 40}}}
+    boards, random_network = Pathology().jobs(Size.SMALL)
+    results = {
+        boards.name: {"wins": wins, "right": right},
+        random_network.name: {"random": {"1 N": [0.4] * 40}},
+    }
     report = Pathology().report(results, Size.SMALL)
     claim = next(each for each in report.claims if each.says.endswith("is better than a random one"))
     assert claim.verdict is verdict
@@ -62,7 +65,7 @@ def test_deep_first_moves_beside_moves_by_lot(chosen: float, verdict: ClaimVerdi
     assert claim.found.endswith("40 boards whose first move matters")
     assert report.tables[0].rows[-1] == ("a random move", "", "", "", "40.0 (40.0 to 40.0)", "-")
     assert "(40 with N, 0 with Y)" in report.tables[0].note
-    del results[by_lot.name]
+    del results[random_network.name]
     assert not any("a random one" in each.says for each in Pathology().report(results, Size.SMALL).claims)
 
 

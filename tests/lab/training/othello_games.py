@@ -14,8 +14,8 @@ from lab.training import human_othello
 _GAME = Othello()
 
 
-def lot_game(rng: random.Random) -> Iterator[tuple[OthelloPosition, int]]:
-    """Each position of a game by lot with the move that was played, passes included."""
+def random_game(rng: random.Random) -> Iterator[tuple[OthelloPosition, int]]:
+    """Each position of a game at random with the move that was played, passes included."""
     position = _GAME.initial()
     while moves := _GAME.legal_moves(position):
         move = rng.choice(moves)
@@ -24,9 +24,9 @@ def lot_game(rng: random.Random) -> Iterator[tuple[OthelloPosition, int]]:
 
 
 def played_positions(games: int, seed: int = 1) -> list[OthelloPosition]:
-    """Every position with a disc to place, of some games by lot."""
+    """Every position with a disc to place, of some games at random."""
     rng = random.Random(seed)
-    return [position for _ in range(games) for position, move in lot_game(rng) if move != PASS]
+    return [position for _ in range(games) for position, move in random_game(rng) if move != PASS]
 
 
 def write_wthor(file: Path, year: int, games: list[list[int]]) -> None:
@@ -39,10 +39,10 @@ def write_wthor(file: Path, year: int, games: list[list[int]]) -> None:
     file.write_bytes(header + b"".join(records))
 
 
-def lot_games(count: int, seed: int = 1) -> list[list[int]]:
-    """The discs as placed in some games by lot."""
+def random_games(count: int, seed: int = 1) -> list[list[int]]:
+    """The discs as placed in some games at random."""
     rng = random.Random(seed)
-    return [[move for _, move in lot_game(rng) if move != PASS] for _ in range(count)]
+    return [[move for _, move in random_game(rng) if move != PASS] for _ in range(count)]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:

@@ -27,14 +27,14 @@ from lab.training.human_othello_data import (
     summary,
 )
 from lab.training.human_othello_graph import BASE, POWERS, ROWS, SLOTS, first_weights, to_onnx
-from tests.lab.training.othello_games import lot_games, run
+from tests.lab.training.othello_games import random_games, run
 
 GAME = Othello()
 
 
 @pytest.fixture(scope="module")
-def by_lot() -> bytes:
-    return to_onnx(first_weights(2), "by-lot", "none")
+def random_network() -> bytes:
+    return to_onnx(first_weights(2), "at-random", "none")
 
 
 def test_replayed_games_are_those_of_the_rules(folder: Path) -> None:
@@ -44,7 +44,7 @@ def test_replayed_games_are_those_of_the_rules(folder: Path) -> None:
         for row, (game, ply) in enumerate(zip(positions.game, positions.ply, strict=True))
     }
     passes = 0
-    for number, squares in enumerate(lot_games(5, seed=1999)):
+    for number, squares in enumerate(random_games(5, seed=1999)):
         position, before = GAME.initial(), None
         for square in squares:
             if GAME.legal_moves(position) == (PASS,):
@@ -151,8 +151,8 @@ def test_intervals_are_over_games() -> None:
     assert high - low == pytest.approx(2 * 1.96 * 0.5 / math.sqrt(99), abs=2e-4)
 
 
-def test_moves_are_ranked_as_the_model_says(folder: Path, by_lot: bytes) -> None:
-    model = OthelloHumanModel(OnnxNetwork.load(by_lot, "by-lot.onnx"))
+def test_moves_are_ranked_as_the_model_says(folder: Path, random_network: bytes) -> None:
+    model = OthelloHumanModel(OnnxNetwork.load(random_network, "at-random.onnx"))
     positions = replay(read_wthor(folder, [2016]))
     measured = measure(model, positions)
     chances = model.chances(positions.sight)
@@ -183,10 +183,10 @@ def test_weights_that_are_the_same_make_the_same_file() -> None:
 
 
 def test_a_network_is_measured(
-    folder: Path, by_lot: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, random_network: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = folder / "made.onnx"
-    file.write_bytes(by_lot)
+    file.write_bytes(random_network)
     run(monkeypatch, "--wthor", folder, "--evaluate", file)
     out = capsys.readouterr().out
     assert "games of 2016-2019 (never used for training): 3" in out
@@ -196,12 +196,12 @@ def test_a_network_is_measured(
 
 
 def test_a_card_is_only_written_for_its_own_file(
-    folder: Path, by_lot: bytes, monkeypatch: pytest.MonkeyPatch
+    folder: Path, random_network: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = folder / "made.onnx"
-    file.write_bytes(by_lot)
+    file.write_bytes(random_network)
     card = human_othello.card_path(file)
-    card.write_text(json.dumps({"sha256": OnnxNetwork.load(by_lot, "x").sha256, "name": "kept"}))
+    card.write_text(json.dumps({"sha256": OnnxNetwork.load(random_network, "x").sha256, "name": "kept"}))
     run(monkeypatch, "--wthor", folder, "--evaluate", file, "--card")
     written = json.loads(card.read_text())
     assert written["name"] == "kept"

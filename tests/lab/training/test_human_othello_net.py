@@ -17,7 +17,7 @@ from engine.human.othello import Sight, encode
 from lab.training import human_othello
 from lab.training.human_othello_graph import TABLES, first_weights, to_onnx
 from lab.training.human_othello_net import logits
-from tests.lab.training.othello_games import lot_game, run
+from tests.lab.training.othello_games import random_game, run
 
 GAME = Othello()
 
@@ -28,7 +28,7 @@ def test_the_written_network_computes_what_was_learned() -> None:
     for name in TABLES:  # numbers that one byte each can hold, so that nothing is rounded
         weights[name] = (np.clip(np.rint(weights[name] * 50), -127, 127) / 50).astype(np.float32)
         weights[name][:64] = np.float32(127 / 50)
-    moves = [(position, move) for game in range(2) for position, move in lot_game_of(game)]
+    moves = [(position, move) for game in range(2) for position, move in random_game_of(game)]
     sight = Sight(
         *(
             np.array(column, dtype=np.uint64)
@@ -45,8 +45,8 @@ def test_the_written_network_computes_what_was_learned() -> None:
     assert said[position, square] == pytest.approx(learned[position, square], abs=1e-3)
 
 
-def lot_game_of(seed: int) -> list[tuple[Any, int]]:
-    return [(position, move) for position, move in lot_game(random.Random(seed)) if move != PASS]
+def random_game_of(seed: int) -> list[tuple[Any, int]]:
+    return [(position, move) for position, move in random_game(random.Random(seed)) if move != PASS]
 
 
 def test_a_lesson_can_be_interrupted_and_resumed(

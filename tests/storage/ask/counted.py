@@ -61,6 +61,7 @@ def _of_game(game: Row, opponent: Row) -> Row:
         "site": game["site"],
         "game": game["game"],
         "player": game["player"],
+        "strategy": game["player"],
         "opponent_id": opponent["id"],
         "opponent": opponent["name"],
         "is_program": int(opponent["is_bot"]),
@@ -82,7 +83,9 @@ def _games(sample: Sample) -> list[Row]:
                 "rated": int(game["rated"]),
                 "engine_version": "0.1",
                 "trial": None if game["trial_id"] is None else "winter",
-                "chance": game["selection"].get("chances", {}).get(game["player"]),
+                **dict.fromkeys(
+                    ("chance", "probability"), game["selection"].get("chances", {}).get(game["player"])
+                ),
                 "rating_band": _band(theirs),
                 "points": _POINTS.get(game["result"]),
                 "expected": 1 / (1 + 10 ** ((theirs - ours) / 400)) if rated else None,
@@ -174,7 +177,9 @@ def _baits(sample: Sample) -> list[Row]:
                 "bait": forecast["bait"],
                 "probability": forecast["bait_odds"],
                 "cost": forecast["bait_cost"] / 10_000,
-                "surprise": forecast["bait_odds"] * forecast["bait_cost"] / 10_000,
+                **dict.fromkeys(
+                    ("surprise", "expected_loss"), forecast["bait_odds"] * forecast["bait_cost"] / 10_000
+                ),
                 "model": forecast["model_name"],
                 "reply": outcome.get("reply"),
                 "is_taken": _flag(forecast["is_taken"]),
@@ -203,7 +208,7 @@ def _replies(sample: Sample) -> list[Row]:
                     "reply": each.reply,
                     "is_played": int(outcomes.get(row["id"], {}).get("reply") == each.reply),
                     "first_centi": first[number],
-                    "glance_centi": -each.scores_centi[-2:][0],
+                    **dict.fromkeys(("glance_centi", "shallow_centi"), -each.scores_centi[-2:][0]),
                     "final_centi": final[number],
                     "cost_centi": max(final) - final[number],
                     "rank_first": 1 + sum(other > first[number] for other in first),

@@ -140,7 +140,7 @@ def _game(rng: random.Random, key: int, opponent: Row) -> Row:
         started = MONDAY + timedelta(seconds=(-0.25, 0, 86_399.75)[key - 1])
     over = started + timedelta(seconds=rng.randrange(1, 8000) / 4)
     player = rng.choice(["trappy", "standard"])
-    by_lot = {"method": "drawn", "chances": {"trappy": 0.25, "standard": 0.75}}
+    by_draw = {"method": "drawn", "chances": {"trappy": 0.25, "standard": 0.75}}
     return {
         "id": key,
         "site": opponent["site"],
@@ -162,7 +162,7 @@ def _game(rng: random.Random, key: int, opponent: Row) -> Row:
         "rating_diff": rng.choice([None, -7, 8]),
         "started_at": started,
         "ended_at": None if state is GameStatus.OPEN else over,
-        "selection": rng.choice([{}, {"method": "fixed", "chances": {}}, by_lot]),
+        "selection": rng.choice([{}, {"method": "fixed", "chances": {}}, by_draw]),
         "trial_id": rng.choice([None, 1]),
         "moves": " ".join(["f5", "--"] * rng.randrange(4) + ["d6"] * rng.randrange(2)),
     }
@@ -211,7 +211,7 @@ def _add_decision(rng: random.Random, sample: Sample, game: Row, ply: int) -> No
 def _judge(rng: random.Random, sample: Sample, key: int, profiles: tuple[ReplyProfile, ...]) -> None:
     reply, is_taken = rng.choice([None, *[each.reply for each in profiles] * 3]), None
     if is_judged := rng.random() < 0.9:
-        kinds = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE)
+        kinds = (OutcomeKind.OPTIMAL, OutcomeKind.FELL_FOR_PAPER_TRAP, OutcomeKind.ERRED_ELSEWHERE)
         sample.rows["outcomes"].append(
             {
                 "decision_id": key,

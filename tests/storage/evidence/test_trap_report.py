@@ -67,9 +67,9 @@ async def test_a_game_is_told_move_by_move(database: Database) -> None:
     assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
     # It looked best to the opponent after two plies, where our score was -300.
     assert (bait.shallow_text, bait.shallow_plies) == ("+3.00", 2)
-    assert (best.quality, best.is_fall, best.cost) == (0, False, 0)
+    assert (best.quality, best.is_paper_trap, best.cost) == (0, False, 0)
     assert bait.quality == pytest.approx(744.3, abs=0.05)
-    assert (bait.is_fall, bait.cost) == (True, 922)
+    assert (bait.is_paper_trap, bait.cost) == (True, 922)
 
 
 async def test_it_is_plain_json(database: Database) -> None:
@@ -149,7 +149,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 
 
 async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
-    fell = Outcome(OutcomeKind.FELL, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
+    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
     async with database.write() as session:
         game = await opened(session, game="chess", variant="standard", player=made.player)
         await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)

@@ -144,7 +144,7 @@ async def test_a_forecast_of_something_else_is_refused(database: Database) -> No
 
 
 @pytest.mark.parametrize("trap", [True, False])
-async def test_both_moves_of_a_lot_have_one(database: Database, trap: bool) -> None:
+async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> None:
     made, scale = drawn_decision(trap=trap), 1_000.0
     both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
     assert other_move(made).move == ("d3" if trap else "f7")

@@ -2,7 +2,7 @@
 
 import { announce, chooseDialog, el } from "/static/common/dom.js";
 import { Drag } from "/static/board/drag.js";
-import { looks, pieceElement, pieceName, squareName } from "/static/board/games.js";
+import { pieceElement, pieceName, squareName, theme } from "/static/board/games.js";
 import { overlay } from "/static/board/overlay.js";
 import { say, sayCount } from "/static/common/language.js";
 
@@ -18,7 +18,7 @@ export class Board {
    */
   constructor({ game, label, onMove = null, onPremove = null, isTurned = false }) {
     this.game = game;
-    this.looks = looks(game);
+    this.theme = theme(game);
     this.onMove = onMove;
     this.onPremove = onPremove;
     this.premover = null; // whose moves may be made ahead
@@ -32,7 +32,7 @@ export class Board {
     this.shown = ""; // squares of the latest move on the board
     this.dropped = null; // where a piece has just been dropped: its move needs no animation
     this.grid = el("div", { class: "squares", role: onMove ? "grid" : "img", "aria-label": label });
-    this.element = el("div", { class: "board", "data-game": game, "data-surface": this.looks.board }, this.grid);
+    this.element = el("div", { class: "board", "data-game": game, "data-surface": this.theme.board }, this.grid);
     if (onMove) {
       this.grid.setAttribute("aria-description", say("Arrow keys move, N goes to the next legal square, Enter selects it, Escape cancels."));
       this.grid.addEventListener("keydown", (event) => this.#onKey(event));
@@ -119,7 +119,7 @@ export class Board {
     this.element.style.setProperty("--columns", this.columns);
     this.element.style.setProperty("--rows", this.rows);
     this.grid.replaceChildren(
-      this.looks.lines?.() ?? "",
+      this.theme.lines?.() ?? "",
       ...rows.map((row, r) => el("div", { role: this.onMove ? "row" : "presentation", class: "row" }, [...row].map((_, c) => this.#makeCell(r, c)))),
     );
     this.element.replaceChildren(...EDGES.map((edge) => this.#edge(edge)), this.grid);
@@ -131,7 +131,7 @@ export class Board {
   }
 
   #edge(edge) {
-    const label = this.looks.edges[edge];
+    const label = this.theme.edges[edge];
     const isSide = edge === "left";
     const texts = [...Array(label ? (isSide ? this.rows : this.columns) : 0)].map((_, i) => {
       const { row, column } = this.#turn(i, i);
@@ -155,7 +155,7 @@ export class Board {
   #setPiece(cell, letter, placed) {
     if (cell.letter === letter) return;
     const old = cell.element.querySelector(".piece");
-    if (old && letter !== "." && this.looks.flips) {
+    if (old && letter !== "." && this.theme.flips) {
       // Discs flip outwards from the square that was played, as by hand.
       const distance = placed ? Math.max(Math.abs(cell.row - placed.row), Math.abs(cell.column - placed.column)) : 0;
       old.style.setProperty("--distance", distance);
@@ -235,7 +235,7 @@ export class Board {
 
   /** Whether a move goes from one square to another, as far as the page knows: pieces of both sides differ in case. */
   get #hasSteps() {
-    return Object.keys(this.looks.pieces).some((letter) => letter !== letter.toLowerCase());
+    return Object.keys(this.theme.pieces).some((letter) => letter !== letter.toLowerCase());
   }
 
   #isOwn(square) {
@@ -334,7 +334,7 @@ export class Board {
   }
 
   #worth(letter) {
-    return this.looks.worth?.[letter.toUpperCase()] ?? 0;
+    return this.theme.worth?.[letter.toUpperCase()] ?? 0;
   }
 
   /** The piece that a move leaves at its goal, of a move that comes with the board after it. */

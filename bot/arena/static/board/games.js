@@ -66,8 +66,8 @@ const GAMES = {
       last: ["d1"],
       bait: ["e1"],
       best: ["c6"],
-      label: say("after White's d1, e1 tempts and c6 is sound"),
-      words: [say("e1 tempts Black,"), say("c6 is sound.")],
+      label: say("after White's d1, e1 tempts and c6 is good"),
+      words: [say("e1 tempts Black,"), say("c6 is good.")],
     },
     rules: [
       say("Black moves first. Place a disc so that it encloses a straight line of the other colour: those discs flip."),
@@ -98,8 +98,8 @@ const GAMES = {
       last: ["e6", "d5"],
       bait: ["c3", "d5"],
       best: ["e2", "e3"],
-      label: say("after Black's exd5, Nxd5 tempts and e3 is sound"),
-      words: [say("Nxd5 tempts White,"), say("e3 is sound.")],
+      label: say("after Black's exd5, Nxd5 tempts and e3 is good"),
+      words: [say("Nxd5 tempts White,"), say("e3 is good.")],
     },
     rules: [
       say("White moves first. Tap a piece and then its target square, or drag it. To castle, move the king two squares."),
@@ -131,8 +131,8 @@ const GAMES = {
       last: ["i10", "h10"],
       bait: ["i3", "h3"],
       best: ["a1", "b1"],
-      label: say("Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is sound"),
-      words: [say("C1=2 tempts Red,"), say("R9=8 is sound.")],
+      label: say("Black's chariot has come behind its cannon; C1=2 tempts Red and R9=8 is good"),
+      words: [say("C1=2 tempts Red,"), say("R9=8 is good.")],
     },
     rules: [
       say("Red moves first. Tap a piece and then its target point, or drag it. Pieces stand on the intersections of the lines."),
@@ -153,7 +153,7 @@ const GAMES = {
 };
 
 /** Presentation of a game by its key. */
-export function looks(game) {
+export function theme(game) {
   return { ...UNKNOWN, ...(GAMES[game] ?? {}) };
 }
 
@@ -164,12 +164,12 @@ export function moveName(name) {
 
 /** The name of a piece; its letter if it has no name. */
 export function pieceName(game, letter) {
-  return looks(game).pieces[letter] ?? letter;
+  return theme(game).pieces[letter] ?? letter;
 }
 
 /** The picture of a piece. */
 export function pieceElement(game, letter) {
-  const { pieces, flips } = looks(game);
+  const { pieces, flips } = theme(game);
   const picture = !(letter in pieces) ? letterPiece(letter) : flips ? turningDisc() : shape(`${game}-${letter}`);
   picture.classList.add("piece");
   picture.dataset.piece = letter;
@@ -178,12 +178,12 @@ export function pieceElement(game, letter) {
 
 /** Width of a board in heights, with the names above and below it. */
 export function boardShape(game, rows) {
-  const { edges } = looks(game);
+  const { edges } = theme(game);
   return rows[0].length / (rows.length + (edges.top && edges.bottom ? 0.5 : 0));
 }
 
 /** Name of a square: column letter, then row number. */
 export function squareName(game, rows, row, column) {
-  const number = looks(game).topRow === "first" ? row + 1 : rows - row;
+  const number = theme(game).topRow === "first" ? row + 1 : rows - row;
   return `${letterOf(column)}${number}`;
 }

@@ -7,10 +7,10 @@ import { say, withFractions } from "/static/common/language.js";
 const WAIT_MS = 250; // somebody who steps quickly does not look at each position
 
 export class Analysis {
-  /** @param {object} options `id` of the game, `looks` of the game, `onLines(lines)`: told what to show on the board. */
-  constructor({ id, looks, onLines }) {
+  /** @param {object} options `id` of the game, `theme` of the game, `onLines(lines)`: told what to show on the board. */
+  constructor({ id, theme, onLines }) {
     this.id = id;
-    this.looks = looks;
+    this.theme = theme;
     this.onLines = onLines;
     this.ply = null;
     this.isOn = false;
@@ -77,7 +77,7 @@ export class Analysis {
       this.#note(say("The game is over in this position."));
       return;
     }
-    const side = this.looks.sides[toMove] ?? toMove;
+    const side = this.theme.sides[toMove] ?? toMove;
     this.lines.replaceChildren(
       el("ol", {}, lines.map(({ score, names }) => el("li", {}, el("strong", {}, withFractions(score.replace("-", "−"))), " ", names.join(" ")))),
       el("p", { class: "hint" }, say("{side} to move, {depth} plies deep; plus is good for {side}.", { side, depth })),

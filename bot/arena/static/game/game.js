@@ -100,7 +100,7 @@ export class GameScreen extends StreamedGame {
           cancelRematch: () => this.#cancelRematch(),
         },
       });
-      this.tools = new GameTools({ id: this.id, canFlip: this.screen.looks.canFlip, isPublic: this.arena.public });
+      this.tools = new GameTools({ id: this.id, canFlip: this.screen.theme.canFlip, isPublic: this.arena.public });
       this.main.querySelector(".status").append(...this.tools.elements);
       this.screen.chat.load();
     }

@@ -6,7 +6,7 @@ import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
 import { LinkQuality } from "/static/game/link_quality.js";
 import { el, icon } from "/static/common/dom.js";
-import { boardShape, looks, pieceElement, pieceName } from "/static/board/games.js";
+import { boardShape, pieceElement, pieceName, theme } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
 import { resultOf } from "/static/game/result.js";
 import { fromServer, say, sayAll } from "/static/common/language.js";
@@ -25,14 +25,14 @@ export class GameView {
     this.variant = offered ?? variants.find(({ game }) => game === view.game);
     this.gameName = offered?.name ?? full.variant.name;
     this.gameKey = view.game;
-    this.looks = looks(this.gameKey);
+    this.theme = theme(this.gameKey);
     this.sides = view.sides;
     this.opponent = full[otherColour(colour ?? "white")].name;
     const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
     this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
-    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.looks.canFlip ? () => this.#flip() : null, isWatched: colour === null });
+    this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null });
     this.link = new LinkQuality();
-    this.analysis = new Analysis({ id: full.id, looks: this.looks, onLines: (lines) => this.#markLines(lines) });
+    this.analysis = new Analysis({ id: full.id, theme: this.theme, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
     if (colour !== null) this.link.open(); // too costly for a crowd of spectators
   }
@@ -58,7 +58,7 @@ export class GameView {
 
   /** Whether the board is shown from the second side. */
   get #isTurned() {
-    return this.looks.turns && this.colour !== null && this.colour !== this.#colourOf(this.sides[0]);
+    return this.theme.turns && this.colour !== null && this.colour !== this.#colourOf(this.sides[0]);
   }
 
   #build(main, view) {
@@ -100,7 +100,7 @@ export class GameView {
   #bar(colour) {
     const player = this.full[colour];
     const clock = el("span", { class: "clock", role: "timer", "aria-label": say("Clock of {name}", player) });
-    const count = el("span", { class: "count", title: this.looks.counts });
+    const count = el("span", { class: "count", title: this.theme.counts });
     const diff = el("span", { class: "diff" });
     const taken = el("span", { class: "taken" });
     const side = this.sides.find((each) => this.#colourOf(each) === colour);
@@ -170,12 +170,12 @@ export class GameView {
   }
 
   #drawCount(bar, count) {
-    bar.count.textContent = this.looks.counts && count !== undefined ? count : "";
+    bar.count.textContent = this.theme.counts && count !== undefined ? count : "";
   }
 
   /** Each side's surplus of captured pieces, in games whose pieces have values. */
   #drawTaken(rows) {
-    const { worth } = this.looks;
+    const { worth } = this.theme;
     if (!worth) return;
     const letters = rows.join("");
     if (this.countedLetters === letters) return;
@@ -276,7 +276,7 @@ export class GameView {
       }
       if (isOffered) {
         buttons.push(button("draw-yes", say("Accept draw"), () => act("draw/yes"), main("draw")), button("draw-no", say("Decline"), () => act("draw/no")));
-      } else if (this.looks.canOfferDraw && hasBegun) {
+      } else if (this.theme.canOfferDraw && hasBegun) {
         const offer = button("draw", hasOffered ? say("Draw offered") : say("Offer draw"), () => act("draw/yes"), { image: "draw" });
         offer.disabled ||= hasOffered;
         buttons.push(offer);
@@ -307,7 +307,7 @@ export class GameView {
     const moved = isMine ? say("You played {move}.", places) : say("{name} played {move}.", places);
     const what = from ? moved : isMine ? say("You passed.") : say("{name} passed.", places);
     const pointed = isOver ? "" : view.highlights.map((highlight) => ` ${fromServer(highlight.text)}`).join("");
-    const counts = this.looks.counts && view.counts ? ` ${this.sides.map((each) => `${this.looks.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
+    const counts = this.theme.counts && view.counts ? ` ${this.sides.map((each) => `${this.theme.sides[each] ?? each} ${view.counts[each]}`).join(", ")}.` : "";
     return `${what}${pointed}${counts}${!isOver && view.toMove === this.mySide ? ` ${say("Your move.")}` : ""}`;
   }
 
@@ -315,7 +315,7 @@ export class GameView {
     const sideOf = (colour) => this.sides.find((side) => this.#colourOf(side) === colour);
     const names = Object.fromEntries(COLOURS.map((colour) => [colour, this.full[colour].name]));
     const next = this.#colourOf(this.sides[view.moves.length % this.sides.length]);
-    return resultOf({ state, view, colour: this.colour, names, next, sideOf, looks: this.looks });
+    return resultOf({ state, view, colour: this.colour, names, next, sideOf, theme: this.theme });
   }
 
   // --- Replay --------------------------------------------------------------------------------------------

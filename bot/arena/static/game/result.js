@@ -13,14 +13,14 @@ export const WAYS = {
  * {kind: win | loss | draw | aborted | over, title, detail} from the person's point of view.
  * `names` of the players by colour; `next`: the colour whose move would have been next.
  */
-export function resultOf({ state, view, colour, names, next, sideOf, looks }) {
+export function resultOf({ state, view, colour, names, next, sideOf, theme }) {
   const { status, winner } = state;
   if (status === "aborted") {
     // A game can be aborted only before both have moved, and only one of them has to be missing.
     const missing = next === colour ? say("It ended before you had made your first move, and does not count.") : say("It ended before {name} had made a first move, and does not count.", { name: names[next] });
     return { kind: "aborted", title: say("Game aborted"), detail: missing };
   }
-  const score = looks.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
+  const score = theme.counts && view.counts && !WAYS[status] ? scoreText(view, colour, sideOf) : "";
   const note = fromServer(view.unrated);
   const rule = sayAll([fromServer(view.ending), note]);
   if (!winner) return { kind: "draw", title: say("Draw"), detail: score ? [score, note].filter(Boolean).join(". ") : rule };

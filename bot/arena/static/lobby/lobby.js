@@ -5,7 +5,7 @@ import { Board } from "/static/board/board.js";
 import { awaitAnswer, cancelChallenge } from "/static/common/challenge.js";
 import { confirmDialog, el, loading, toast } from "/static/common/dom.js";
 import { forgetWho, showWho } from "/static/common/header.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
 import { RESULTS } from "/static/public/history.js";
 import { fromServer, percentText, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
@@ -125,7 +125,7 @@ export class Lobby {
   /** An example of a trap, and the rules. */
   #more() {
     const { variant } = this;
-    const { rules, showcase } = looks(variant.game);
+    const { rules, showcase } = theme(variant.game);
     return el(
       "section",
       { class: "story-more" },

@@ -1,7 +1,7 @@
 // The terms of a challenge: the form's fields, the person's last choice, and the request.
 
 import { el } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { fromServer, say } from "/static/common/language.js";
 import { keep, loadValue } from "/static/common/stored.js";
 
@@ -91,7 +91,7 @@ export function variantField(variants, chosen) {
 
 /** The field for the colour, by the names that the game has for its sides. */
 export function colourField(variant, chosen) {
-  const { sides } = looks(variant.game);
+  const { sides } = theme(variant.game);
   // The API only has white and black, whatever the game calls its sides.
   const [first, second] = variant.sides.map((side, i) => ({
     value: variant.colours[side],

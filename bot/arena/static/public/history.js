@@ -1,7 +1,7 @@
 // The person's own games, also those that were played in other browsers.
 
 import { call, NAME_LOST, session, tried } from "/static/common/api.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { announce, el, notice } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
 import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
@@ -81,7 +81,7 @@ export class HistoryScreen {
   #row({ id, game, title, clock, rated, side, opponent, result, ratingDiff, createdAt }) {
     const at = new Date(createdAt);
     const diff = ratingDiff === null ? null : el("span", { class: `diff ${ratingDiff < 0 ? "down" : "up"}` }, ` ${ratingDiff < 0 ? "−" : "+"}${Math.abs(ratingDiff)}`);
-    const terms = [clock ?? say("no clock"), rated ? say("rated") : say("casual"), looks(game).sides[side] ?? side].join(say(", "));
+    const terms = [clock ?? say("no clock"), rated ? say("rated") : say("casual"), theme(game).sides[side] ?? side].join(say(", "));
     return el(
       "tr",
       {},

@@ -1,6 +1,6 @@
 // A game as anybody sees it: live without scores or traps, and after its end with replay, files and the trap report.
 
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { announce } from "/static/common/dom.js";
 import { say } from "/static/common/language.js";
 import { COLOURS, GameView, otherColour } from "/static/game/game_view.js";
@@ -69,7 +69,7 @@ export class WatchScreen extends StreamedGame {
       actions: {},
     });
     this.screen.chat.element.remove(); // what players say to each other is theirs
-    this.tools = new GameTools({ id: this.id, canFlip: looks(game).canFlip, isPublic: true });
+    this.tools = new GameTools({ id: this.id, canFlip: theme(game).canFlip, isPublic: true });
     if (!this.isOver || full.state.view.moves.length) this.tools.showKeys();
     this.tools.offer(full.files ?? []);
     this.main.querySelector(".status").append(...this.tools.elements);

@@ -27,10 +27,10 @@ export function isUnknown({ forecast, is_decided: isDecided, outcome, replies })
 
 /** A reply's scores as the chart draws them, the bot's view, from the shallowest search to the deepest. */
 export function scoresOf(reply) {
-  return reply.looks_centi ?? reply.scores_centi;
+  return reply.shown_centi ?? reply.scores_centi;
 }
 
 /** The names of the chart's depths: plies, or the fixed steps of a blind report. */
 export function depthNames(reply) {
-  return reply.looks_centi ? STEPS : reply.scores_centi.map((_, i) => String(i + 2));
+  return reply.shown_centi ? STEPS : reply.scores_centi.map((_, i) => String(i + 2));
 }

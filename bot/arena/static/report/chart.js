@@ -1,7 +1,7 @@
 // The chart of reply scores by search depth, person's view: one line per reply.  In a blind report the depths are three
 // fixed steps, since their number would tell the depth of the search, and so the player.
 
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { el, svg } from "/static/common/dom.js";
 import { baitsOf, depthNames, scoresOf } from "/static/report/bait.js";
 import { marginOf, scoreText } from "/static/report/verdict.js";
@@ -105,7 +105,7 @@ function draw(lines, width) {
 export function depthChart({ decision, game, isPlayer, person = null, isBlind }) {
   const replies = decision.replies.filter((reply) => scoresOf(reply).length > 1);
   if (replies.length < 2) return null;
-  const { unit, hasMargins } = looks(game);
+  const { unit, hasMargins } = theme(game);
   const whose = isPlayer ? say("for you") : person === null ? say("for the player") : say("for {name}", { name: person });
   const lines = linesOf(replies, decision, hasMargins);
   const place = el("div", { class: "chart-place" });

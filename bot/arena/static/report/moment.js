@@ -3,7 +3,7 @@
 import { Board } from "/static/board/board.js";
 import { depthChart } from "/static/report/chart.js";
 import { el, icon } from "/static/common/dom.js";
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { candidateTable, replyTable } from "/static/report/tables.js";
 import { ICONS } from "/static/report/verdict.js";
 import { say } from "/static/common/language.js";
@@ -106,7 +106,7 @@ export function momentParts(context) {
     el(
       "div",
       { class: "moment-tables" },
-      replyTable(decision, { isPlayer, isBlind, unit: looks(game).unit }),
+      replyTable(decision, { isPlayer, isBlind, unit: theme(game).unit }),
       isBlind ? null : candidateTable(decision, { opponent }),
     ),
   ];

@@ -8,7 +8,7 @@ import { baitsOf, expectedLoss, isUnknown } from "/static/report/bait.js";
 import { ICON_MEANINGS, ICONS } from "/static/report/verdict.js";
 import { say, sayAll, sayCount, sayMade } from "/static/common/language.js";
 
-const SOUND = 350; // a reply that costs at most this is sound to the trainer; hundredths of a per cent of the game
+const GOOD = 350; // a reply that costs at most this is good to the trainer; hundredths of a per cent of the game
 const RETRY_MS = [400, 800, 1500, 2500, 4000, 6000, 8000, 10_000, 15_000];
 
 /** A decision with its moves named in the page's language. */
@@ -171,7 +171,7 @@ export class ReportSection {
 
   /** Link to the trainer, which poses the positions in which a bait was taken. */
   #toFind() {
-    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > SOUND).length;
+    const many = this.report.decisions.filter((decision) => baitsOf(decision).length && decision.cost > GOOD).length;
     if (!many) return null;
     return el("p", {}, el("a", { class: "button", href: `/train?from=${this.id}`, "data-link": true, "data-test": "to-find" }, sayCount("1 reply to find", "{n} replies to find", many)));
   }

@@ -69,7 +69,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
         isBait ? note("trap", say("bait")) : null,
         isPlayed ? note("played", isPlayer ? say("you") : say("played")) : null,
       ],
-      cells: [scoreText(reply.looks.length > 1 ? reply.looks[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
+      cells: [scoreText(reply.score_texts.length > 1 ? reply.score_texts[0] : null), scoreText(reply.their_text), cost(reply.cost_text), ...(hasProbability ? [probabilityText(reply.probability)] : [])],
       isMarked: isPlayed,
       isKey: isPlayed || isBait,
     };

@@ -1,9 +1,9 @@
-// The solution of a position: which replies are sound, the bait with its line, and what the answer was worth.
+// The solution of a position: which replies are good, the bait with its line, and what the answer was worth.
 
 import { el } from "/static/common/dom.js";
 import { say, sayAll } from "/static/common/language.js";
 import { depthChart } from "/static/report/chart.js";
-import { againWords, baitWords, othersOf, ratingWords, soundOf, titleOf } from "/static/train/words.js";
+import { againWords, baitWords, goodRepliesOf, othersOf, ratingWords, titleOf } from "/static/train/words.js";
 
 /** The line of a bait as buttons, each of which shows the board after its move; -1 is the position itself. */
 export class BaitLine {
@@ -32,9 +32,9 @@ export class BaitLine {
 }
 
 /** Marks of the board: the bait, the best reply, and the one that was found. */
-export function marksOf({ bait, sound, decision, right }) {
-  const [best] = sound;
-  const found = right ? sound.find(({ move }) => move === decision.reply) : null;
+export function marksOf({ bait, good, decision, right }) {
+  const [best] = good;
+  const found = right ? good.find(({ move }) => move === decision.reply) : null;
   const marks = [{ squares: bait.squares, kind: "trap" }];
   if (found !== best) marks.push({ squares: best.squares, kind: "best" });
   if (found) marks.push({ squares: found.squares, kind: "good" });
@@ -46,7 +46,7 @@ export function solutionParts(told, { game, hasName, isOfGame, line }) {
   const kind = told.right ? "good" : "best";
   return [
     el("h2", { class: `verdict verdict-${kind}`, tabindex: "-1" }, titleOf(told)),
-    el("p", {}, soundOf(told)),
+    el("p", {}, goodRepliesOf(told)),
     el("p", {}, baitWords(told)),
     line.element,
     depthChart({ decision: told.decision, game, isPlayer: false, isBlind: true }),

@@ -1,7 +1,7 @@
 // The trainer: positions with a bait in which people went wrong, one after the other. The server judges; the solution comes with its answer.
 
 import { Board } from "/static/board/board.js";
-import { boardShape, looks } from "/static/board/games.js";
+import { boardShape, theme } from "/static/board/games.js";
 import { call, session, tried } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
@@ -54,7 +54,7 @@ export class TrainScreen {
     return el(
       "nav",
       { class: "train-games", "aria-label": say("Game") },
-      GAMES.map((game) => el("a", { href: `/train?game=${game}`, "data-link": true, "aria-current": game === this.game ? "page" : null }, looks(game).title)),
+      GAMES.map((game) => el("a", { href: `/train?game=${game}`, "data-link": true, "aria-current": game === this.game ? "page" : null }, theme(game).title)),
     );
   }
 
@@ -107,7 +107,7 @@ export class TrainScreen {
     this.position = position;
     this.game = position.game;
     const question = questionOf(position);
-    const isTurned = looks(position.game).turns && position.toMove !== position.sides[0];
+    const isTurned = theme(position.game).turns && position.toMove !== position.sides[0];
     this.board = new Board({ game: position.game, label: question, onMove: (reply) => this.#answer(reply), isTurned });
     this.place.replaceChildren(this.board.element);
     this.main.style.setProperty("--shape", boardShape(position.game, position.rows));

@@ -1,15 +1,15 @@
 // Every sentence of the trainer, from what the server tells.
 
-import { looks } from "/static/board/games.js";
+import { theme } from "/static/board/games.js";
 import { number, say, sayAll, sayCount, sayList, sayMade } from "/static/common/language.js";
 import { gameShare } from "/static/report/bait.js";
 
 const DAY_MS = 86_400_000;
 const AS_GOOD = 50; // half a per cent of the game: no more than rounding
 
-/** What is asked: "Black to move. Which reply is sound?" */
+/** What is asked: "Black to move. Which reply is good?" */
 export function questionOf({ game, toMove }) {
-  return say("{side} to move. Which reply is sound?", { side: looks(game).sides[toMove] ?? toMove });
+  return say("{side} to move. Which reply is good?", { side: theme(game).sides[toMove] ?? toMove });
 }
 
 const WHY = {
@@ -34,36 +34,36 @@ export function hintOf({ name, probability }) {
   return say("Not {move}: it tempts, {often}.", { move: name, often: inHundred(probability) });
 }
 
-/** What a reply that is not sound gets to hear. */
+/** What a reply that is not good gets to hear. */
 export function wrongOf({ name, cost, isBait, probability }) {
   const words = { move: name, share: gameShare(cost) };
   if (isBait) return say("{move} is the bait: {often}, and it costs {share}. Try again.", { ...words, often: inHundred(probability) });
-  return say("{move} is not sound: it costs {share}. Try again.", words);
+  return say("{move} is not good: it costs {share}. Try again.", words);
 }
 
 /** The heading over a solution. */
-export function titleOf({ right, decision, sound }) {
-  if (!right) return sound.length === 1 ? say("This was the reply to find") : say("These were the replies to find");
-  return decision.cost ? say("A sound reply") : say("Found");
+export function titleOf({ right, decision, good }) {
+  if (!right) return good.length === 1 ? say("This was the reply to find") : say("These were the replies to find");
+  return decision.cost ? say("A good reply") : say("Found");
 }
 
-/** Which replies are sound. */
-export function soundOf({ right, decision, sound }) {
-  const [best] = sound;
-  const found = (right && sound.find(({ move }) => move === decision.reply)) || best;
+/** Which replies are good. */
+export function goodRepliesOf({ right, decision, good }) {
+  const [best] = good;
+  const found = (right && good.find(({ move }) => move === decision.reply)) || best;
   const isBest = found.cost < AS_GOOD;
   const first = isBest
     ? say("{move} is the best reply.", { move: found.name })
-    : say("{move} is sound: it costs {share} against {best}, the best reply.", { move: found.name, share: gameShare(found.cost), best: best.name });
-  const others = sound.filter((each) => each !== found && (isBest || each !== best)).map(({ name }) => name);
-  return sayAll([first, others.length ? say("Sound as well: {moves}.", { moves: sayList(others) }) : ""]);
+    : say("{move} is good: it costs {share} against {best}, the best reply.", { move: found.name, share: gameShare(found.cost), best: best.name });
+  const others = good.filter((each) => each !== found && (isBest || each !== best)).map(({ name }) => name);
+  return sayAll([first, others.length ? say("Good as well: {moves}.", { moves: sayList(others) }) : ""]);
 }
 
 /** Why the bait tempts, and what it costs. */
 export function baitWords({ bait }) {
   return sayAll([
     say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.probability) }),
-    bait.looks ? sayMade(bait.looks) : "",
+    bait.comparison ? sayMade(bait.comparison) : "",
     say("It costs {share}.", { share: gameShare(bait.cost) }),
   ]);
 }
@@ -71,7 +71,7 @@ export function baitWords({ bait }) {
 /** How others fared; empty: nobody was here yet. */
 export function othersOf({ met }) {
   if (!met?.answers) return "";
-  return sayCount("One person was here before; sound at once: {solved}.", "{n} people were here before; sound at once: {solved}.", met.answers, { solved: number(met.solved) });
+  return sayCount("One person was here before; good at once: {solved}.", "{n} people were here before; good at once: {solved}.", met.answers, { solved: number(met.solved) });
 }
 
 const UNRATED = {
@@ -86,7 +86,7 @@ export function ratingWords({ unrated, you }, { game, hasName, isOfGame }) {
   if (!hasName) return say("Not rated: with a nickname you have a rating here, and see again what you missed.");
   if (unrated) return UNRATED[unrated] ?? say("Not rated: your account has no rating here.");
   const diff = number(you.diff, { signDisplay: "exceptZero" }).replace("-", "−");
-  return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: looks(game).title, rating: ratingText(you), diff });
+  return say("Your rating for finding replies, {game}: {rating} ({diff}).", { game: theme(game).title, rating: ratingText(you), diff });
 }
 
 /** A rating; one that is still a guess has a question mark. */
@@ -122,7 +122,7 @@ export function leftOf({ number: at, of, you }) {
 /** What there is to say when nothing is left to show. */
 export function nothingWords({ of, you }, { game, isOfGame, isFirst }, now = Date.now()) {
   if (isOfGame) return of ? say("That was all that there was to find in this game.") : say("There is nothing to find in this game.");
-  const { title } = looks(game);
+  const { title } = theme(game);
   const hasMet = !isFirst || you?.answers || you?.nextDueAt;
   const nothing = hasMet ? say("Nothing new to find in {game} at the moment.", { game: title }) : say("There is nothing to find in {game} yet.", { game: title });
   if (!you?.nextDueAt) return sayAll([nothing, say("This shows positions with a bait, a reply that looks good and is bad, in which somebody took it or went wrong otherwise. You are asked for a better reply. They come from finished games against the bot, as soon as those are analysed.")]);

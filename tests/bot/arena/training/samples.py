@@ -39,7 +39,7 @@ class Trap:
     position: str
     move: str
     bait: str
-    sound: tuple[str, ...]
+    good: tuple[str, ...]
     """The best one first."""
     poor: str
     """Neither sound nor a bait."""

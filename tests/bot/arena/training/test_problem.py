@@ -1,4 +1,4 @@
-"""The judge counts every sound reply, and the question tells nothing of the solution."""
+"""The judge counts every good reply, and the question tells nothing of the solution."""
 
 import json
 from dataclasses import replace
@@ -11,13 +11,13 @@ from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
-from storage.arena.puzzles.positions import FallSource
+from storage.arena.puzzles.positions import PuzzleSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
 from tests.bot.arena.training.samples import TRAPS, analysed
 from tests.storage.samples import NEW_GAME
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
-SOURCE = FallSource(7, 1, 1, "abcdefgh", 12)
+SOURCE = PuzzleSource(7, 1, 1, "abcdefgh", 12)
 
 
 def stored(made: Decision) -> StoredDecision:
@@ -48,9 +48,9 @@ def test_the_judge(game: str) -> None:
     trap, problem = TRAPS[game], problem_of(game)
     assert problem.made.decision.move == trap.move
     assert problem.bait.reply == trap.bait
-    assert tuple(sorted(filter(problem.is_sound, problem.costs), key=problem.costs.__getitem__)) == trap.sound
+    assert tuple(sorted(filter(problem.is_good, problem.costs), key=problem.costs.__getitem__)) == trap.good
     assert {each["move"] for each in problem.question["legal"]} == set(problem.costs)
-    assert not problem.is_sound(trap.poor)
+    assert not problem.is_good(trap.poor)
     told = problem.verdict(trap.poor)
     assert (told["isBait"], told["probability"], told["cost"]) == (False, None, problem.costs[trap.poor])
     told = problem.verdict(trap.bait)
@@ -64,8 +64,8 @@ def test_the_judge(game: str) -> None:
 
 def test_nearly_the_best_is_sound_and_a_little_more_is_not() -> None:
     problem = problem_of("chess")
-    assert replace(problem, costs={"c4e5": 350}).is_sound("c4e5")
-    assert not replace(problem, costs={"c4e5": 351}).is_sound("c4e5")
+    assert replace(problem, costs={"c4e5": 350}).is_good("c4e5")
+    assert not replace(problem, costs={"c4e5": 351}).is_good("c4e5")
 
 
 def test_what_a_deeper_search_found_sound_is_sound() -> None:
@@ -73,7 +73,7 @@ def test_what_a_deeper_search_found_sound_is_sound() -> None:
     (bait,) = found.tempting
     other = replace(bait, reply=TRAPS["chess"].poor, confirmed_cost=300)
     problem = problem_of("chess", forecast=replace(found, tempting=(bait, other)))
-    assert problem.is_sound(TRAPS["chess"].poor)
+    assert problem.is_good(TRAPS["chess"].poor)
     assert (
         problem_of(
             "chess", forecast=replace(found, tempting=(bait, replace(other, confirmed_cost=400)))
@@ -102,16 +102,16 @@ def test_the_solution(game: str) -> None:
     assert 1 <= len(line) <= LINE_PLIES
     after = problem.rules.position_text(problem.after)
     replay(problem.rules, (trap.bait, *line), problem.rules.parse_position(after))  # all legal
-    found = problem.solution(trap.sound[-1], line)
-    assert [each["move"] for each in found["sound"]] == list(trap.sound)
+    found = problem.solution(trap.good[-1], line)
+    assert [each["move"] for each in found["good"]] == list(trap.good)
     assert [each["move"] for each in found["bait"]["line"]] == [trap.bait, *line]
     assert found["source"] == {"game": "abcdefgh", "ply": 13}
-    assert found["decision"]["reply"] == trap.sound[-1]
-    assert found["decision"]["cost"] == problem.costs[trap.sound[-1]]
+    assert found["decision"]["reply"] == trap.good[-1]
+    assert found["decision"]["cost"] == problem.costs[trap.good[-1]]
     # A blind report's decision: nothing from which the player or the depth of its search follows.
     assert found["decision"]["candidates"] == []
     assert not {"player", "depth", "search_mode", "sets_traps"} & set(found["decision"])
-    assert {len(each["looks_centi"]) for each in found["decision"]["replies"]} == {3}
+    assert {len(each["shown_centi"]) for each in found["decision"]["replies"]} == {3}
     given_up = problem.solution(None, ())
     assert (given_up["decision"]["reply"], len(given_up["bait"]["line"])) == (None, 1)
 

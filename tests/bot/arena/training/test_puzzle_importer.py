@@ -13,7 +13,7 @@ from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import GameRow
-from storage.tables.training import SearchedGame, TrainingFall, TrainingPosition
+from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition
 from tests.bot.arena.training.samples import add_fall
 
 
@@ -36,7 +36,7 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     assert await count(database, SearchedGame) == 5
     monkeypatch.setattr(module, "read_batch", None)  # what is done is not read again
     assert await PuzzleImporter(database, "arena").fill() == 0
-    assert (await count(database, TrainingFall), await count(database, TrainingPosition)) == (5, 5)
+    assert (await count(database, TrainingMistake), await count(database, TrainingPosition)) == (5, 5)
     assert await PuzzleImporter(database, "elsewhere").fill() == 0
 
 
@@ -53,7 +53,7 @@ async def test_new_games_as_they_are_settled(database: Database) -> None:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await importer.poll() == 1
     assert await importer.poll() == 0
-    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
+    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 3
     assert await count(database, TrainingPosition) == 2  # old and going are the same position
 
 
@@ -65,7 +65,7 @@ async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await importer.poll() == 1
-    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 2
+    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 2
 
 
 async def test_games_that_begin_while_old_ones_are_taken_up(
@@ -86,7 +86,7 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     await importer.poll()
-    assert await count(database, TrainingFall) == await count(database, SearchedGame) == 3
+    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 3
 
 
 async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptureFixture) -> None:
@@ -112,5 +112,5 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
     with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
         await importer.run()
     assert slept == [POLL_S] * 5
-    assert await count(database, TrainingFall) == 3
+    assert await count(database, TrainingMistake) == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]

@@ -7,22 +7,22 @@ import pytest
 from bot.arena import glicko
 from bot.arena.glicko import Rating
 from bot.arena.training.ratings import NEWCOMER, START_DEVIATION, is_provisional, rate, start_rating
-from storage.arena.puzzles.positions import NewFall, TrainingRating
+from storage.arena.puzzles.positions import NewMistake, TrainingRating
 
-FALL = NewFall(1, 1, 1, 1600, "chess", 1, 0.5)
+MISTAKE = NewMistake(1, 1, 1, 1600, "chess", 1, 0.5)
 
 
 def test_the_start_is_where_the_forecast_expects_the_person_to_fall() -> None:
-    assert start_rating(FALL) == TrainingRating(1600.0, START_DEVIATION, 0.06)
-    assert start_rating(replace(FALL, opponent_rating=None)).rating == NEWCOMER.rating
-    assert start_rating(replace(FALL, probability=10 / 11)).rating == pytest.approx(2000)
-    assert start_rating(replace(FALL, probability=1 / 11)).rating == pytest.approx(1200)
+    assert start_rating(MISTAKE) == TrainingRating(1600.0, START_DEVIATION, 0.06)
+    assert start_rating(replace(MISTAKE, opponent_rating=None)).rating == NEWCOMER.rating
+    assert start_rating(replace(MISTAKE, probability=10 / 11)).rating == pytest.approx(2000)
+    assert start_rating(replace(MISTAKE, probability=1 / 11)).rating == pytest.approx(1200)
     assert (
-        start_rating(replace(FALL, probability=0.0)).rating
-        == start_rating(replace(FALL, probability=0.05)).rating
+        start_rating(replace(MISTAKE, probability=0.0)).rating
+        == start_rating(replace(MISTAKE, probability=0.05)).rating
     )
-    assert start_rating(replace(FALL, probability=1.0, opponent_rating=9000)).rating == 2400
-    assert start_rating(replace(FALL, opponent_rating=-500)).rating == 800
+    assert start_rating(replace(MISTAKE, probability=1.0, opponent_rating=9000)).rating == 2400
+    assert start_rating(replace(MISTAKE, opponent_rating=-500)).rating == 800
 
 
 @pytest.mark.parametrize("is_solved", [True, False])

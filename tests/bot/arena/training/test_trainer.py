@@ -21,9 +21,9 @@ from tests.bot.arena.conftest import House, Json, Player, Street
 from tests.bot.arena.training.samples import TRAPS, add_fall
 
 CHESS, OTHELLO = TRAPS["chess"], TRAPS["othello"]
-BEST, ALSO = CHESS.sound
+BEST, ALSO = CHESS.good
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
-TELLING = ("sound", "cost", "bait", "decision", "source", "probability", "line", "looks_centi")
+TELLING = ("good", "cost", "bait", "decision", "source", "probability", "line", "shown_centi")
 
 
 class Room:
@@ -35,7 +35,7 @@ class Room:
         house.arena.trainer._now = lambda: self.now
         house.arena.trainer._random = Random(1)
 
-    async def falls(self, game: str, key: str, person: str, **options: Any) -> None:
+    async def mistakes(self, game: str, key: str, person: str, **options: Any) -> None:
         async with self.house.database.write() as session:
             await add_fall(session, game, key, person, **options)
         await self.house.arena.importer.fill()
@@ -80,7 +80,7 @@ class Room:
 async def room(house: House) -> Room:
     """Ben fell in a game of chess."""
     made = Room(house)
-    await made.falls("chess", "gameofBe", "Ben")
+    await made.mistakes("chess", "gameofBe", "Ben")
     return made
 
 
@@ -106,7 +106,7 @@ async def test_a_sound_reply_is_found_and_rated(room: Room, anna: Player) -> Non
     before = await room.rating_of(told["position"]["id"])
     found = await room.answer(anna, told["position"]["id"], ALSO)  # not the best, and sound
     assert (found["right"], found["done"], found["unrated"], found["againAt"]) == (True, True, None, None)
-    assert [each["move"] for each in found["sound"]] == [BEST, ALSO]
+    assert [each["move"] for each in found["good"]] == [BEST, ALSO]
     assert found["bait"]["move"] == found["bait"]["line"][0]["move"] == CHESS.bait
     assert found["source"] == {"game": "gameofBe", "ply": 1}
     assert found["met"] == {"answers": 0, "solved": 0}  # by others
@@ -165,7 +165,7 @@ async def test_a_miss_comes_back_after_1_3_and_7_days(room: Room, anna: Player) 
 
 
 async def test_ones_own_falls_come_first_and_are_not_rated(room: Room, anna: Player) -> None:
-    await room.falls("chess", "gameofAn", "Anna", ply=4)
+    await room.mistakes("chess", "gameofAn", "Anna", ply=4)
     told = await room.next(anna)
     assert told["position"]["why"] == "own"
     assert told == await room.next(anna)  # until it is done
@@ -271,7 +271,7 @@ async def test_a_free_answer_takes_the_win_and_not_the_loss(room: Room, anna: Pl
 
 async def test_a_free_answer_leaves_the_position_in_front_where_it_is(room: Room, anna: Player) -> None:
     in_front = await room.open(anna)
-    await room.falls("chess", "gameofCy", "Cyd", ply=2)
+    await room.mistakes("chess", "gameofCy", "Cyd", ply=2)
     free = await room.open(None, f"game=chess&seen={in_front}")
     assert free.partition(".")[0] != in_front
     assert (await room.answer(anna, free, BEST))["done"]
@@ -321,8 +321,8 @@ async def test_a_running_game_is_not_shown(room: Room, anna: Player) -> None:
 async def test_where_games_are_not_public_everybody_has_their_own(street: Street) -> None:
     room = Room(await street.open(public_games=False))
     anna = await room.house.person("Anna")
-    await room.falls("chess", "gameofBe", "Ben")
-    await room.falls("chess", "gameofAn", "Anna", ply=2)
+    await room.mistakes("chess", "gameofBe", "Ben")
+    await room.mistakes("chess", "gameofAn", "Anna", ply=2)
     name = await room.open(anna)
     assert (await room.answer(anna, name, BEST))["source"]["game"] == "gameofAn"
     assert (await room.next(anna))["position"] is None
@@ -360,7 +360,7 @@ async def test_bad_requests(room: Room, anna: Player) -> None:
 
 
 async def test_each_game_has_a_rating_of_its_own(room: Room, anna: Player) -> None:
-    await room.falls("othello", "gameofB2", "Ben")
+    await room.mistakes("othello", "gameofB2", "Ben")
     assert (await room.answer(anna, await room.open(anna), BEST))["unrated"] is None
     told = await room.next(anna, "game=othello")
     assert told["you"]["answers"] == 0

@@ -47,7 +47,7 @@ async def test_what_does_not_fit_beside_the_key_is_told_in_words(database: Datab
     assert "┃ game" in shown([game], 140)[1]
 
 
-async def test_a_player_drawn_by_lot(database: Database) -> None:
+async def test_a_player_drawn_at_random(database: Database) -> None:
     (game,) = await games_of(database, "one")
     assert not game.is_drawn
     drawn = replace(game, selection={"chances": {"standard": 0.5, "trappy": 0.5}})

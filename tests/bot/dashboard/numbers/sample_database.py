@@ -44,7 +44,7 @@ PLAYERS = ("trappy", "standard")
 MATCHED, REGULAR = 45, 46
 """Opponents of their own: that of matches, and a person who plays much chess."""
 OTHERS = (*range(1, 42), *range(47, 61))
-LOT_GAME = 113
+DRAW_GAME = 113
 """The game in which a lot chose a move."""
 Row = dict[str, Any]
 
@@ -121,7 +121,7 @@ async def _games(session: AsyncSession, rng: random.Random, games: int) -> None:
         who = _who(rng, key)
         likely = (3, 0 if who == REGULAR else 1)
         template = rng.choices(played(), [likely[each.game != "chess"] for each in played()])[0]
-        if key == LOT_GAME:
+        if key == DRAW_GAME:
             template = drawn_game()
         game = _game(rng, key, who, template)
         rows[GameRow].append(game)

@@ -22,9 +22,9 @@ from tests.bot.dashboard.numbers.recount import (
     rounded,
     span,
 )
-from tests.bot.dashboard.numbers.sample_database import LOT_GAME
+from tests.bot.dashboard.numbers.sample_database import DRAW_GAME
 from tests.bot.dashboard.numbers.test_lists import ended
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 _SECONDS = "%Y-%m-%d %H:%M:%S"
 _STATES = {"sent": "the server accepted it", "confirmed": "the server shows it"}
@@ -100,8 +100,8 @@ class Story:
             return []
         other = next(each for each in (draw["trap"], draw["control"]) if each != moment.record["move"])
         return [
-            f"A lot decided between this move and {moment.name(other)}: one of them sets a trap, the other "
-            "does not."
+            f"A random draw decided between this move and {moment.name(other)}: one of them sets a trap, "
+            "the other does not."
         ]
 
     def _outcome(self, kind: str) -> list[str]:
@@ -289,15 +289,15 @@ class Story:
         )
         return [probability_text(self.error_probability), baits, forecast["model"]["name"]]
 
-    def lot(self) -> list[str]:
+    def draw(self) -> list[str]:
         draw = self.moment.record.get("trial_draw")
         if draw is None:
             return []
         trap, sound = (self.moment.name(draw[name]) for name in ("trap", "control"))
         worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "control_value")]
         return [
-            f"A lot decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, which "
-            f"sets none and is worth {worths[1]}. The trap had a chance of "
+            f"A random draw decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, "
+            f"which sets none and is worth {worths[1]}. The trap had a chance of "
             f"{percent(draw['params']['chance'])}; drawn: {self.moment.name(self.moment.record['move'])}.",
             f"Seed {draw['seed']}. Shares are our expected score.",
         ]
@@ -414,7 +414,7 @@ def _page(data: Exported, story: Story) -> list[str]:
         *story.lines(),
         *story.chart(),
         *_moves(_names(game), marks),
-        *story.lot(),
+        *story.draw(),
         *story.replies(),
         *story.candidates(),
         *story.expected(),
@@ -446,7 +446,7 @@ KINDS = {"fell", "saw", "slipped", "open", "calm", "slip", "loose", "mate", "pen
 
 
 def _chosen(data: Exported) -> dict[str, Story]:
-    """A move of ours of each kind, of all games in turn; one that ended its game, and the one by lot."""
+    """A move of ours of each kind, of all games in turn; one that ended its game, and the one at random."""
     used: Counter[str] = Counter()
     found: dict[str, Story] = {}
     for key in data.decision:
@@ -454,8 +454,8 @@ def _chosen(data: Exported) -> dict[str, Story]:
         if outcome is not None and not (outcome["is_current"] and outcome["is_forecast_current"]):
             continue
         story = Story(data, key)
-        if story.game["game_id"] == LOT_GAME:
-            found["lot"] = story
+        if story.game["game_id"] == DRAW_GAME:
+            found["draw"] = story
             continue
         if not story.moment.scores:
             found.setdefault("mate", story)
@@ -464,14 +464,14 @@ def _chosen(data: Exported) -> dict[str, Story]:
         if story.kind not in found and used[game] == min(used[each] for each in TITLES):
             found[story.kind] = story
             used[game] += 1
-        if found.keys() == {*KINDS, "lot"}:
+        if found.keys() == {*KINDS, "draw"}:
             break
     return found
 
 
 async def test_game(visitor: Visitor, exported: Exported) -> None:
     chosen = _chosen(exported)
-    assert chosen.keys() == {*KINDS, "lot"}
+    assert chosen.keys() == {*KINDS, "draw"}
     for kind, story in chosen.items():
         game, ply = story.game, story.row["ply"]
         told = await visitor.json(f"/dash/api/game/{game['game_id']}?ply={ply}")

@@ -35,7 +35,7 @@ from storage.evidence.statistics.group_rows import read_groups
 from storage.filters import Filters
 from storage.records import MATCH_SITE
 
-FELL, OPTIMAL = KINDS.index(OutcomeKind.FELL), KINDS.index(OutcomeKind.OPTIMAL)
+FELL, OPTIMAL = KINDS.index(OutcomeKind.FELL_FOR_PAPER_TRAP), KINDS.index(OutcomeKind.OPTIMAL)
 ELSEWHERE, UNANSWERED = KINDS.index(OutcomeKind.ERRED_ELSEWHERE), KINDS.index(OutcomeKind.UNANSWERED)
 
 
@@ -156,7 +156,7 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
 
 def test_chance_is_a_random_fall_and_not_a_random_error() -> None:
     found = people(1.0)
-    fell = float(found.is_kind(OutcomeKind.FELL).mean())
+    fell = float(found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP).mean())
     assert _beyond_random(found).value == pytest.approx(fell - 0.25)  # one of four replies is the trap
 
 
@@ -247,7 +247,7 @@ async def test_the_bot_s_statistics_count_the_same(database: Database) -> None:
     assert (stats.replies, stats.traps_set) == (int(ours.is_answered.sum()), int(ours.is_trap.sum()))
     assert stats.traps_set > 0
     assert stats.traps_optimal == count(OutcomeKind.OPTIMAL)
-    assert stats.traps_fell == count(OutcomeKind.FELL)
+    assert stats.traps_fell == count(OutcomeKind.FELL_FOR_PAPER_TRAP)
     assert stats.traps_erred_elsewhere == count(OutcomeKind.ERRED_ELSEWHERE)
     assert stats.traps_fell_for_best == sum(each.fell_for_best for each in ours.rows)
     assert stats.errors.n == stats.replies

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena import accounts as arena
 from storage.arena.puzzles import positions, solvers
-from storage.arena.puzzles.positions import NewFall, TrainingRating, position_key
+from storage.arena.puzzles.positions import NewMistake, TrainingRating, position_key
 from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.inserts import insert_new
@@ -17,7 +17,7 @@ from storage.ledger.games import reopen_game, settle_game
 from storage.records import StoredGame
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
-from storage.tables.training import TrainingFall, TrainingPosition
+from storage.tables.training import TrainingMistake, TrainingPosition
 from tests.bot.tempted import plain_game, tempting_game
 from tests.storage.arena.test_accounts import AT, add, game
 
@@ -25,8 +25,8 @@ SITE = "arena"
 START = TrainingRating(1234.5, 200.0, 0.06)
 
 
-def started(fall: NewFall) -> TrainingRating:
-    assert 0 < fall.probability < 1
+def started(mistake: NewMistake) -> TrainingRating:
+    assert 0 < mistake.probability < 1
     return START
 
 
@@ -51,7 +51,7 @@ async def taken_up(session: AsyncSession) -> int:
     games = list(await session.scalars(select(GameRow.id)))
     decisions = await positions.list_baits(session, games)
     return await positions.import_positions(
-        session, await positions.list_new_falls(session, SITE, decisions), started
+        session, await positions.list_new_mistakes(session, SITE, decisions), started
     )
 
 
@@ -82,7 +82,7 @@ async def add_positions(session: AsyncSession, ratings: list[float], source: Sto
         await session.flush()
         opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == source.id))
         session.add(
-            TrainingFall(
+            TrainingMistake(
                 decision_id=later.id, game_id=source.id, position_id=row.id, opponent_id=opponent or 0
             )
         )
@@ -107,12 +107,12 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         await session.execute(update(GameRow).where(GameRow.id == elsewhere.id).values(site="lichess"))
         assert await taken_up(session) == 2
         assert await taken_up(session) == 0
-        falls = {row.game_id: row for row in (await session.execute(select(TrainingFall))).scalars()}
-        assert set(falls) == {first.id, second.id}
-        assert robot.id not in falls
-        assert open_one.id not in falls
+        mistakes = {row.game_id: row for row in (await session.execute(select(TrainingMistake))).scalars()}
+        assert set(mistakes) == {first.id, second.id}
+        assert robot.id not in mistakes
+        assert open_one.id not in mistakes
         (position,) = (await session.execute(select(TrainingPosition))).scalars()  # the same moves led there
-        assert {row.position_id for row in falls.values()} == {position.id}
+        assert {row.position_id for row in mistakes.values()} == {position.id}
         assert (position.game, position.rating, position.deviation) == ("chess", 1234.5, 200.0)
         assert await positions.list_of_game(session, first.id) == [position.id]
         # Settled later, and then found by its game.
@@ -120,7 +120,7 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         assert await positions.settled_up_to(session, SITE) == open_one.id - 1
         await settle_game(session, open_one.id)
         decisions = await positions.list_baits(session, [open_one.id])
-        found = await positions.list_new_falls(session, SITE, decisions)
+        found = await positions.list_new_mistakes(session, SITE, decisions)
         assert [each.game_id for each in found] == [open_one.id]
         assert await positions.find_game(session, SITE, "nothing") is None
 
@@ -138,8 +138,8 @@ async def test_a_position_that_somebody_else_makes_meanwhile(
 
         monkeypatch.setattr(positions, "insert_new", late)
         assert await taken_up(session) == 1
-        (fall,) = (await session.execute(select(TrainingFall))).scalars()
-        assert fall.position_id == await session.scalar(select(TrainingPosition.id))
+        (mistake,) = (await session.execute(select(TrainingMistake))).scalars()
+        assert mistake.position_id == await session.scalar(select(TrainingPosition.id))
 
 
 async def test_what_was_looked_through_lapses_when_it_changes(people: Database) -> None:
@@ -178,14 +178,14 @@ async def test_the_choice(people: Database) -> None:
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "ben")) == [ids[1], ids[3]]
         assert sorted(await positions.list_near(session, "chess", 1300.0, 1, "anna")) == ids[1:3]
         # One's own: the latest first, each once.
-        assert await positions.own_fall(session, "anna", "chess", SITE) == ids[3]
-        assert await positions.own_fall(session, "anna", "othello", SITE) is None
-        assert await positions.own_fall(session, "ben", "chess", SITE) is None
+        assert await positions.own_mistake(session, "anna", "chess", SITE) == ids[3]
+        assert await positions.own_mistake(session, "anna", "othello", SITE) is None
+        assert await positions.own_mistake(session, "ben", "chess", SITE) is None
         await solvers.save_review(session, "anna", ids[3], "chess", ReviewRecord())
-        assert await positions.own_fall(session, "anna", "chess", SITE) == ids[2]
-        assert await positions.own_fall(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
-        assert await positions.fell_there(session, ids[0], "anna", SITE)
-        assert not await positions.fell_there(session, ids[0], "ben", SITE)
+        assert await positions.own_mistake(session, "anna", "chess", SITE) == ids[2]
+        assert await positions.own_mistake(session, "anna", "chess", SITE, [ids[2]]) == ids[1]
+        assert await positions.erred_there(session, ids[0], "anna", SITE)
+        assert not await positions.erred_there(session, ids[0], "ben", SITE)
 
 
 async def test_only_games_that_are_over_are_shown_to_others(people: Database) -> None:
@@ -204,7 +204,7 @@ async def test_only_games_that_are_over_are_shown_to_others(people: Database) ->
         found = await positions.find_source(session, position, "anna", SITE)
         assert found is not None
         assert found.game_id == mine.id  # one's own at any time
-        await session.execute(delete(TrainingFall).where(TrainingFall.game_id == other.id))
+        await session.execute(delete(TrainingMistake).where(TrainingMistake.game_id == other.id))
         assert await positions.find_source(session, position, None, SITE) is None
         assert await positions.list_near(session, "chess", 1300.0, 9) == []
 
@@ -256,7 +256,7 @@ async def test_no_choice_reads_a_whole_table_of_decisions(people: Database) -> N
         event.listen(engine, "before_cursor_execute", note)
         try:
             await positions.list_near(session, "chess", 1300.0, 12, "anna")
-            await positions.own_fall(session, "anna", "chess", SITE)
+            await positions.own_mistake(session, "anna", "chess", SITE)
             await positions.find_source(session, 1, "anna", SITE)
             await positions.list_baits(session, [5, 6])
             await solvers.due_position(session, "anna", "chess", AT)

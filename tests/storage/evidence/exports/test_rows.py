@@ -93,10 +93,12 @@ async def test_a_game(database: Database) -> None:
         "clock_initial_s": 180,
         "clock_increment_s": 2,
         "opponent_site_id": "anna",
+        "strategy": "trappy",
+        "probability": 0.25,
     }
     missing = {
         "initial_position",
-        "chance",
+        *("chance", "probability"),
         "our_rating",
         "opponent_rating",
         "expected",
@@ -236,6 +238,7 @@ async def test_baits(database: Database) -> None:
         "expected": 0.0,
         "is_current": int(RULE == 1),
         "expected_loss": pytest.approx(0.4 * 0.0922),
+        "strategy": "trappy",
     }
     async with database.write() as session:
         await session.execute(update(DecisionRow).where(DecisionRow.id == first).values(is_decided=True))
@@ -271,7 +274,7 @@ async def test_replies(database: Database) -> None:
         ("f4", 0, 0, -50, -200, 100, 2),
     ]
     assert found == [
-        {**keys, **dict(zip(names, row, strict=True)), "rank_final": rank}
+        {**keys, **dict(zip(names, row, strict=True)), "rank_final": rank, "shallow_centi": row[3]}
         for row, rank in zip(rows, (1, 3, 2), strict=True)
     ]
 

@@ -15,7 +15,7 @@ from storage.evidence.inference.games import (
     GameKind,
     GamesReport,
     TrialGames,
-    games_report_and_looks,
+    games_report_and_interim,
 )
 from storage.evidence.inference.suspects import Flags
 from storage.evidence.inference.timestamps import microseconds
@@ -49,7 +49,7 @@ def games_report(
     games: TrialGames, terms: TrialTerms, at: datetime, flags: Flags = MappingProxyType({})
 ) -> GamesReport:
     """The report without the difference after each game."""
-    return games_report_and_looks(games, terms, at, flags)[0]
+    return games_report_and_interim(games, terms, at, flags)[0]
 
 
 def games_of(games: Sequence[Game]) -> TrialGames:
@@ -107,11 +107,11 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         chance=0.5,
         cost=0.1,
         expected_trap=0.08,
-        expected_sound=0.04,
+        expected_control=0.04,
         mean_trap=0.2,
-        mean_sound=0.1,
+        mean_control=0.1,
         value_trap=0.55,
-        value_sound=0.56,
+        value_control=0.56,
     )
     return replace(row, **changes)
 

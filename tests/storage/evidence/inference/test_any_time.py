@@ -13,8 +13,8 @@ from storage.evidence.inference.any_time import (
     SequenceDesign,
     estimate,
     estimates,
+    interim_analyses,
     largest_person,
-    looks,
 )
 
 GAMES = SequenceDesign(PlannedN.GAMES)
@@ -110,7 +110,7 @@ def test_an_estimate_is_that_of_the_definition(pairs: list[tuple[float, int]]) -
 @given(rows, st.floats(-1e4, 1e4))
 def test_each_look_and_all_at_once_agree(pairs: list[tuple[float, int]], shift: float) -> None:
     values, persons = [v + shift for v, _ in pairs], [p for _, p in pairs]
-    seen = looks(values, persons, OPEN)
+    seen = interim_analyses(values, persons, OPEN)
     for at in range(len(values)):
         whole = estimate(values[: at + 1], persons[: at + 1], OPEN)
         assert seen.effective_persons[at] == pytest.approx(whole.effective_persons)
@@ -163,7 +163,7 @@ def test_too_early() -> None:
     enough = estimate(wave(120), [i % 30 for i in range(120)], GAMES)
     assert enough.too_early is None
     assert enough.low is not None
-    seen = looks(wave(120), [i % 30 for i in range(120)], GAMES)
+    seen = interim_analyses(wave(120), [i % 30 for i in range(120)], GAMES)
     assert seen.readable.tolist() == [n >= 100 and n * n / _squares(n) >= 30 for n in range(1, 121)]
 
 
@@ -174,9 +174,9 @@ def _squares(n: int) -> float:
 def test_looks_before_it_may_be_read_do_not_count() -> None:
     """100 times 1 and then as many -1: the first hundred would exclude 0."""
     values = [1.0] * 99 + [-1.0] * 99
-    seen = looks(values, list(range(198)), GAMES)
+    seen = interim_analyses(values, list(range(198)), GAMES)
     assert seen.ever_excludes(0.0)  # from 100 on the mean is still 0.98
-    assert not looks(values[:99], list(range(99)), GAMES).ever_excludes(0.0)
+    assert not interim_analyses(values[:99], list(range(99)), GAMES).ever_excludes(0.0)
 
 
 def test_no_values_and_values_that_do_not_differ() -> None:
@@ -226,9 +226,9 @@ def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="2 is nan"):
         estimate([1.0, nan], ["a", "b"], GAMES)
     with pytest.raises(ValueError, match="but 1 persons"):
-        looks([1.0, 2.0], ["a"], GAMES)
+        interim_analyses([1.0, 2.0], ["a"], GAMES)
     with pytest.raises(ValueError, match=r"\(2, 1\) values, but 2 persons"):
-        looks(np.ones((2, 1)), ["a", "b"], GAMES)
+        interim_analyses(np.ones((2, 1)), ["a", "b"], GAMES)
     with pytest.raises(ValueError, match="opt is 0"):
         SequenceDesign(0)
     with pytest.raises(ValueError, match="alpha is 1"):

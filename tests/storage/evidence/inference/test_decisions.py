@@ -99,7 +99,7 @@ def test_all_decisions_of_a_persons_first_games_count() -> None:
     assert found.cost.any_time.later_games.n == 8
 
 
-def test_games_without_a_decision_by_lot_are_games_too() -> None:
+def test_games_without_a_randomised_decision_are_games_too() -> None:
     rows = [decision(n, person=1, game_id=n, games_before=2 * n + 1) for n in range(5)]
     found = decisions_report(rows, TrialTerms(cap_games=4), NOW)
     assert (found.counted, found.over_cap) == (2, 3)
@@ -150,7 +150,7 @@ def test_the_effect_is_found_and_flagged_games_stand_apart() -> None:
 
 
 def test_costs_and_values_of_0_and_1_are_possible() -> None:
-    rows = [decision(1, cost=0.0, mean_sound=0.0, value_trap=1.0), decision(2, cost=1.0, expected_trap=0.0)]
+    rows = [decision(1, cost=0.0, mean_control=0.0, value_trap=1.0), decision(2, cost=1.0, expected_trap=0.0)]
     assert decisions_report(rows, OPEN, NOW).counted == 2
 
 

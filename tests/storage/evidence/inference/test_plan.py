@@ -58,7 +58,7 @@ def test_decisions_in_games_as_measured() -> None:
         assert (other.fixed_games, other.any_time_games) == pytest.approx((3 * one.fixed, 3 * one.any_time))
 
 
-def test_games_without_lots_never_do() -> None:
+def test_games_without_draws_never_do() -> None:
     for row in plan_decisions(decisions_per_game=0.0, measured_in=30):
         assert (row.fixed_games, row.any_time_games) == (None, None)
         assert row.fixed > 0

@@ -103,14 +103,14 @@ def test_contrast() -> None:
     assert found.tolist() == pytest.approx([2, -4, 4])
 
 
-def test_the_lot_guard_of_a_fair_lot() -> None:
+def test_the_check_of_a_fair_draw() -> None:
     guard = randomisation_check(selected([game(n) for n in range(400)]), TERMS.design(1000))
     assert guard.broken == ()
     assert guard.draw.mean == pytest.approx(0)
     assert guard.missing.mean == 0
 
 
-def test_a_lot_that_is_not_as_recorded() -> None:
+def test_a_draw_that_is_not_as_recorded() -> None:
     rows = [game(n, treated=n % 10 < 7) for n in range(1000)]
     guard = randomisation_check(selected(rows), TERMS.design(1000))
     assert guard.broken == ("draw",)

@@ -165,7 +165,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             wanted = [
                 row
                 for row in rows
-                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.FELL)
+                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.TAKEN)
             ]  # fmt: skip
             wanted.sort(key=keys[order], reverse=True)
             found = [
@@ -220,7 +220,7 @@ async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
         found = {fate: len(await list_baits(session, counts, fate, BaitOrder.COST, 9)) for fate in BaitFate}
     group = counts.everything
     assert (group.met, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
-    assert found == {BaitFate.ALL: 1, BaitFate.FELL: 0, BaitFate.HELD: 0}
+    assert found == {BaitFate.ALL: 1, BaitFate.TAKEN: 0, BaitFate.HELD: 0}
 
 
 async def test_filters_select_the_games(database: Database) -> None:
@@ -251,7 +251,7 @@ async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database:
         await session.execute(update(GameRow).where(GameRow.id == later.id).values(moves="g1f3 g8f6 x y"))
         await session.execute(update(DecisionRow).where(DecisionRow.game_id == later.id).values(ply=2))
         assert await repeated(session) == ([found], 1)
-        assert await repeated(session, BaitFate.FELL) == ([found], 1)
+        assert await repeated(session, BaitFate.TAKEN) == ([found], 1)
         assert await repeated(session, BaitFate.HELD) == ([], 0)
         assert await repeated(session, BaitFate.ALL, 1) == ([], 1)
 
@@ -292,7 +292,7 @@ async def test_sqlite_reads_no_large_table_whole(database: Database, backend: st
         for filters in (Filters(), Filters(game="chess"), Filters(phase=LATE)):
             await listed(session, filters)
         await repeated(session)
-        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 9)
+        await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 9)
         for statement, values in said:
             if not statement.startswith("SELECT"):
                 continue
@@ -316,14 +316,14 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
             for fate in BaitFate:
                 found.append(await list_repeated(session, counts, fate, 9))
                 found += [await list_baits(session, counts, fate, order, 7, 3) for order in BaitOrder]
-        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.FALLEN, 99)
+        lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 99)
         return [*found, [line.game_id for line in lines]]
 
     async with database.write() as session:
         await many_games(session, 16)
         # Half, so that sums do not depend on their order.
-        odds = 0.1 + ForecastRow.decision_id % 7 / 10
-        await session.execute(update(ForecastRow).values(bait_odds=odds, bait_expected=0.5))
+        probability = 0.1 + ForecastRow.decision_id % 7 / 10
+        await session.execute(update(ForecastRow).values(bait_odds=probability, bait_expected=0.5))
         await session.execute(
             update(ForecastRow).where(ForecastRow.decision_id % 5 == 0).values(is_taken=None)
         )

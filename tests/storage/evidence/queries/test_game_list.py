@@ -65,7 +65,7 @@ async def test_orders(database: Database) -> None:
         assert await _keys(session, GameOrder.OLDEST) == ["first", "second", "third"]
         assert await _keys(session, GameOrder.STRONGEST) == ["second", "first", "third"]
         assert await _keys(session, GameOrder.LONGEST) == ["second", "first", "third"]
-        assert await _keys(session, GameOrder.FALLEN) == ["second", "third", "first"]
+        assert await _keys(session, GameOrder.MOST_BAITS_TAKEN) == ["second", "third", "first"]
         assert await _keys(session, limit=1, offset=1) == ["second"]
         lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.OLDEST, 9)
     assert [line.plies for line in lines] == [2, 4, 0]

@@ -24,7 +24,12 @@ from tests.storage.samples import decision
 
 START = datetime(2026, 10, 20, tzinfo=UTC)
 RECORD = decision().to_record()
-KINDS = (OutcomeKind.OPTIMAL, OutcomeKind.FELL, OutcomeKind.ERRED_ELSEWHERE, OutcomeKind.UNANSWERED)
+KINDS = (
+    OutcomeKind.OPTIMAL,
+    OutcomeKind.FELL_FOR_PAPER_TRAP,
+    OutcomeKind.ERRED_ELSEWHERE,
+    OutcomeKind.UNANSWERED,
+)
 SITES = ("arena", "lichess", MATCH_SITE, "arena")
 """Where the opponents are."""
 PERSONS, CONFIGURATIONS = len(SITES), 2

@@ -248,7 +248,7 @@ async def test_what_earlier_rules_judged_counts_nowhere_and_is_named(database: D
         assert await count_outdated(session) == 0
 
 
-# --- Decisions by lot -----------------------------------------------------------------------------------
+# --- randomised decisions -----------------------------------------------------------------------------------
 
 LOTS_AT = (
     "8/4b3/1b1b4/2bwb3/1wwbb3/1w1wb3/8/8 w",
@@ -256,9 +256,9 @@ LOTS_AT = (
     "b7/1b6/2bw1w2/3ww3/3wbb2/3wbw2/4b3/4bw2 b",
     "8/8/1bb3b1/2bwwww1/3ww3/2w1bbb1/8/8 b",
 )
-"""Where a lot decides at depth 5 with a threshold of 2 %."""
+"""Where a draw decides at depth 5 with a threshold of 2 %."""
 
-LOT_EXPORT = """
+DRAW_EXPORT = """
 SELECT games.opponent_id, outcomes.reply, decisions.record, forecasts.record
 FROM decisions JOIN games ON games.id = decisions.game_id
 JOIN trials ON trials.id = games.trial_id AND trials.name = 'm1'
@@ -267,8 +267,8 @@ ORDER BY decisions.id
 """
 
 
-async def play_by_lot(database: Database) -> StoredTrial:
-    """Games of two persons from positions in which a lot decides, with random replies."""
+async def play_at_random(database: Database) -> StoredTrial:
+    """Games of two persons from positions in which a draw decides, with random replies."""
     rng, game, searcher = random.Random(5), get_rules("othello"), make_searcher("othello", 1)
     player = MoveChooser(strategy_named("randomised"), game, TrapParams(threshold_percent=2.0), searcher)
     async with database.write() as session:
@@ -295,15 +295,15 @@ async def play_by_lot(database: Database) -> StoredTrial:
     return trial
 
 
-def lot_recomputed(row: Any) -> dict[str, Any]:
-    """What a decision by lot says, from its record's JSON."""
+def draw_recomputed(row: Any) -> dict[str, Any]:
+    """What a randomised decision says, from its record's JSON."""
     record, foreseen = (unpack(each) for each in row[2:4])
     draw, game = record["trial_draw"], get_rules(record["game"])
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "control"]
     found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
-    for name, drawn in (("trap", draw["trap"]), ("sound", draw["control"])):
+    for name, drawn in (("trap", draw["trap"]), ("control", draw["control"])):
         move = next(each for each in record["candidates"] if each["move"] == drawn)
         least = worth(move["raw_centi"], scale)
         costs = {each["reply"]: worth(each["scores_centi"][-1], scale) - least for each in move["replies"]}
@@ -316,17 +316,17 @@ def lot_recomputed(row: Any) -> dict[str, Any]:
         found[f"expected_{name}"] = sum(probabilities[each] * cost for each, cost in costs.items()) / 10_000
         if record["move"] == drawn:
             found["cost"] = costs[row[1]] / 10_000
-    gap = found["value_sound"] - found["value_trap"]
+    gap = found["value_control"] - found["value_trap"]
     assert abs(gap) <= 0.02 + 1e-9
-    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "sound"))
+    assert all(0.05 <= found[f"value_{name}"] <= 0.95 for name in ("trap", "control"))
     return found
 
 
-async def test_every_number_of_decisions_by_lot_follows_from_the_records(database: Database) -> None:
-    trial = await play_by_lot(database)
+async def test_every_number_of_randomised_decisions_follows_from_the_records(database: Database) -> None:
+    trial = await play_at_random(database)
     async with database.read() as session:
         rows, _ = await trial_decisions(session, trial)
-        known = [lot_recomputed(row) for row in await session.execute(text(LOT_EXPORT))]
+        known = [draw_recomputed(row) for row in await session.execute(text(DRAW_EXPORT))]
     assert len(rows) == len(known) == 12
     assert {row.treated for row in rows} == {True, False}
     for row, each in zip(rows, known, strict=True):
@@ -338,7 +338,7 @@ async def test_every_number_of_decisions_by_lot_follows_from_the_records(databas
     past: dict[int, tuple[float, float, int]] = defaultdict(lambda: (0.0, 0.0, 0))
     for each in known:
         y, x, n = past[each["person"]]
-        now = (each["expected_trap"] + each["expected_sound"]) / 2
+        now = (each["expected_trap"] + each["expected_control"]) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         total += (each["cost"] - guess) * (2 if each["treated"] else -2)
         past[each["person"]] = (y + each["cost"], x + now, n + 1)

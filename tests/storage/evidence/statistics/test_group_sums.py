@@ -55,7 +55,13 @@ REPLY = ReplyFact(
     bait_expected=0.0,
 )
 FALL = replace(
-    REPLY, is_trap=True, kind=OutcomeKind.FELL, cost=0.5, erred=True, fall_uniform=0.5, fall_expected=0.25
+    REPLY,
+    is_trap=True,
+    kind=OutcomeKind.FELL_FOR_PAPER_TRAP,
+    cost=0.5,
+    erred=True,
+    fall_uniform=0.5,
+    fall_expected=0.25,
 )
 BAIT = replace(
     REPLY, has_bait=True, is_taken=True, erred=True, cost=0.25, bait_uniform=0.25, bait_expected=0.5
@@ -117,7 +123,9 @@ def _random_reply(rng: random.Random, game_id: int) -> ReplyFact:
         game_id=game_id,
         is_trap=is_trap,
         reply_count=len(costs),
-        kind=(OutcomeKind.FELL if is_trap else OutcomeKind.ERRED_ELSEWHERE) if cost else OutcomeKind.OPTIMAL,
+        kind=(OutcomeKind.FELL_FOR_PAPER_TRAP if is_trap else OutcomeKind.ERRED_ELSEWHERE)
+        if cost
+        else OutcomeKind.OPTIMAL,
         cost=cost,
         erred=cost > 0,
         error_uniform=share,

@@ -1,4 +1,4 @@
-"""Somebody who replies at random: decisions by lot show a trap's difficulty, and nothing beyond it."""
+"""Somebody who replies at random: randomised decisions show a trap's difficulty, and nothing beyond it."""
 
 import random
 from dataclasses import replace
@@ -31,8 +31,8 @@ MINUTE = timedelta(minutes=1)
 
 
 @cache
-def searched_lots() -> tuple[tuple[Decision, Decision], ...]:
-    """Decisions by lot at random positions of Othello, each drawn for the trap and against it."""
+def searched_draws() -> tuple[tuple[Decision, Decision], ...]:
+    """randomised decisions at random positions of Othello, each drawn for the trap and against it."""
     rng, rules, found = random.Random(5), get_rules("othello"), []
     trap, params = TrapParams(threshold_percent=1), RandomisedParams(budget_percent=5)
     player = MoveChooser(
@@ -73,7 +73,7 @@ def by_hand(made: Decision) -> list[Fraction]:
 
 def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm() -> None:
     """Over all replies, equally likely, in whole numbers: no sampling and no rounding."""
-    pairs = searched_lots()
+    pairs = searched_draws()
     assert len(pairs) >= 5
     for pair in pairs:
         assert [made.move for made in pair] == [pair[0].trial_draw.trap, pair[0].trial_draw.control]  # type: ignore[union-attr]
@@ -82,7 +82,7 @@ def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm()
             verify(made)
             rows = [row_of(made, reply.reply) for reply in made.chosen.replies]
             assert {row.treated for row in rows} == {is_trap}
-            (mean,) = {row.mean_trap if is_trap else row.mean_sound for row in rows}
+            (mean,) = {row.mean_trap if is_trap else row.mean_control for row in rows}
             difficulty = exact(mean, WHOLE * len(rows))
             costs = [exact(row.cost, WHOLE) for row in rows if row.cost is not None]
             assert costs == by_hand(made)
@@ -95,7 +95,7 @@ def test_a_report_on_somebody_who_moves_at_random() -> None:
     """Both arms of every decision, each reply as often as any other: a trap is harder, and that is all."""
     rows: list[TrialDecision] = []
     harder = []
-    for pair in searched_lots():
+    for pair in searched_draws():
         times = lcm(*(len(made.chosen.replies) for made in pair))
         for made in pair:
             for reply in made.chosen.replies:
@@ -103,7 +103,7 @@ def test_a_report_on_somebody_who_moves_at_random() -> None:
                 for _ in range(times // len(made.chosen.replies)):
                     key = len(rows)
                     rows.append(replace(row, decision_id=key, game_id=key, person=key))
-        harder += [row.mean_trap - row.mean_sound] * times
+        harder += [row.mean_trap - row.mean_control] * times
     terms = TrialTerms(least_values=10, least_persons=2.0)
     report = decisions_report(rows, terms, NOON + timedelta(days=1))
     assert report.counted == len(rows) == 2 * len(harder)

@@ -1,4 +1,4 @@
-"""The rows of a trial: single decisions by lot, from what is stored to the report."""
+"""The rows of a trial: single randomised decisions, from what is stored to the report."""
 
 import random
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ async def game_of(session: AsyncSession, trial: StoredTrial, key: str, **changes
 async def drawn(
     session: AsyncSession, game_id: int, ply: int, *, trap: bool, reply: int | None, foreseen: bool = True
 ) -> int:
-    """A decision by lot, and the reply of that number in its profile (None: none yet)."""
+    """A randomised decision, and the reply of that number in its profile (None: none yet)."""
     made = drawn_decision(trap=trap)
     decision_id = await commit_decision(session, game_id, ply, made)
     await session.execute(
@@ -114,12 +114,12 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         (row,), _ = await trial_decisions(session, trial)
     assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
-    assert (row.value_trap, row.value_sound) == (0.6236, 0.6079)
+    assert (row.value_trap, row.value_control) == (0.6236, 0.6079)
     assert row.cost == costs(trap)[-1]
     assert row.expected_trap == pytest.approx(expected(True), abs=1e-6)
-    assert row.expected_sound == pytest.approx(expected(False), abs=1e-6)
+    assert row.expected_control == pytest.approx(expected(False), abs=1e-6)
     assert row.mean_trap == pytest.approx(sum(costs(True)) / len(costs(True)))
-    assert row.mean_sound == pytest.approx(sum(costs(False)) / len(costs(False)))
+    assert row.mean_control == pytest.approx(sum(costs(False)) / len(costs(False)))
     assert row.excluded is Exclusion.NONE
 
 
@@ -128,7 +128,7 @@ async def test_without_a_forecast_the_looks_of_the_replies_count(database: Datab
         trial = await begun(session)
         await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0, foreseen=False)
         (row,), _ = await trial_decisions(session, trial)
-    for move, found in ((True, row.expected_trap), (False, row.expected_sound)):
+    for move, found in ((True, row.expected_trap), (False, row.expected_control)):
         made = drawn_decision(trap=move)
         judgement = judge_decision(made)
         by_looks = expectations(forecast(made.chosen, expected_scale_centi(made)), judgement)
@@ -190,7 +190,7 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
     assert games.rows["excluded"].tolist() == reasons
 
 
-async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
+async def test_a_draw_that_is_repeated_after_a_takeback_is_left_out(database: Database) -> None:
     """Whoever asked for the takeback knew what it would be."""
     async with database.write() as session:
         trial = await begun(session)
@@ -206,12 +206,12 @@ async def test_a_lot_that_is_repeated_after_a_takeback_is_left_out(database: Dat
     excluded = sorted((row.decision_id, row.excluded) for row in rows)
     assert [reason for _, reason in excluded] == [
         Exclusion.NONE,
-        Exclusion.REPEATED_LOT,
+        Exclusion.REPEATED_DRAW,
         *3 * [Exclusion.NONE],
     ]
 
 
-async def test_games_without_a_decision_by_lot_are_numbered_too(database: Database) -> None:
+async def test_games_without_a_randomised_decision_are_numbered_too(database: Database) -> None:
     """Whatever the filters choose among them."""
     async with database.write() as session:
         trial = await begun(session)
@@ -267,7 +267,7 @@ def redrawn(**changes: Any) -> dict[str, Any]:
         ({"nodes": 5}, ""),
     ],
 )
-async def test_a_forged_lot_is_named(database: Database, changes: dict[str, Any], reason: str) -> None:
+async def test_a_forged_draw_is_named(database: Database, changes: dict[str, Any], reason: str) -> None:
     async with database.write() as session:
         trial = await begun(session)
         key = await drawn(session, await game_of(session, trial, "one"), 0, trap=True, reply=0)
@@ -279,7 +279,7 @@ async def test_a_forged_lot_is_named(database: Database, changes: dict[str, Any]
 
 
 async def test_a_record_of_another_row_is_named(database: Database) -> None:
-    """The lot fell on the other move, by a whole record with its own seed."""
+    """The draw fell on the other move, by a whole record with its own seed."""
     async with database.write() as session:
         trial = await begun(session)
         key = await drawn(
@@ -476,7 +476,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
     assert (report.drawn, report.counted, report.guard.missing_treated) == (2, 1, 1)
 
 
-async def test_the_lot_guard_finds_a_player_whose_games_are_aborted(database: Database) -> None:
+async def test_the_randomisation_check_finds_a_player_whose_games_are_aborted(database: Database) -> None:
     """1,200 draws between two players; a tenth of trappy's games are aborted."""
     rng = random.Random(1)
     async with database.write() as session:
@@ -522,7 +522,7 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
     for row in sorted(rows, key=lambda row: row.drawn_at):
         before = past.setdefault(row.person, [])
         y, x, n = (sum(each[0] for each in before), sum(each[1] for each in before), len(before))
-        now = (row.expected_trap + row.expected_sound) / 2
+        now = (row.expected_trap + row.expected_control) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         assert row.cost is not None
         found.append((row.cost - guess) * (1 / row.chance if row.treated else -1 / (1 - row.chance)))

@@ -1,0 +1,152 @@
+"""The appearance of each game: its board, its pieces with their names, and the labels at its edges.
+
+The arena's page has the names and labels as JavaScript (bot/arena/static/board/games.js); a test holds the
+two together.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from markupsafe import Markup
+
+from bot.charts.markup import joined
+from bot.charts.pieces import ball, checks, chessman, disc, felt, river, stone
+from engine.games.chess_variants import CHESS_VARIANTS
+
+
+class Surface(StrEnum):
+    """The kinds of boards."""
+
+    FELT = "felt"
+    CHECKS = "checks"
+    POINTS = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class PieceTheme:
+    """One kind of piece of one side."""
+
+    side: str
+    name: str
+    """Empty: a side has one kind only."""
+    letter: str = ""
+    """A Latin letter on the piece, where it has a Chinese one."""
+    han: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTheme:
+    """The appearance of a game for drawings."""
+
+    key: str
+    """Begins the ids of its shapes; games that theme the same share them."""
+    surface: Surface
+    pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
+    """By letter in `Game.board_rows`; pieces of other letters are drawn as letters."""
+    edges: tuple[str, ...] = ()
+    """Which edges have labels: ``top``, ``bottom``, ``left``."""
+    starts_at_top: bool = False
+    """Row 1 is the first that `Game.board_rows` gives."""
+    turns: bool = False
+    """The side whose view it is sits at the bottom; otherwise the board always lies the same way."""
+    numbers_files: bool = False
+    """Files have numbers, counted by each side from its own right hand, instead of letters."""
+
+
+def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:
+    """Pieces whose letters differ in case: each kind with its name, Latin letter, and two Chinese ones."""
+    pieces = {}
+    for letter, (name, latin, han) in kinds.items():
+        pieces[letter] = PieceTheme(first, name, latin, han[:1])
+        pieces[letter.lower()] = PieceTheme(second, name, latin, han[1:])
+    return pieces
+
+
+_CHESS = GameTheme(
+    key="chess",
+    surface=Surface.CHECKS,
+    pieces=_two_sides(
+        {
+            letter: (name, "", "")
+            for letter, name in zip(
+                "KQRBNP", ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True
+            )
+        },
+        "white",
+        "black",
+    ),
+    edges=("bottom", "left"),
+    turns=True,
+)
+_THEMES = {
+    "othello": GameTheme(
+        key="othello",
+        surface=Surface.FELT,
+        pieces={"b": PieceTheme("black", ""), "w": PieceTheme("white", "")},
+        edges=("top", "left"),
+        starts_at_top=True,
+    ),
+    "xiangqi": GameTheme(
+        key="xiangqi",
+        surface=Surface.POINTS,
+        pieces=_two_sides(
+            {
+                "K": ("general", "K", "帥將"),
+                "A": ("advisor", "A", "仕士"),
+                "B": ("elephant", "E", "相象"),
+                "N": ("horse", "H", "傌馬"),
+                "R": ("chariot", "R", "俥車"),
+                "C": ("cannon", "C", "炮砲"),
+                "P": ("soldier", "P", "兵卒"),
+            },
+            "red",
+            "black",
+        ),
+        edges=("top", "bottom"),
+        turns=True,
+        numbers_files=True,
+    ),
+    "connect4": GameTheme(
+        key="connect4",
+        surface=Surface.FELT,
+        pieces={"r": PieceTheme("red", ""), "y": PieceTheme("yellow", "")},
+        edges=("top", "left"),
+    ),
+    **dict.fromkeys(["chess", *(game.name for game in CHESS_VARIANTS)], _CHESS),
+}
+_UNKNOWN = GameTheme(key="letters", surface=Surface.FELT, edges=("top", "left"), starts_at_top=True)
+
+
+def theme_of(game: str) -> GameTheme:
+    """How a game themes, by its name; other games have letters for pieces on a plain board."""
+    return _THEMES.get(game, _UNKNOWN)
+
+
+def shapes(theme: GameTheme) -> Markup:
+    """The pieces of a game, each with the id ``KEY-LETTER``, but not its board."""
+    return joined(*_shapes(theme))
+
+
+def _shapes(theme: GameTheme) -> Iterator[Markup]:
+    if theme.surface == Surface.POINTS:
+        yield ball("wood")
+    for letter, piece in theme.pieces.items():
+        id_ = f"{theme.key}-{letter}"
+        if piece.han:
+            yield stone(id_, piece.han, piece.letter, piece.side)
+        elif piece.name:
+            yield chessman(id_, piece.name, "light" if piece.side == "white" else "dark")
+        else:
+            yield disc(id_, piece.side)
+
+
+def surface(theme: GameTheme, id_: str, columns: int, rows: int) -> Markup:
+    """The empty board of a game."""
+    match theme.surface:
+        case Surface.POINTS:
+            return river(id_)
+        case Surface.CHECKS:
+            return checks(id_, columns, rows)
+        case Surface.FELT:
+            return felt(id_, columns, rows)

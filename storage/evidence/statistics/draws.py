@@ -1,0 +1,36 @@
+"""The rate of randomised decisions in games with people."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from storage.evidence.game_records import DRAWING as DRAWING
+from storage.evidence.reading import read_games
+from storage.filters import Filters, filter_conditions
+from storage.records import MATCH_SITE, GameStatus
+from storage.tables.games import GameRow, OpponentRow
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRate:
+    """The rate of randomised decisions in games with people."""
+
+    games: int
+    """Finished and settled games of players that draw single decisions."""
+    draws: int
+    """Their drawn decisions that got a reply, the only ones that count in a trial."""
+
+
+async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
+    """The rate of randomised decisions in the finished games with people that pass the filters."""
+    which = (
+        GameRow.player.in_(DRAWING),
+        GameRow.state == GameStatus.FINISHED,
+        GameRow.is_settled.is_(True),
+        GameRow.site != MATCH_SITE,
+        *filter_conditions(filters or Filters()),
+    )
+    program = select(OpponentRow.id).where(OpponentRow.is_bot.is_(True))
+    games = (await read_games(session, *which, GameRow.opponent_id.not_in(program))).games
+    return DrawRate(len(games), int(games["draws_answered"].sum()))
