@@ -109,19 +109,25 @@ BOT = {
     "bot.game": {"base"},
     "bot.protocols": {"base"},
     "bot.servers": {"base"},
-    "bot.views": {"base"},
+    "bot.text": {"base"},
     "bot.workers": {"base"},
     "bot.account": {"base", "game", "servers"},
-    "bot.arena": {"base", "charts", "views"},
+    "bot.parts": {"base", "charts"},
+    "bot.arena": {"base", "charts", "text"},
     "bot.match": {"base", "game", "workers"},
     "bot.control": {"account", "alarms", "arena", "base", "game"},
-    "bot.dashboard": {"alarms", "arena", "base", "charts", "control", "views", "workers"},
+    "bot.views": {"alarms", "base", "charts", "control", "parts", "text"},
+    "bot.dashboard": {
+        "alarms", "arena", "base", "charts", "control", "parts", "text", "views", "workers",
+    },
     "bot.cli": {
-        "account", "arena", "base", "charts", "control", "dashboard", "game", "match", "protocols",
-        "servers", "views", "workers",
+        "account", "arena", "base", "control", "game", "match", "parts", "protocols", "servers", "text",
+        "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
-    "bot.daemon": {"account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers"},
+    "bot.daemon": {
+        "account", "alarms", "arena", "base", "cli", "control", "dashboard", "game", "servers", "views",
+    },
 }  # fmt: skip
 LAB = {
     "lab": set[str](),

@@ -34,9 +34,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from bench.storage.plans import Statement, full_scans, plan_of, recorded
 from bot.base.game_summaries import make_summaries
-from bot.dashboard.page import Page
 from bot.dashboard.page_workers import collect_seldom
-from bot.dashboard.pages import events, games, now, opponents, ratings, traps, works
+from bot.views import events, games, now, opponents, ratings, traps, works
+from bot.views.page import Page
 from storage.database import Database, create_engine, parse_url
 from storage.evidence.measures import Cells, cells_of
 from storage.evidence.reading import keep_replies, played, read_replies
@@ -149,7 +149,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
         module.datetime = Then  # type: ignore[attr-defined]
     pages: tuple[tuple[Page, tuple[dict[str, str], ...]], ...] = (
         (now.now_page(), ({},)),
-        (works.works_page(), ({}, {"since": "2001-01-01"})),
+        (works.PAGE, ({}, {"since": "2001-01-01"})),
         (
             traps.PAGE,
             (

@@ -16,7 +16,7 @@ from PIL import Image
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 
-from bot.dashboard.questions import questions
+from bot.views.questions import questions
 
 HEIGHTS = {"/dash/events": 1250}
 HEIGHT = 900

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport

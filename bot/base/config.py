@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal
@@ -83,6 +83,8 @@ _RANDOMISED = RandomisedParams()
 
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
+LEAST_TOKEN = 16
+"""Characters of the shortest token of the dashboard."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
@@ -1385,11 +1387,34 @@ def read_dashboard_token(config: DashboardConfig) -> str:
     """Return the token that opens the dashboard; empty: there is none.
 
     Raises:
-        ConfigError: Its file cannot be read, or is empty.
+        ConfigError: Its file cannot be read, or is empty; or the token is too short, or missing where others
+            can reach the dashboard.
     """
-    if (token := config.token.get_secret_value().strip()) or not config.token_file:
-        return token
-    return _token_in(config.token_file, "dashboard.token_file")
+    token = config.token.get_secret_value().strip()
+    if not token and config.token_file:
+        token = _token_in(config.token_file, "dashboard.token_file")
+    if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
+        raise ConfigError("dashboard.token: it has characters that cannot be sent")
+    if token and len(token) < LEAST_TOKEN:
+        raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
+    remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
+    if not token and not is_loopback(config.host):
+        raise ConfigError(
+            f"dashboard.host: {config.host} is not this machine's own, so the page needs a token: {remedy}"
+        )
+    if not token and config.public_url:
+        raise ConfigError(f"dashboard.public_url: a page that others reach needs a token: {remedy}")
+    return token
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reached from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _token_in(file: str, setting: str) -> str:

@@ -1,13 +1,16 @@
-"""Formats numbers for people: halves are rounded away from 0, and nouns agree with their number.
+"""Formats numbers and durations for people: halves are rounded away from 0, nouns agree with their number.
 
 Halves are rounded away from 0, as taught in school.  Python's formats round them to the even digit, so 6.25
 would be 6.2 and 6.75 would be 6.8.
 """
 
+from datetime import timedelta
+from itertools import pairwise
 from math import copysign, floor
 
 NO_VALUE = "\N{EN DASH}"
 """Placeholder for a missing number."""
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def half_up(value: float, digits: int = 0) -> float:
@@ -30,3 +33,27 @@ def counted(count: int, one: str, many: str = "") -> str:
 def percent(value: float | None, digits: int = 0) -> str:
     """A share from 0 to 1."""
     return NO_VALUE if value is None else f"{half_up(100 * value, digits):.{digits}f} %"
+
+
+def duration(length: timedelta | float | None, units: int = 2) -> str:
+    """A length of time, never below 0 s.
+
+    Args:
+        length: The length, numbers in seconds; None: not known.
+        units: 2: in its two largest units, for instance ``2 h 5 min``; 1: in the largest unit of which there
+            are two or more, and tenths of a few seconds.
+    """
+    if length is None:
+        return NO_VALUE
+    seconds = length.total_seconds() if isinstance(length, timedelta) else length
+    if units == 1:
+        for size, unit in _UNITS[:-1]:
+            if seconds >= 2 * size:
+                return f"{seconds / size:.0f} {unit}"
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole = max(0, round(seconds))
+    for (size, unit), (below, part) in pairwise(_UNITS):
+        if whole >= size:
+            rest = whole % size // below
+            return f"{whole // size} {unit}" + (f" {rest} {part}" if rest else "")
+    return f"{whole} s"

@@ -19,7 +19,6 @@ from bot.base.events import FROM_POSITION
 from bot.base.game_server import Server
 from bot.base.log import printable
 from bot.cli.common import config_of
-from bot.dashboard.access import Access
 from bot.servers.adapters import make_server
 from bot.servers.online_lookup import open_lookup
 from engine import ENGINE_VERSION
@@ -114,7 +113,7 @@ async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
 
 async def _configuration(config: Config, source: str) -> str:
     if config.dashboard.enabled:
-        Access(config.dashboard, read_dashboard_token(config.dashboard))  # refuses what `run` does
+        read_dashboard_token(config.dashboard)  # refuses what `run` does
     renamed = f"; renamed: {'; '.join(config.notices)}" if config.notices else ""
     return f"{source}: every setting is known and in range{renamed}"
 

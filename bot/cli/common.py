@@ -1,10 +1,9 @@
 """Options, settings, database access and output shared by the operator's commands."""
 
-import csv
 import json
 import math
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from bot.base.config import Config
+    from bot.parts.values import Part
     from storage.database import Database
 
 T = TypeVar("T")
-Rows = Sequence[dict[str, Any]]
+Rows = Sequence[Mapping[str, Any]]
 
 
 class CommandFormat(StrEnum):
@@ -149,6 +149,15 @@ def console() -> "Console":
     return plain if plain.is_terminal else Console(markup=False, highlight=False, width=140)
 
 
+def print_parts(parts: "Iterable[Part]") -> None:
+    """Print the parts of a view."""
+    from bot.parts.terminal import terminal
+
+    screen = console()
+    for part in terminal(parts):
+        screen.print(part)
+
+
 def note(text: str) -> None:
     """Print one line to standard error; it may contain names from outside."""
     print(printable(text), file=sys.stderr)
@@ -180,12 +189,9 @@ def write(
 
 def print_csv(rows: Rows) -> None:
     """Write flat rows as CSV with a header; nothing if there are none."""
-    from storage.evidence.exports.csv_cells import cell
+    from storage.evidence.exports.csv_cells import csv_text
 
-    if rows:
-        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
+    print(csv_text(rows), end="")
 
 
 def print_json(value: object) -> None:

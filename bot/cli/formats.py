@@ -4,15 +4,13 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bot.base.files import open_regular
 from bot.base.game_files import lines_of, wthor_games
@@ -28,6 +26,7 @@ from bot.cli.common import (
 from bot.cli.exports.command import export_table
 from bot.cli.exports.writers import RowsFormat
 from bot.cli.filters import WHOLE_GAMES, Suspects, selects_moves
+from bot.cli.progress import counting
 from engine.formats import files, wthor
 from engine.formats.files import GameFormat
 from engine.formats.record import BadGame, GameRecord
@@ -206,7 +205,8 @@ async def _import_file(
             if form is None:
                 raise BadGame("its beginning does not show the format; give it with --format")
             file.seek(0)
-            with _progress(path.name, length) as advance:
+            is_large = length >= _LARGE_BYTES
+            with counting(path.name, length) if is_large else nullcontext(_ignore) as advance:
                 found = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
                 lines = lines_of(file, advance)
                 for number, record in enumerate(found or files.read(lines, form, game), start=1):
@@ -245,28 +245,8 @@ async def _store_batch(database: Database, tally: _Tally, path: Path, form: Game
     tally.batch.clear()
 
 
-class _Advance:
-    """Advances the progress bar by the bytes just read."""
-
-    def __init__(self, bar: Progress | None = None, size: int = 0) -> None:
-        self._bar = bar
-        self._task = None if bar is None else bar.add_task("", total=size)
-
-    def __call__(self, count: int) -> None:
-        if self._bar is not None and self._task is not None:
-            self._bar.advance(self._task, count)
-
-
-@contextmanager
-def _progress(name: str, size: int) -> Iterator[_Advance]:
-    """Show a progress bar for a large file, if there is a terminal."""
-    console = Console(stderr=True, markup=False, highlight=False)
-    if size < _LARGE_BYTES or not console.is_terminal:
-        yield _Advance()
-        return
-    label = TextColumn(printable(name), markup=False)
-    with Progress(label, BarColumn(), TimeRemainingColumn(), console=console, transient=True) as bar:
-        yield _Advance(bar, size)
+def _ignore(_more: int) -> None:
+    """A small file needs no progress bar."""
 
 
 @contextmanager

@@ -1,8 +1,11 @@
 """Command groups that import a command's module only when it runs, not for the list of commands."""
 
+import ast
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -16,12 +19,27 @@ class LazyCommand(NamedTuple):
     module: str
     function: str
     """Function of that module, as for `typer.Typer.command`."""
-    help: str
-    """The first paragraph of the function's docstring, in one line; of a command with `first`, its own."""
+    own_help: str = ""
+    """Its line in the group's help; empty: the first paragraph of the function's docstring."""
     first: tuple[str, ...] = ()
     """Arguments that come before those of the caller."""
     old_options: tuple[tuple[str, str], ...] = ()
     """Options of earlier releases, each with the group's command that replaces it."""
+
+    @property
+    def help(self) -> str:
+        """Its line in the group's help, for which its module is read but not imported."""
+        if self.own_help:
+            return self.own_help
+        spec = find_spec(self.module)
+        assert spec is not None  # noqa: S101 - a module of ours
+        assert spec.origin is not None  # noqa: S101 - likewise
+        found = next(
+            node
+            for node in ast.parse(Path(spec.origin).read_text("utf-8")).body
+            if isinstance(node, ast.FunctionDef) and node.name == self.function
+        )
+        return " ".join((ast.get_docstring(found) or "").split("\n\n")[0].split())
 
 
 def lazy_group(
@@ -45,7 +63,11 @@ def lazy_group(
     class Group(TyperGroup):
         # Any: typer has no public names for its context and commands.
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-            return super().parse_args(ctx, args or ([default] if default else []))
+            if default and (not args or args[0].startswith("-")) and args[:1] != ["--help"]:
+                # Options may stand before the name, as in earlier releases.
+                name = next((each for each in args if each in self.commands), default)
+                args = [name, *(each for each in args if each != name)]
+            return super().parse_args(ctx, args)
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
             for count in (2, 1):
@@ -65,7 +87,10 @@ def lazy_group(
             longest = max(map(len, self.commands))
             for title, names in (panels or {"Commands": tuple(self.commands)}).items():
                 with formatter.section(title):
-                    formatter.write_dl([(f"{n:<{longest}}", self.commands[n].help or "") for n in names])
+                    formatter.write_dl([(f"{n:<{longest}}", self._help_of(n)) for n in names])
+
+        def _help_of(self, name: str) -> str:
+            return commands[name].help if name in commands else self.commands[name].help or ""
 
         def invoke(self, ctx: Any) -> Any:
             try:
@@ -75,8 +100,8 @@ def lazy_group(
                 raise
 
     group = typer.Typer(cls=Group, no_args_is_help=not default, rich_markup_mode=None, **settings)
-    for name, command in commands.items():
-        group.command(name, help=command.help)(_stand_in)
+    for name in commands:
+        group.command(name)(_stand_in)
     return group
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.rounding import counted, percent
-from bot.views.moment_text import judge_moment
+from bot.text.moment_text import judge_moment
 from engine.decision import SearchMode
 from engine.expected import WHOLE
 from engine.game import replay

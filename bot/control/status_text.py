@@ -1,8 +1,9 @@
 """The status as lines of text, for the operator's terminal."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.alarms.board import AlarmStatus
+from bot.base.rounding import duration
 from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
@@ -73,16 +74,6 @@ def _alarm(alarm: AlarmStatus, at: datetime) -> str:
     return f"{line}: {alarm.text}. {alarm.cure}" if alarm.text else line
 
 
-def duration(length: timedelta) -> str:
-    """A length of time in its two largest units, for instance ``2 h 5 min``; never below 0 s."""
-    seconds = max(0, round(length.total_seconds()))
-    for unit, size, below, part in (("d", 86_400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
-        if seconds >= size:
-            rest = seconds % size // part
-            return f"{seconds // size} {unit}" + (f" {rest} {below}" if rest else "")
-    return f"{seconds} s"
-
-
 def admission_words(admission: AdmissionStatus, at: datetime) -> str:
     """Whether new games begin, in a sentence."""
     by = f" by {admission.by}" if admission.by else ""
@@ -138,7 +129,7 @@ def _waiting(challenge: WaitingChallenge) -> str:
     kind = " (program)" if challenge.is_bot else ""
     return (
         f"  {challenge.key} ({challenge.account}): {challenge.variant} of {who}{kind}, "
-        f"for {duration(timedelta(seconds=challenge.waited_s))}"
+        f"for {duration(challenge.waited_s)}"
     )
 
 

@@ -35,7 +35,6 @@ from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
 from bot.daemon.start_check import check_at_start
 from bot.daemon.unfinished_games import unfinished_games
-from bot.dashboard.menu import pages
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import first_error
@@ -43,6 +42,7 @@ from bot.game.offer_policy import may_grant_takebacks
 from bot.game.search_pool import SearchPool
 from bot.game.shared_game_limit import SharedGameLimit
 from bot.servers.adapters import make_server
+from bot.views.menu import pages
 from engine.human.registry import ModelRegistry
 from engine.protocols.engine_source import EnginePool
 from storage.arena.accounts import list_accounts_by_id

@@ -5,8 +5,6 @@ answer
 (`bot.dashboard.page_workers`).
 """
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +16,10 @@ from jinja2 import Environment
 from bot.alarms.board import AlarmStatus
 from bot.dashboard.controls import ActionResult
 from bot.dashboard.filter_chips import chips
-from bot.dashboard.page import BadQuery, Page, Query, Rows, View
 from bot.dashboard.page_cache import PageCache
-from bot.dashboard.rendering import query_text
-from storage.evidence.exports.csv_cells import cell
+from bot.views.addresses import query_text
+from bot.views.page import BadQuery, Page, Query, View
+from storage.evidence.exports.csv_cells import csv_text
 
 
 class OutputFormat(StrEnum):
@@ -57,7 +55,7 @@ class PageRequest:
     """The table for CSV; empty: the first."""
     context: RequestContext = field(default_factory=RequestContext)
     live: Any = None
-    """See `bot.dashboard.page.Page.live`."""
+    """See `bot.views.page.Page.live`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +96,8 @@ class PageRenderer:
             return RenderedPage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
         if asked.form is OutputFormat.CSV:
             return _csv(asked, view)
+        api = f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}"
+        query = query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")})
         text = self.render(
             page.template,
             asked.context,
@@ -105,8 +105,9 @@ class PageRenderer:
             view=view,
             chips=chips(page, asked.query),
             query=asked.query,
-            api=f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}",
-            query_string=query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")}),
+            api=api,
+            query_string=query,
+            csv_address=lambda table: f"{api}.csv?{query}{'&' if query else ''}table={table}",
         )
         return RenderedPage(text)
 
@@ -129,13 +130,3 @@ def _csv(asked: PageRequest, view: View) -> RenderedPage:
     if name not in tables:
         raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
     return RenderedPage(csv_text(tables[name]), name)
-
-
-def csv_text(rows: Rows) -> str:
-    """Rows as CSV with a header; texts are as `storage.evidence.exports.csv_cells` says."""
-    out = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(out, list(rows[0]))
-        writer.writeheader()
-        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
-    return out.getvalue()

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bot.dashboard.page import Page, Query
-from bot.dashboard.rendering import query_text
-from bot.views.values_text import title_of
+from bot.text.values_text import title_of
+from bot.views.addresses import query_text
+from bot.views.page import Page, Query
 from storage.evidence.queries.filter_language import FIELDS, FilterField, filter_texts
 
 NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bot.base.errors import DesdemonaError
-from bot.dashboard.page import Page, Query, View
+from bot.views.page import Page, Query, View
 from storage.database import Database
 from storage.evidence.queries.changes import ChangeWatch
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from bot.base.errors import DesdemonaError
 from bot.dashboard.answers import PageRenderer, PageRequest, RenderedPage
-from bot.dashboard.menu import pages
 from bot.dashboard.page_cache import LONGEST_S, PageCache, TooSlow
 from bot.dashboard.rendering import environment
+from bot.views.menu import pages
 from bot.workers.process_pool import ProcessPool, WorkerDied
 from storage.database import Database
 from storage.evidence.reading import keep_replies
@@ -42,7 +42,7 @@ class PageWorkers:
         self._pool = ProcessPool(PROCESSES)
 
     async def answer(self, asked: PageRequest) -> RenderedPage:
-        """The answer to a request for one of `bot.dashboard.menu.pages`.
+        """The answer to a request for one of `bot.views.menu.pages`.
 
         Raises:
             TooSlow: It takes too long.

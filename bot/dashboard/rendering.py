@@ -1,19 +1,16 @@
 """Templates: how pages become HTML.  Every value is escaped unless it is `Markup`."""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
 
-from bot.base.rounding import counted, percent
+from bot.base.rounding import counted, duration, percent
 from bot.charts.boards import board_shapes
-from bot.charts.markup import tag
-from bot.views.bait_text import probability_text, score_text
-from bot.views.values_text import ago, moment, number, signed, span, title_of
+from bot.parts.html import board_of, html_of, pills_of, with_code
+from bot.text.bait_text import probability_text, score_text
+from bot.text.values_text import ago, moment, number, signed, title_of
+from bot.views.addresses import opponent_path, query_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -36,26 +33,13 @@ def environment() -> Environment:
         counted=counted,
         moment=moment,
         ago=ago,
-        span=span,
+        duration=duration,
         title_of=title_of,
         score_text=score_text,
         probability_text=probability_text,
         with_code=with_code,
+        html_of=html_of,
+        pills_of=pills_of,
+        board_of=board_of,
     )
     return made
-
-
-def with_code(text: str) -> Markup:
-    """A text with code between backticks."""
-    parts = enumerate(text.split("`"))
-    return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
-
-
-def opponent_path(site: str, site_id: str) -> str:
-    """The page of an opponent.  Its key is in the query: as a part of a path ``..`` would lead elsewhere."""
-    return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
-
-
-def query_text(query: Mapping[str, Any]) -> str:
-    """A query of an address, sorted, so that equal filters have equal addresses."""
-    return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

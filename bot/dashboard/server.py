@@ -25,10 +25,10 @@ from bot.dashboard.answers import OutputFormat, PageRenderer, PageRequest, Reque
 from bot.dashboard.controls import ActionResult, Controls, forget_said, said_last
 from bot.dashboard.live import LiveStream
 from bot.dashboard.monitoring import monitoring_routes
-from bot.dashboard.page import BadQuery, Download, NoSuchThing, Page, Query
 from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
+from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
 from engine.errors import RecordError
 from storage.damage import damage_text
 from storage.database import Database

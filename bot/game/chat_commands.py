@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from bot.base.config import ChatConfig
 from bot.base.events import ChatLine, Room
+from bot.base.rounding import percent
 from engine import ENGINE_VERSION
 from engine.bait_rule import ReplyForecast
 from engine.decision import Decision
@@ -139,9 +140,8 @@ def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:
         return f"{move} tempts nobody to an error that I know of."
     after = game.play(position, played)
     reply = game.move_name(after, game.parse_move(after, bait.reply))
-    return (
-        f"{bait.p_reply:.0%} of people reply {reply} to {move}. It costs {bait.cost / WHOLE:.0%} of the game."
-    )
+    cost = percent(bait.cost / WHOLE)
+    return f"{percent(bait.p_reply)} of people reply {reply} to {move}. It costs {cost} of the game."
 
 
 def _stats(facts: ChatFacts) -> str:

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bot.base.log import printable
+from bot.base.rounding import percent
 from bot.match.play import End, Finished, Used
 from bot.match.runner import MatchStanding
 from bot.match.score import ScoreEstimate
@@ -64,7 +65,7 @@ def result_text(now: MatchStanding) -> str:
     whole = _pairs_text(sum(result.pairs), "whole ")
     lines.append(
         f"{result.games} of {match.games} games: "
-        f"+{result.wins} ={result.draws} -{result.losses}, {result.share:.1%}"
+        f"+{result.wins} ={result.draws} -{result.losses}, {percent(result.share, 1)}"
     )
     lines.append(
         f"Elo {estimate_text(result.elo, '+.0f')} ({whole}; of 2 points A took "

@@ -1,1 +1,1 @@
-"""Views as plain values, computed once: sentences, tables, charts.  Front ends render them."""
+"""Views, one module each: what a page shows, as frozen values that the dashboard and the terminal render."""

@@ -123,8 +123,8 @@ TABLE = (
         sample=12,
         fixed=(
             (
-                "spread = max(float((off**2).sum()), float((np.bincount(code, off) ** 2).sum()))",
-                "spread = float((off**2).sum())",
+                "spread = np.maximum(np.bincount(groups, off**2, size), by_person)",
+                "spread = np.bincount(groups, off**2, size)",
             ),
             ("np.maximum(self.spread, self.person_spread)", "self.spread"),
         ),

@@ -5,8 +5,8 @@ from enum import Enum
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from engine.games import get_rules
 from storage.evidence.trap_report import DecisionReport
 

@@ -15,10 +15,11 @@ from selenium.webdriver.common.keys import Keys
 from sqlalchemy import func, select
 
 from bot.base.config import DashboardConfig
-from bot.cli.monthly.page import report_page
-from bot.dashboard.menu import pages
-from bot.dashboard.rendering import opponent_path
 from bot.dashboard.server import Dashboard
+from bot.parts.document import document
+from bot.views.addresses import opponent_path
+from bot.views.menu import pages
+from bot.views.month import month_parts
 from storage.database import Database
 from storage.evidence.statistics.monthly import monthly_report
 from storage.filters import Filters
@@ -114,7 +115,8 @@ async def _serve(folder: Path, stack: AsyncExitStack) -> World:
 async def _report(database: Database) -> str:
     filters = Filters(since=NOW - timedelta(days=30), until=NOW)
     async with database.read() as session:
-        return report_page(await monthly_report(session, filters), "November 2026", "", NOW, {})
+        report = await monthly_report(session, filters)
+    return document("Desdemona", month_parts(report, "November 2026", "", NOW, {}))
 
 
 async def _of_database(database: Database) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,8 +10,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
+from bot.views.menu import pages
 from storage.database import Database
 from storage.ledger.games import finish_game
 from storage.records import GameResult

@@ -21,7 +21,7 @@ PARSING = {
     "storage/evidence/exports/games.py": {"_chance"},
     "storage/ask/question.py": {"ask"},
     "bot/dashboard/controls.py": {"_minutes"},
-    "bot/dashboard/access.py": {"_host_of", "is_loopback", "read_form"},
+    "bot/dashboard/access.py": {"_host_of", "read_form"},
     "bot/alarms/hooks.py": {"execute", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
@@ -29,7 +29,14 @@ PARSING = {
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON
-    "bot/base/config.py": {"_placeholders_are_known", "_read", "_require_host", "_token_in", "load_config"},
+    "bot/base/config.py": {
+        "_placeholders_are_known",
+        "_read",
+        "_require_host",
+        "_token_in",
+        "is_loopback",
+        "load_config",
+    },
     "bot/base/old_settings.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},

@@ -12,7 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
-from bot.views.bait_text import bait_comparison
+from bot.text.bait_text import bait_comparison
 from engine.bait_rule import ReplyForecast, TemptingReply
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on

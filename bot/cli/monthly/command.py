@@ -37,7 +37,8 @@ def report_command(
     The file needs no network and no script, and can be printed.  With --since and --until, instead of
     --month, it is about another time.
     """
-    from bot.cli.monthly.page import report_page
+    from bot.parts.document import document
+    from bot.views.month import month_parts
     from storage.evidence.queries.trial_report import trial_verdicts
     from storage.evidence.statistics.monthly import monthly_report
 
@@ -50,7 +51,8 @@ def report_command(
         return report, await trial_verdicts(database, [trial for trial, _ in report.trials], now)
 
     report, verdicts = ask_database(context, read)
-    page = report_page(report, title, _selected(filters), now, verdicts).encode()
+    parts = month_parts(report, title, _selected(filters), now, verdicts)
+    page = document(f"Desdemona: {title}", parts).encode()
     if out is None:
         if is_terminal():
             raise UsageError("--out: name a file; it is not for a terminal")

@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.common import CommandFormat, FormatOption, UsageError, ask_database, console, print_json
+from bot.cli.common import (
+    CommandFormat,
+    FormatOption,
+    UsageError,
+    ask_database,
+    print_csv,
+    print_json,
+    print_parts,
+)
 from bot.cli.filters import selects_moves
 
 if TYPE_CHECKING:
-    from bot.dashboard.page import Page, View
+    from bot.views.page import Page, View
     from storage.database import Database
     from storage.filters import Filters
 
@@ -40,7 +48,7 @@ def page_command(
 
     The bot need not run.  Filters and options are those of the page's address, and so are the numbers.
     """
-    if not name:
+    if name in ("", "questions"):
         _print_questions()
         return
     own = {"sort": sort, "outcome": outcome, "by": by, "days": days, "kind": kind, "arms": arms}
@@ -52,29 +60,23 @@ def page_command(
     elif output is CommandFormat.CSV:
         _print_csv(view, table)
     else:
-        from bot.cli.pages.texts import TEXTS
-
-        screen = console()
-        for part in TEXTS[name](view):
-            screen.print(part)
+        print_parts(view.parts)
 
 
 def _page(name: str) -> "Page":
-    from bot.cli.pages.texts import TEXTS
-    from bot.dashboard.pages import opponents, ratings, results, traps
-    from bot.dashboard.pages.events import events_page
-    from bot.dashboard.pages.works import works_page
+    from bot.views import opponents, ratings, results, traps, works
+    from bot.views.events import events_page
 
-    pages = (works_page(), results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
+    pages = (works.PAGE, results.PAGE, traps.PAGE, opponents.PAGE, events_page(), ratings.PAGE)
     known = {page.name: page for page in pages}
-    assert known.keys() == TEXTS.keys(), "each page has its text"  # noqa: S101
     if name not in known:
         raise UsageError(f"page: {name!r} is not known; known: {', '.join(known)}")
     return known[name]
 
 
-def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> "View":
-    from bot.dashboard.page import BadQuery
+def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping[str, str]) -> Any:
+    """The page's view, which consists of parts."""
+    from bot.views.page import BadQuery
     from storage.errors import FilterError
     from storage.evidence.queries.filter_language import filter_texts
 
@@ -98,16 +100,14 @@ def _plain(value: object) -> object:
 
 
 def _print_csv(view: "View", name: str) -> None:
-    from bot.dashboard.answers import csv_text
-
     tables = view.tables()
     if name and name not in tables:
         raise UsageError(f"--table: {name!r} is not known; known: {', '.join(tables)}")
-    print(csv_text(tables[name or next(iter(tables))]), end="")
+    print_csv(tables[name or next(iter(tables))])
 
 
 def _print_questions() -> None:
-    from bot.dashboard.questions import questions
+    from bot.views.questions import questions
 
     for number, question in enumerate(questions(datetime.now().astimezone()), 1):
         print(f"{number:2}. {question.text}\n    desdemona {question.command}\n    {question.link}")

@@ -7,7 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from bot.cli.rich_tables import NONE
-from bot.cli.stats.tables import ACROSS, points
+from bot.cli.stats.tables import ACROSS
+from bot.text.values_text import difference_interval
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.statistics.calibrations import GroupCalibration
@@ -48,7 +49,7 @@ def _table(found: Sequence[GroupCalibration]) -> Table:
         "expected / happened": [_interval(each.ratio) for each in errors],
         "line: a": [_interval(each.intercept) for each in errors],
         "line: b": [_interval(each.slope) for each in errors],
-        "drift": [points(each.drift) for each in errors],
+        "drift": [_drift(each.drift) for each in errors],
         "alarm": [_alarm(each.drift) for each in errors],
     }
     for name, texts in rows.items():
@@ -63,6 +64,10 @@ def _interval(found: FixedInterval) -> str:
     if found.low is None or found.high is None:
         return f"{found.value:.2f}, too early"
     return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _drift(found: AnyTimeEstimate) -> str:
+    return difference_interval(found.mean, found.low, found.high)
 
 
 def _alarm(drift: AnyTimeEstimate) -> str:

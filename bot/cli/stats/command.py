@@ -11,10 +11,10 @@ from bot.cli.common import (
     FormatOption,
     UsageError,
     ask_database,
-    console,
     damage_told,
     note,
     print_json,
+    print_parts,
     write,
 )
 from bot.cli.filters import Suspects, selects_moves
@@ -254,7 +254,8 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
 def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
-    from bot.cli.stats import tables
+    from bot.views.trial import robustness, trial_parts
+    from bot.views.works import trial_json
     from storage.errors import FilterError
     from storage.evidence.queries.trial_report import TrialReport, trial_report
 
@@ -268,13 +269,7 @@ def _trial(
     assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is CommandFormat.JSON:
-        told: dict[str, Any] = {
-            "trial": report.trial.name,
-            "arms": report.arms,
-            "endpoint": report.trial.endpoint.value,
-            "verdict": report.verdicts[0].finding,
-            "verdicts": [each.to_json() for each in report.verdicts],
-        }
+        told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
             told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
         if decisions is not None:
@@ -287,8 +282,4 @@ def _trial(
     elif output is CommandFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:
-        if games is not None:
-            first, second = report.arms
-            console().print(tables.trial_view(report.trial, (first, second), games, report.damaged_games))
-        if decisions is not None:
-            console().print(tables.decisions_view(report.trial, decisions, report.damaged_decisions))
+        print_parts((*trial_parts(report, {}), *robustness(report)))

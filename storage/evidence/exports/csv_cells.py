@@ -5,8 +5,11 @@ stay what they are.  So that programs lose nothing, a text that begins with apos
 character gets one more: removing one restores the original text (`text_of`).
 """
 
+import csv
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """Full-width forms count, too: some spreadsheets treat them alike."""
@@ -25,3 +28,13 @@ def cells(row: Iterable[object]) -> list[object]:
 def text_of(written: str) -> str:
     """The original text of a cell."""
     return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as CSV with a header; empty if there are none."""
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
+    return out.getvalue()

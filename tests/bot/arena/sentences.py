@@ -70,10 +70,10 @@ def said() -> dict[str, bool]:
 
 @cache
 def made_by_server() -> dict[str, bool]:
-    """The keys of `bot.views.sentence.Sentence`, each with whether it has plural forms."""
+    """The keys of `bot.text.sentence.Sentence`, each with whether it has plural forms."""
     found: dict[str, bool] = {}
     for path in sources():
-        if path.as_posix().startswith("bot/views/"):
+        if path.as_posix().startswith("bot/text/"):
             for node in ast.walk(tree_of(path)):
                 if (
                     isinstance(node, ast.Call)

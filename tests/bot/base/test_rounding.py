@@ -1,8 +1,10 @@
 """Rounding as people do it."""
 
+from datetime import timedelta
+
 import pytest
 
-from bot.base.rounding import counted, half_up
+from bot.base.rounding import NO_VALUE, counted, duration, half_up
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,16 @@ def test_one_is_one() -> None:
         "1,200 games",
     ]
     assert [counted(count, "person", "people") for count in (1, 2)] == ["1 person", "2 people"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3661, "1 h 1 min"), (90_000, "1 d 1 h")],
+)
+def test_durations(seconds: int, shown: str) -> None:
+    assert duration(seconds) == duration(timedelta(seconds=seconds)) == shown
+
+
+def test_a_duration_in_one_unit() -> None:
+    shown = [duration(each, 1) for each in (None, 0.04, 9.96, 10, 119, 120, 7200, 172_800)]
+    assert shown == [NO_VALUE, "0.0 s", "10.0 s", "10 s", "119 s", "2 min", "2 h", "2 d"]

@@ -1,9 +1,7 @@
 """What commands say of themselves in lists, and what they import."""
 
-import inspect
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -50,17 +48,6 @@ def imported(tmp_path: Path, *arguments: str, typed: str = "") -> set[str]:
     )
     assert done.stdout
     return set(done.stderr.split())
-
-
-OF_DOCSTRINGS = {typed: command for typed, command in ALL.items() if typed[0] != "page" or not command.first}
-del OF_DOCSTRINGS["page", "questions"]
-
-
-@pytest.mark.parametrize("command", OF_DOCSTRINGS.values(), ids=map(" ".join, OF_DOCSTRINGS))
-def test_lists_say_what_the_commands_say(command: LazyCommand) -> None:
-    function = getattr(import_module(command.module), command.function)
-    first_paragraph = (inspect.getdoc(function) or "").split("\n\n")[0]
-    assert command.help == " ".join(first_paragraph.split())
 
 
 @pytest.mark.parametrize("typed", ALL, ids=" ".join)
@@ -113,6 +100,13 @@ def test_arguments_follow_an_old_name(desdemona: Command) -> None:
 def test_a_page_is_named_or_the_questions_are_listed(desdemona: Command) -> None:
     assert desdemona("page")[:2] == desdemona("page", "questions")[:2]
     assert "desdemona page works" in desdemona("page")[1]
+
+
+def test_options_may_stand_before_a_pages_name(desdemona: Command) -> None:
+    before, after = ("--format", "csv", "traps", "--table", "x"), ("traps", "--format", "csv", "--table", "x")
+    assert desdemona("page", *before) == desdemona("page", *after)
+    assert desdemona("page", "--format", "json")[:2] == desdemona("page")[:2]
+    assert "No such command 'moon'" in desdemona("page", "moon")[2]
 
 
 def test_what_a_command_of_the_lab_lacks_is_said_in_one_line(

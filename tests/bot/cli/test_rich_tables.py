@@ -9,8 +9,8 @@ from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.cli.rich_tables import game_view
-from bot.views.moment_text import judge_moment
-from bot.views.report_text import summarise_report
+from bot.text.moment_text import judge_moment
+from bot.text.report_text import summarise_report
 from storage.database import Database
 from storage.evidence.exports.games import GAMES
 from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines, list_marks

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bot.control.live_games import live_games
-from bot.dashboard.board_cards import board_cards, shapes_of
 from bot.game.game_runner import GameRunner, PendingBait
 from bot.game.session import Session, SessionState
+from bot.views.board_cards import board_cards, shapes_of
 from storage.database import Database
 from tests.bot.control.rig import opened_rig
 from tests.bot.fakes import GAME_ID, FakeServer, services

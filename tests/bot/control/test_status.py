@@ -22,7 +22,7 @@ from bot.control.status import (
     WaitingChallenge,
     database_status,
 )
-from bot.control.status_text import duration, status_lines
+from bot.control.status_text import status_lines
 from bot.game.search_pool import PoolLoad
 from storage.database import Database
 from tests.bot.account.test_lobby import tell
@@ -210,11 +210,3 @@ def test_as_json() -> None:
     assert plain["admission"]["state"] == "open"
     assert plain["accounts"][1]["link"] is None
     assert plain["workers"] == {"threads": 4, "busy": 2, "live": 1, "waiting": 3, "waiting_moves": 0}
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3661, "1 h 1 min"), (90_000, "1 d 1 h")],
-)
-def test_durations(seconds: int, shown: str) -> None:
-    assert duration(timedelta(seconds=seconds)) == shown

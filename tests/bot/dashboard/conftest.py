@@ -13,9 +13,9 @@ from jinja2 import ChoiceLoader, DictLoader, Environment
 
 from bot.base.config import DashboardConfig
 from bot.base.metrics import Metrics
-from bot.dashboard.page import Page, Query, Rows
 from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
+from bot.views.page import Page, Query, Rows
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
 from tests.patience import PATIENCE_S
@@ -116,7 +116,13 @@ def open_site(database: Database, monkeypatch: pytest.MonkeyPatch) -> OpenSite:
     async def opened(**settings: Any) -> AsyncIterator[Site]:
         load, clock = CountingLoad(), Clock()
         page = Page(
-            "simple", "/dash", "Simple", load, parameters=frozenset({"number"}), filters=("game", "opponent")
+            "simple",
+            "/dash",
+            "Simple",
+            load,
+            parameters=frozenset({"number"}),
+            filters=("game", "opponent"),
+            template="simple.html",
         )
         config = DashboardConfig(**{"port": 0, **settings})
         async with AsyncExitStack() as stack:

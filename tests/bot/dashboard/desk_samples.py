@@ -28,11 +28,11 @@ from bot.control.status import (
     Status,
     WaitingChallenge,
 )
-from bot.dashboard.menu import pages
-from bot.dashboard.page import Page, Query
-from bot.dashboard.pages.now import NowView
 from bot.dashboard.server import Dashboard
 from bot.game.search_pool import PoolLoad
+from bot.views.menu import pages
+from bot.views.now import NowView
+from bot.views.page import Page, Query
 from engine.game import replay
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry

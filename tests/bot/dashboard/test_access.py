@@ -3,9 +3,9 @@
 import pytest
 from pydantic import SecretStr
 
-from bot.base.config import DashboardConfig
+from bot.base.config import DashboardConfig, is_loopback, read_dashboard_token
 from bot.base.errors import ConfigError
-from bot.dashboard.access import ALL_ATTEMPTS, ATTEMPTS, COOKIE, SESSION_S, Access, is_loopback, safe_next
+from bot.dashboard.access import ALL_ATTEMPTS, ATTEMPTS, COOKIE, SESSION_S, Access, safe_next
 from tests.bot.dashboard.conftest import TOKEN, OpenSite
 
 
@@ -156,13 +156,14 @@ def test_settings_that_would_let_others_in_are_refused(
     settings: dict[str, str], token: str, message: str
 ) -> None:
     with pytest.raises(ConfigError) as found:
-        Access(DashboardConfig.model_validate(settings), token)
+        read_dashboard_token(DashboardConfig.model_validate({**settings, "token": token}))
 
     assert str(found.value).startswith(message)
 
 
 def test_with_a_token_any_address_will_do() -> None:
-    assert Access(DashboardConfig(host="0.0.0.0"), TOKEN).needs_token
+    config = DashboardConfig(host="0.0.0.0", token=SecretStr(TOKEN))
+    assert Access(config, read_dashboard_token(config)).needs_token
 
 
 @pytest.mark.parametrize(

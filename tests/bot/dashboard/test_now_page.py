@@ -7,7 +7,7 @@ from bot.alarms.board import AlarmBoard
 from bot.alarms.samples import HealthSample
 from bot.base.metrics import MetricTotals
 from bot.control.status import Admission, AdmissionStatus
-from bot.dashboard.board_cards import board_cards, clock_text
+from bot.views.board_cards import board_cards, clock_text
 from tests.bot.dashboard.conftest import Opened
 from tests.bot.dashboard.desk_samples import NOW, FakeActions, firing_board, live_game, sample_status
 

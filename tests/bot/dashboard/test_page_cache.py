@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.dashboard.page import Page, Query
 from bot.dashboard.page_cache import MOST, OLDEST_S, WATCH_S, PageCache
+from bot.views.page import Page, Query
 from storage.database import Database
 from storage.errors import StorageError
 from storage.evidence.queries.changes import ChangeWatch

@@ -13,10 +13,10 @@ from bot.base.config import DashboardConfig
 from bot.base.errors import DesdemonaError
 from bot.control.actions import OperatorActions
 from bot.dashboard.answers import OutputFormat, PageRequest
-from bot.dashboard.menu import pages
-from bot.dashboard.page import BadQuery, NoSuchThing, Query
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
+from bot.views.menu import pages
+from bot.views.page import BadQuery, NoSuchThing, Query
 from storage.database import Database
 from storage.errors import FilterError, StorageError
 from tests.bot.dashboard.desk_samples import FakeActions, desk_of, sample_status

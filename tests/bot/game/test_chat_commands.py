@@ -133,7 +133,7 @@ def test_the_trap() -> None:
         latest = replace(DECISION, candidates=(candidate,))
         return answer(Command.TRAP, replace(FACTS, latest=latest, forecast=made))
 
-    assert told(FORECAST) == "24% of people reply e5 to Nf3. It costs 15% of the game."
+    assert told(FORECAST) == "24 % of people reply e5 to Nf3. It costs 15 % of the game."
     unconfirmed = replace(FORECAST, tempting=(replace(BAIT, confirmed_cost=None),))
     for nothing in (unconfirmed, replace(FORECAST, tempting=())):
         assert told(nothing) == "Nf3 tempts nobody to an error that I know of."

@@ -51,7 +51,7 @@ def test_names_and_reasons_do_not_talk_to_the_terminal() -> None:
 def test_a_result_in_words() -> None:
     games = [finished(number, 1) for number in range(4)]
     text = result_text(standing(*games, sprt=Sprt(0, 5)))
-    assert "4 of 10 games: +4 =0 -0, 100.0%" in text
+    assert "4 of 10 games: +4 =0 -0, 100.0 %" in text
     assert "2 whole pairs" in text
     assert "ended: 4 by the rules" in text
     assert "SPRT +0 against +5" in text

@@ -108,7 +108,7 @@ export function fromServer(text) {
 
 /**
  * What the server has made of sentences, in the page's language: {key, places, you, one, you_one, capital}, or what may
- * stand in a place (bot/views/sentence.py).  `who`: {bot, person}: the names that the page shows; a `person` of null
+ * stand in a place (bot/text/sentence.py).  `who`: {bot, person}: the names that the page shows; a `person` of null
  * reads it themselves.
  */
 export function sayMade(made, who = {}) {

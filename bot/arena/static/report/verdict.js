@@ -1,4 +1,4 @@
-// What the report draws of verdicts and scores; the verdicts themselves are the server's (bot/views/moment_text.py).
+// What the report draws of verdicts and scores; the verdicts themselves are the server's (bot/text/moment_text.py).
 
 import { percentText, fromServer, say, withFractions } from "/static/common/language.js";
 

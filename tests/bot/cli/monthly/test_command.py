@@ -117,14 +117,14 @@ def test_another_time(desdemona: Command, november: Path) -> None:
     assert november.exists()
     times = ("--since", "2026-01-01T00:00+00:00", "--until", "2027-01-01T00:00+00:00")
     _, told, _ = desdemona("page", "month", *times)
-    assert "<h1>Desdemona: 2026-01-01 00:00 to 2027-01-01 00:00</h1>" in told
+    assert ">Desdemona: 2026-01-01 00:00 to 2027-01-01 00:00</h1>" in told
     assert "3 games" in told
 
 
 def test_this_month_is_the_default(desdemona: Command, migrated_file: Path) -> None:
     assert migrated_file.exists()
     before, (_, told, _), after = datetime.now(UTC), desdemona("page", "month"), datetime.now(UTC)
-    assert any(f"<h1>Desdemona: {now:%B %Y}</h1>" in told for now in (before, after))
+    assert any(f">Desdemona: {now:%B %Y}</h1>" in told for now in (before, after))
 
 
 def test_a_file(desdemona: Command, november: Path, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.pages.texts import bars
-from bot.dashboard.questions import QUESTIONS, Question, questions
+from bot.views.questions import QUESTIONS, Question, questions
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.events import record_event
@@ -96,18 +95,18 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
     assert f"from {GAMES} games with 60 people." in " ".join(works)
 
     traps = told["Which trap works best against people rated 1500 to 1700?"]
-    assert traps[0].startswith("2 of 3 baits fooled somebody: 67 %;")
+    assert traps[0] == "2 of 3 baits fooled somebody."
     assert any(line.startswith("Chess e4 d5 3 2 ") for line in traps)
 
     opponents = told["Which opponents fall, and which return?"]
-    assert opponents[0] == "63 opponents, 0 came back on another day."
-    assert any(line.startswith("person59 arena 5 1 ") for line in opponents)
+    assert opponents[0] == "63 opponents, 0 came back."
+    assert any(line.startswith("person59 (arena) 5 ") for line in opponents)
 
     results = told["What are the results by week, game and rating band?"]
     monday = START - timedelta(days=START.weekday())
     group = f"{monday:%Y-%m-%d} Othello arena 1600 to 1799"
     (othello,) = [line for line in results if line.startswith(group)]
-    wins, losses = (int(othello.split()[at]) for at in (7, 9))
+    wins, losses = (int(othello.split()[at]) for at in (7, 11))
     assert wins + losses == GAMES
 
     events = told["Which errors, time-outs and declines were there?"]
@@ -174,13 +173,3 @@ def test_the_guide_has_each_question_with_its_command_and_page() -> None:
         assert f"### {number}. {question.text}" in section
         assert f"desdemona {question.command}".replace("MONTH", "2026-11-01") in section
         assert question.link.replace("MONTH", "2026-11-01") in section
-
-
-@pytest.mark.parametrize(
-    ("values", "drawn"),
-    [([1500], "▁"), ([1, 8], "▁█"), ([5, 5, 5], "▁▁▁"), (range(60), "▁▁▁▁▂▂▂▂▃▃▃▃▄▄▄▅▅▅▅▆▆▆▆▆▇▇▇▇██")],
-)
-def test_bars(values: list[float], drawn: str) -> None:
-    assert len(bars(values)) == len(drawn)
-    assert bars(values)[0] in "▁"
-    assert bars(values)[-1] == drawn[-1]

@@ -12,13 +12,13 @@ import aiohttp
 import pytest
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.menu import pages
 from bot.dashboard.server import Dashboard
+from bot.views.menu import pages
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, firing_board, sample_status
 from tests.bot.dashboard.numbers.exported import Exported, export
 from tests.bot.dashboard.numbers.sample_database import NOW, fill
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 from tests.storage.postgres import create_database
 
 _TIMED = ("now", "events", "opponent", "opponents", "ratings", "works")
@@ -69,8 +69,8 @@ def exported(world: World) -> Exported:
 def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is `NOW`."""
     for name in _TIMED:
-        monkeypatch.setattr(f"bot.dashboard.pages.{name}.datetime", Stopped)
-    monkeypatch.setattr("bot.views.values_text.datetime", Stopped)
+        monkeypatch.setattr(f"bot.views.{name}.datetime", Stopped)
+    monkeypatch.setattr("bot.text.values_text.datetime", Stopped)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.bot.dashboard.numbers.recount import (
 )
 from tests.bot.dashboard.numbers.sample_database import DRAW_GAME
 from tests.bot.dashboard.numbers.test_lists import ended
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 _SECONDS = "%Y-%m-%d %H:%M:%S"
 _STATES = {"sent": "the server accepted it", "confirmed": "the server shows it"}

@@ -31,7 +31,7 @@ from tests.bot.dashboard.numbers.recount import (
     signed,
 )
 from tests.bot.dashboard.numbers.sample_database import NOW
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 QUERIES: tuple[Query, ...] = (
     {},

@@ -24,7 +24,7 @@ from tests.bot.dashboard.numbers.recount import (
     rounded,
 )
 from tests.bot.dashboard.numbers.sample_database import NOW
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 DAYS = 14
 

@@ -31,7 +31,7 @@ from tests.bot.dashboard.numbers.sample_database import NOW, REGULAR
 from tests.bot.dashboard.numbers.test_lists import ended, game_json, pager
 from tests.bot.dashboard.numbers.test_traps import card_json, card_lines, expected_loss_of
 from tests.bot.dashboard.numbers.trials import counting, flags
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 # --- Progress ----------------------------------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ def _game_line(data: Exported, game: Row) -> str:
 
 
 _RULES = (
-    "Left early: it resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
     "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
     "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
     "A flag excludes nothing."
@@ -360,20 +360,22 @@ class Met:
             f"({ago(last, NOW)}).",
         ]
 
+    def _rules(self) -> str:
+        more = len(self.suspects) - 10
+        return f"And {more} more; the CSV has all. {_RULES}" if more > 0 else _RULES
+
     def lines(self, page: int) -> list[str]:
         first, progress = self.everything[0], _progress(self.data, self.games)
         cards = [card_lines(self.data, bait, 1, 1) for bait in self.cards]
         suspects = [
             f"{TITLES[game['game']]}, {of_day(game['started_at'], '%Y-%m-%d %H:%M')}"
-            f"{' '.join(self.flags[game['game_id']])}"
+            f" | {', '.join(self.flags[game['game_id']])}"
             for game in self.suspects[:10]
         ]
-        if len(self.suspects) > 10:
-            suspects.append(f"And {len(self.suspects) - 10} more; the CSV has all.")
         found = [
             *self._head(),
-            "Progress: their replies in blocks of 20 games",
             *(line for each in progress for line in _course(each)),
+            "Progress: their replies in blocks of 20 games",
             *(line for each in progress for line in _progress_lines(each)),
             _ENOUGH,
             *(line for card in cards for line in card),
@@ -381,7 +383,7 @@ class Met:
             *_tally_lines(_tallies(self.games)),
             *_returns(_visits(self.games)),
             *_rating_lines(self.ratings),
-            *([] if first["is_program"] or not suspects else [*suspects, _RULES]),
+            *([] if first["is_program"] or not suspects else [*suspects, self._rules()]),
             *(_game_line(self.data, game) for game in self.listed[10 * (page - 1) : 10 * page]),
             *pager(self.listed, 10, page),
         ]

@@ -13,7 +13,7 @@ from tests.bot.dashboard.numbers.exported import Exported, Row
 from tests.bot.dashboard.numbers.moments import Moment, of_game
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import TITLES, Query, counted, iso, of_day, percent
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 
 def _baits(data: Exported, query: Query) -> list[Row]:

@@ -17,7 +17,7 @@ from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import TITLES, Query, passes, percent, rounded, signed
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
 from tests.bot.dashboard.numbers.trials import Trial
-from tests.bot.dashboard.pages.conftest import Visitor
+from tests.bot.views.conftest import Visitor
 
 QUERIES: tuple[Query, ...] = (
     {},
@@ -147,6 +147,7 @@ def _draw(games: Row, why: str | None) -> list[str]:
     elo = games["elo"]
     lines = [
         f"drawn trappy, standard | {games['drawn_treated']}, {games['drawn_untreated']}",
+        f"without a result | {games['guard']['missing_treated']}, {games['guard']['missing_untreated']}",
         f"with a result | {games['counted']}",
         f"still open, or after one that is | {games['waiting']}",
         "beyond a person's first games | 0",

@@ -1,0 +1,1 @@
+"""Sentences, numbers and verdicts as text, the same on pages, in the terminal and in reports."""

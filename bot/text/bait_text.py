@@ -1,0 +1,158 @@
+"""Baits and costs as sentences: a bait's probability, appearance and cost."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from bot.base.rounding import NO_VALUE
+from bot.text.sentence import ListText, MoveText, Place, ScoreText, Sentence, ShareText
+from engine.expected import WHOLE
+from storage.evidence.trap_report import ReplyReport
+
+LONGEST_NAME = 40
+"""Of people, within a sentence."""
+STEPS = (Sentence("at a glance"), Sentence("a little deeper"), Sentence("deep"))
+"""The depths of a blind report; their number must not reveal the depth of the search."""
+_NUMBERS = (
+    *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
+    *(Sentence("seven"), Sentence("eight"), Sentence("nine"), Sentence("ten")),
+)
+_SHARES = (
+    *(Fraction(1, many) for many in range(10, 1, -1)),
+    *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
+)
+"""Shares with names; the nearest one is used, the first of two."""
+_NEARLY_ALL = 0.95
+
+
+def people_play(probability: float) -> Sentence:
+    """A probability as a clause's subject and verb: ``one player in three plays``."""
+    if probability >= _NEARLY_ALL:
+        return Sentence("nearly every player plays")
+    share = min(_SHARES, key=lambda each: abs(float(each) - probability))
+    some, many = _NUMBERS[share.numerator], _NUMBERS[share.denominator] or ""
+    if some is None:
+        return Sentence("one player in {many} plays", {"many": many})
+    return Sentence("{some} players in {many} play", {"some": some, "many": many})
+
+
+def game_share(cost: float) -> Sentence:
+    """A share of the game, from 0 to 1: ``29 % of the game``."""
+    return Sentence("{share} of the game", {"share": ShareText(cost)})
+
+
+def short_name(name: str) -> str:
+    """A name within a sentence: at most `LONGEST_NAME` characters, and unable to turn the words around it."""
+    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def probability_text(probability: float | None) -> str:
+    """A probability: ``41 %``, ``under 1 %``; a dash: there is none."""
+    if probability is None:
+        return NO_VALUE
+    return "under 1 %" if probability < 0.01 else str(ShareText(probability))
+
+
+def score_place(text: str | None) -> Place:
+    """A score with a true minus sign, and a mate in words; a dash: there is none."""
+    if not text:
+        return NO_VALUE
+    if text.startswith("#"):
+        moves = text.removeprefix("#").removeprefix("-")
+        if text.startswith("#-"):
+            return Sentence("mated in {n}", {"n": moves})
+        return Sentence("mate in {n}", {"n": moves})
+    return ScoreText(text)
+
+
+def score_text(text: str | None) -> str:
+    """`score_place` in English."""
+    return str(score_place(text))
+
+
+def cost_place(text: str | None, unit: str) -> Place:
+    """The cost of a reply: a number gets its unit, words such as ``the game`` stay; a dash: nothing."""
+    if not text:
+        return NO_VALUE
+    if not _is_number(text):
+        return Sentence(text)
+    size = ScoreText(text)
+    return Sentence("{n} {unit}", {"n": size, "unit": Sentence(unit)}) if unit else size
+
+
+def cost_text(text: str | None, unit: str) -> str:
+    """`cost_place` in English."""
+    return str(cost_place(text, unit))
+
+
+def price(share: float | None, text: str | None, unit: str) -> Place:
+    """The cost of a reply: ``29 % of the game (3.5 discs)``."""
+    if not share:
+        return cost_place(text, unit)
+    if not _is_number(text):
+        return game_share(share)
+    return Sentence("{share} ({size})", {"share": game_share(share), "size": cost_place(text, unit)})
+
+
+def scores_place(reply: ReplyReport) -> Place:
+    """The shallow and the true value of a reply; only the latter if no shallower search is known."""
+    fact = score_place(reply.their_text)
+    if len(reply.score_texts) < 2:
+        return fact
+    return Sentence(
+        "{first} at a glance, {last} in fact", {"first": score_place(reply.score_texts[0]), "last": fact}
+    )
+
+
+def bait_comparison(
+    bait: ReplyReport, best: ReplyReport, bests: Sequence[ReplyReport], steps: Sequence[int] = ()
+) -> Sentence | None:
+    """Compares a bait with the best replies at a depth where it looks no worse than any of them.
+
+    Args:
+        bait: The bait.
+        best: The best reply that is shown.
+        bests: All that are equally good.
+        steps: Places in the scores by depth that are shown, as in a blind report; none: all are.
+
+    Returns:
+        A sentence; None: no shallower search is known, or the bait looks worse at each.
+    """
+    depths = min(len(each.scores_centi) for each in (bait, *bests))
+    if steps and not 0 <= steps[-1] < depths:
+        return None
+    shown = steps or range(depths)
+    mine = bait.scores_centi
+    places = [
+        step for step, at in enumerate(shown[:-1]) if all(mine[at] <= each.scores_centi[at] for each in bests)
+    ]
+    if not places:
+        return None
+    better = [mine[shown[step]] < best.scores_centi[shown[step]] for step in places]
+    words: dict[str, Place] = {
+        "where": ListText([STEPS[step] for step in places])
+        if steps
+        else _plies_ahead([step + 2 for step in places]),
+        "best": MoveText(best.name),
+    }
+    if all(better):
+        return Sentence("{where} it looks better than {best}.", words, is_capital=True)
+    if any(better):
+        return Sentence("{where} it looks at least as good as {best}.", words, is_capital=True)
+    return Sentence("{where} it looks as good as {best}.", words, is_capital=True)
+
+
+def _plies_ahead(plies: Sequence[int]) -> Sentence:
+    if len(plies) > 2 and plies[-1] - plies[0] == len(plies) - 1:
+        return Sentence("looking {first} to {last} plies ahead", {"first": plies[0], "last": plies[-1]})
+    return Sentence("looking {plies} plies ahead", {"plies": ListText([str(each) for each in plies])})
+
+
+def bait_costs(cost: int) -> Sentence:
+    """The cost of a bait, from hundredths of a per cent."""
+    return Sentence("It costs {share}.", {"share": game_share(cost / WHOLE)})
+
+
+def _is_number(text: str | None) -> bool:
+    """Whether a cost is a number, not a word."""
+    return bool(text) and all(each in "0123456789." for each in text or "")

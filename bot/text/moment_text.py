@@ -1,0 +1,592 @@
+"""The verdict on a reply to one of our moves: its kind, with explaining sentences.
+
+A reply is judged by what it cost first: a reply that throws away a won game is a slip, also where everything
+else was decided.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bot.text.bait_text import bait_comparison, bait_costs, people_play, price, score_place, scores_place
+from bot.text.sentence import (
+    BracketText,
+    JoinedText,
+    MoveText,
+    Place,
+    Sentence,
+    ShareText,
+    WhoText,
+    place_json,
+)
+from engine.decision import OutcomeKind, SearchMode
+from engine.expected import WHOLE
+from engine.game import WIN_CENTI
+from storage.evidence.slips import is_slip
+from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
+
+
+class MomentKind(StrEnum):
+    """Kinds of outcomes of our moves."""
+
+    TOOK_BAIT = "fell"
+    """The reply took the bait."""
+    SAW = "saw"
+    """The best reply, where there was a bait."""
+    AVOIDED = "avoided"
+    """The bait was left alone; the reply was not quite the best."""
+    SLIPPED = "slipped"
+    """The bait was left alone; the reply was a slip."""
+    OPEN = "open"
+    """A trap in the last move of the game."""
+    CALM = "calm"
+    """The best reply, where there was no bait."""
+    SLIP = "slip"
+    """The reply cost a tenth of the game or more; no bait was taken."""
+    LOOSE = "loose"
+    """Not the best reply, but no slip."""
+    DECIDED = "decided"
+    """The game was decided, and the reply changed nothing about it."""
+    FORCED = "forced"
+    """There was one reply only."""
+    PENDING = "pending"
+    """Not judged yet."""
+    REST = "rest"
+    """No trap, and no reply."""
+
+    @property
+    def is_slip(self) -> bool:
+        """Whether the reply was a slip."""
+        return self in (MomentKind.SLIP, MomentKind.SLIPPED)
+
+    @property
+    def mood(self) -> str:
+        """``trap``, ``good``, ``slip`` or empty: the colour."""
+        return _MOODS.get(self, "")
+
+
+_MOODS = {
+    MomentKind.TOOK_BAIT: "trap",
+    MomentKind.SAW: "good",
+    MomentKind.CALM: "good",
+    MomentKind.AVOIDED: "slip",
+    MomentKind.SLIPPED: "slip",
+    MomentKind.SLIP: "slip",
+    MomentKind.LOOSE: "slip",
+}
+_LABELS: Mapping[MomentKind, Sentence] = {
+    MomentKind.TOOK_BAIT: Sentence("fallen into", you="you fell into the trap"),
+    MomentKind.SAW: Sentence("seen through", you="you saw through the trap"),
+    MomentKind.AVOIDED: Sentence("avoided the trap, but not quite the best reply"),
+    MomentKind.SLIPPED: Sentence("avoided the trap, but a slip"),
+    MomentKind.OPEN: Sentence("trap not answered"),
+    MomentKind.CALM: Sentence("best reply"),
+    MomentKind.SLIP: Sentence("a slip"),
+    MomentKind.LOOSE: Sentence("not quite the best reply"),
+    MomentKind.DECIDED: Sentence("already decided"),
+    MomentKind.FORCED: Sentence("only one reply"),
+    MomentKind.PENDING: Sentence("still being analysed"),
+    MomentKind.REST: Sentence("not answered"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MomentFact:
+    """One reply that matters."""
+
+    kind: str
+    """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
+    term: Sentence
+    move: MoveText
+    text: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MomentMark:
+    """A reply that is marked on the board."""
+
+    kind: str
+    """``trap`` (a bait), ``best``, ``played``, ``fell`` (a bait that was played) or ``good``."""
+    squares: tuple[str, ...]
+    move: MoveText
+
+
+@dataclass(frozen=True, slots=True)
+class MomentVerdict:
+    """The verdict on one move of ours."""
+
+    kind: MomentKind
+    is_trap: bool
+    """Whether there was a bait."""
+    title: Sentence
+    story: tuple[Place, ...]
+    """Paragraphs."""
+    facts: tuple[MomentFact, ...]
+    marks: tuple[MomentMark, ...]
+    """On the board that the opponent faced."""
+    entry: Sentence | None
+    """The trap in a sentence, for a list of all; None: there is none."""
+
+    @property
+    def label(self) -> Sentence:
+        """Its outcome, in a few words."""
+        return _LABELS[self.kind]
+
+    def texts(self) -> dict[str, Any]:
+        """Plain JSON values; texts are English."""
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "story": [str(each) for each in self.story],
+            "facts": [
+                {"kind": each.kind, "term": str(each.term), "move": each.move.name, "text": str(each.text)}
+                for each in self.facts
+            ],
+            "marks": [{"kind": each.kind, "squares": each.squares} for each in self.marks],
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; texts are as `Sentence.to_json` says."""
+        return {
+            "kind": self.kind,
+            "is_trap": self.is_trap,
+            "is_slip": self.kind.is_slip,
+            "label": self.label.to_json(),
+            "title": self.title.to_json(),
+            "story": [place_json(each) for each in self.story],
+            "facts": [
+                {
+                    "kind": each.kind,
+                    "term": each.term.to_json(),
+                    "move": each.move.to_json(),
+                    "text": place_json(each.text),
+                }
+                for each in self.facts
+            ],
+            "marks": [
+                {"kind": each.kind, "squares": each.squares, "move": each.move.to_json()}
+                for each in self.marks
+            ],
+            "entry": None if self.entry is None else self.entry.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A decision with its replies by their part in it."""
+
+    decision: DecisionReport
+    name: WhoText
+    """The opponent."""
+    bot: WhoText
+    unit: str
+    baits: tuple[tuple[BaitReport, ReplyReport], ...]
+    """Confirmed ones, the first is *the* bait; none in decided positions."""
+    bests: tuple[ReplyReport, ...]
+    best: ReplyReport | None
+    """The best reply that is shown: the one that was played, if it is among them."""
+    played: ReplyReport | None
+
+    @property
+    def cost(self) -> int:
+        """Of the reply, in hundredths of a per cent of the game."""
+        return self.decision.cost or 0
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether the forecast of baits is confirmed or ruled out."""
+        return self.decision.forecast is not None and self.decision.forecast.is_confirmed
+
+    @property
+    def places(self) -> dict[str, Place]:
+        """The places of sentences."""
+        found: dict[str, Place] = {"name": self.name, "bot": self.bot}
+        if self.played is not None:
+            found["move"] = MoveText(self.played.name)
+        if self.best is not None:
+            found["best"] = MoveText(self.best.name)
+        return found
+
+    @property
+    def missed(self) -> Sentence:
+        """The cost of the reply, and the better one."""
+        paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
+        return Sentence(
+            "{move} cost {price}; {best} was better.",
+            {**self.places, "price": paid},
+            you="{move} cost you {price}; {best} was better.",
+        )
+
+
+def judge_moment(
+    decision: DecisionReport,
+    name: str,
+    bot: str,
+    unit: str,
+    *,
+    is_blind: bool = False,
+    steps: Sequence[int] = (),
+) -> MomentVerdict:
+    """The verdict on a move.
+
+    Args:
+        decision: The move.
+        name: The opponent's name.
+        bot: The bot's name.
+        unit: What scores count (`Game.score_unit`).
+        is_blind: Whether to hide the player and its method.
+        steps: Places in the scores by depth that a blind report shows.
+    """
+    moment = _moment(decision, name, bot, unit)
+    kind = _kind(moment)
+    title, line = _words(kind, moment)
+    origin = [] if is_blind else [_how_picked(moment), _how_modelled(moment)]
+    story = (*origin, *_temptation(moment, steps, is_blind=is_blind), line)
+    reason = None if is_blind else _for_what(moment)
+    return MomentVerdict(
+        kind=kind,
+        is_trap=bool(moment.baits),
+        title=title,
+        story=tuple(each for each in (*story, reason) if each is not None),
+        facts=tuple(_facts(kind, moment, is_blind=is_blind)),
+        marks=tuple(_marks(moment)),
+        entry=_entry(kind, moment),
+    )
+
+
+def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment:
+    by_reply = {each.reply: each for each in decision.replies}
+    found = decision.forecast
+    baits: Sequence[BaitReport] = ()
+    if found is not None and found.is_confirmed and not decision.is_decided:
+        baits = sorted(found.baits, key=lambda each: -each.probability * each.cost)
+    least = min((each.final_centi for each in decision.replies), default=0)
+    bests = tuple(each for each in decision.replies if each.final_centi == least)
+    played = by_reply.get(decision.reply or "")
+    return _Moment(
+        decision=decision,
+        name=WhoText("person", name),
+        bot=WhoText("bot", bot),
+        unit=unit,
+        baits=tuple((bait, by_reply[bait.reply]) for bait in baits if bait.reply in by_reply),
+        bests=bests,
+        best=played if played in bests else next(iter(bests), None),
+        played=played,
+    )
+
+
+def _kind(moment: _Moment) -> MomentKind:
+    decision, has_bait = moment.decision, bool(moment.baits)
+    if decision.outcome is None and (decision.reply is not None or not decision.is_complete):
+        return MomentKind.PENDING
+    if decision.outcome in (None, OutcomeKind.UNANSWERED):
+        return MomentKind.OPEN if has_bait else MomentKind.REST
+    if len(decision.replies) == 1:
+        return MomentKind.FORCED
+    if has_bait and decision.forecast is not None and decision.forecast.is_taken:
+        return MomentKind.TOOK_BAIT
+    if decision.outcome is OutcomeKind.OPTIMAL:
+        return MomentKind.SAW if has_bait else MomentKind.CALM
+    if is_slip(moment.cost, is_taken=False, is_decided=decision.is_decided):
+        return MomentKind.SLIPPED if has_bait else MomentKind.SLIP
+    if has_bait:
+        return MomentKind.AVOIDED
+    return MomentKind.DECIDED if decision.is_decided else MomentKind.LOOSE
+
+
+def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
+    """The title and the outcome of the move."""
+    places, missed = moment.places, moment.missed
+    are_many = len(moment.baits) > 1
+    match kind:
+        case MomentKind.TOOK_BAIT:
+            return _fell(moment)
+        case MomentKind.SAW if are_many:
+            return Sentence(
+                "{name} saw through the traps", places, you="You saw through the traps"
+            ), Sentence(
+                "{name} played {move}, the best reply.", places, you="You played {move}, the best reply."
+            )
+        case MomentKind.SAW:
+            return Sentence("{name} saw through the trap", places, you="You saw through the trap"), Sentence(
+                "{name} played {move}, the best reply.", places, you="You played {move}, the best reply."
+            )
+        case MomentKind.AVOIDED | MomentKind.SLIPPED:
+            title = Sentence("Trap avoided, but a slip")
+            if kind is MomentKind.AVOIDED:
+                title = Sentence("Trap avoided, best reply missed")
+            return title, Sentence(
+                "{name} left the bait alone, but {missed}",
+                {**places, "missed": missed},
+                you="You left the bait alone, but {missed}",
+            )
+        case MomentKind.OPEN:
+            return Sentence("A trap that was never answered", you="A trap you never had to answer"), (
+                None if moment.decision.outcome is None else _unanswered(moment)
+            )
+        case MomentKind.CALM:
+            title = Sentence("{name} found the best reply", places, you="You found the best reply")
+            if moment.is_checked:
+                title = Sentence(
+                    "No trap, and {name} found the best reply",
+                    places,
+                    you="No trap, and you found the best reply",
+                )
+            return title, Sentence(
+                "{name} played {move}, one of the best replies.",
+                places,
+                you="You played {move}, one of the best replies.",
+            )
+        case MomentKind.SLIP:
+            return Sentence("A slip"), JoinedText([*_before_missed(moment), missed])
+        case MomentKind.LOOSE:
+            return Sentence("Not quite the best reply"), JoinedText([*_before_missed(moment), missed])
+        case MomentKind.DECIDED:
+            if _is_lost(moment):
+                return Sentence("Already decided"), Sentence(
+                    "{bot} wins by force here, whatever the reply.",
+                    places,
+                    you="{bot} wins by force here, whatever you reply.",
+                )
+            return Sentence("Already decided"), JoinedText([*_before_missed(moment), missed])
+        case MomentKind.FORCED:
+            return _forced(moment)
+        case MomentKind.PENDING:
+            return Sentence("Still being analysed"), Sentence(
+                "{bot} is still working out what the replies were worth.", places
+            )
+        case MomentKind.REST:
+            return Sentence("The last move"), Sentence(
+                "The game ended before {bot}'s move was answered.", places
+            )
+
+
+def _fell(moment: _Moment) -> tuple[Sentence, Sentence]:
+    if len(moment.baits) > 1:
+        return Sentence("{name} fell into a trap", moment.places, you="You fell into a trap"), Sentence(
+            "{name} played {move}; {best} was the reply to find.",
+            moment.places,
+            you="You played {move}; {best} was the reply to find.",
+        )
+    return Sentence("{name} fell into the trap", moment.places, you="You fell into the trap"), Sentence(
+        "{name} played {move}; {best} was the reply to find.",
+        moment.places,
+        you="You played it; {best} was the reply to find.",
+    )
+
+
+def _forced(moment: _Moment) -> tuple[Sentence, Sentence]:
+    title = Sentence("{name} had only one reply", moment.places, you="You had only one reply")
+    if moment.decision.reply == "pass":
+        return title, Sentence(
+            "{name} had to pass, so nothing could go wrong.",
+            moment.places,
+            you="You had to pass, so nothing could go wrong.",
+        )
+    return title, Sentence("{move} was forced, so nothing could go wrong.", moment.places)
+
+
+def _unanswered(moment: _Moment) -> Sentence:
+    return Sentence(
+        "The game ended before {bot}'s move was answered.",
+        moment.places,
+        you="The game ended before your reply.",
+    )
+
+
+def _before_missed(moment: _Moment) -> list[Sentence]:
+    """The introduction to the cost of a reply that took no bait."""
+    if moment.decision.is_decided:
+        if _is_lost(moment):
+            return []
+        return [
+            Sentence("{name} could win by force here.", moment.places, you="You could win by force here.")
+        ]
+    return [Sentence("There was no bait here.")] if moment.is_checked else []
+
+
+def _is_lost(moment: _Moment) -> bool:
+    """Whether the opponent loses after every reply."""
+    return min((each.final_centi for each in moment.decision.replies), default=0) >= WIN_CENTI
+
+
+def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[Place]:
+    """The baits of this move, compared with the best reply."""
+    said: list[Place] = []
+    for number, (bait, reply) in enumerate(moment.baits):
+        places: dict[str, Place] = {"people": people_play(bait.probability), "move": MoveText(reply.name)}
+        first = Sentence("A trap by accident: {people} {move} here.", places)
+        if number:
+            first = Sentence("Another: {people} {move}.", places)
+        elif is_blind or moment.decision.sets_traps:
+            first = Sentence("A trap: {people} {move} here.", places)
+        score_texts = (
+            None if moment.best is None else bait_comparison(reply, moment.best, moment.bests, steps)
+        )
+        said.append(
+            JoinedText([each for each in (first, score_texts, bait_costs(bait.cost)) if each is not None])
+        )
+    return said
+
+
+def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
+    if not moment.baits:
+        return None
+    bait, reply = moment.baits[0]
+    share = Sentence("{share} of the game", {"share": ShareText(bait.cost / WHOLE)})
+    return Sentence(
+        "{people} {move}, which costs {share}: {verdict}.",
+        {
+            "people": people_play(bait.probability),
+            "move": MoveText(reply.name),
+            "share": share,
+            "verdict": _LABELS[kind],
+        },
+    )
+
+
+def _how_picked(moment: _Moment) -> Sentence | None:
+    """The source of the move; None: the player's own scores."""
+    decision = moment.decision
+    pick, source = decision.pick, "" if decision.source is None else decision.source.name
+    places: dict[str, Place] = {
+        "bot": moment.bot,
+        "worth": "",
+        "origin": BracketText(pick.origin) if pick is not None and pick.origin else "",
+        "engine": source,
+        "plies": decision.depth if pick is None or not pick.depth else pick.depth,
+    }
+    if decision.pick_text:
+        places["worth"] = BracketText(score_place(decision.pick_text))
+    match decision.search_mode:
+        case SearchMode.STRONG if pick is not None and pick.solved:
+            return Sentence(
+                "{bot} solved the game to its end and took the best move{worth}; no trap was intended.",
+                places,
+            )
+        case SearchMode.STRONG:
+            return Sentence(
+                "{bot} took the best move of her strong search, {plies} plies deep{worth}; "
+                "no trap was intended.",
+                places,
+            )
+        case SearchMode.BOOK:
+            return Sentence("This move is from an opening book{origin}{worth}; no trap was intended.", places)
+        case SearchMode.TABLEBASE:
+            return Sentence("This move is from an endgame tablebase{worth}; no trap was intended.", places)
+        case SearchMode.EXPLORER:
+            return Sentence(
+                "This move is from an online opening explorer{origin}; no trap was intended.", places
+            )
+        case SearchMode.ONLINE_TABLEBASE:
+            return Sentence(
+                "This move is from an online endgame tablebase{origin}{worth}; no trap was intended.", places
+            )
+        case SearchMode.ENGINE_MOVE:
+            return Sentence(
+                "This is the best move of another engine, {engine}, {plies} plies deep{worth}; "
+                "no trap was intended.",
+                places,
+            )
+        case SearchMode.VARIETY_DRAW:
+            return Sentence(
+                "{bot} chose this move at random from those nearly as good as the best, so as not to repeat "
+                "earlier games; no trap was intended.",
+                places,
+            )
+        case SearchMode.TRIAL:
+            other = "" if decision.draw is None else decision.draw.other_name
+            return Sentence(
+                "A random draw decided between this move and {other}: one of them sets a trap, "
+                "the other does not.",
+                {"other": MoveText(other)},
+            )
+        case SearchMode.ENGINE if source:
+            return Sentence(
+                "The scores are from another engine, {engine}, searching {plies} plies deep.",
+                {**places, "plies": decision.depth},
+            )
+        case _:
+            return None
+
+
+def _how_modelled(moment: _Moment) -> Sentence | None:
+    """The use of a model of people, by players that have one."""
+    decision = moment.decision
+    if decision.trouble:
+        return Sentence(
+            "{bot} could not use her model of people here ({trouble}) and took the best move.",
+            {"bot": moment.bot, "trouble": decision.trouble},
+        )
+    if decision.model is None:
+        return None
+    return Sentence(
+        "{bot} predicted what people reply here ({model}) and took the move that promised most.",
+        {"bot": moment.bot, "model": decision.model.name},
+    )
+
+
+def _for_what(moment: _Moment) -> Sentence | None:
+    """The choice of plain search, if the player preferred another move for its traps."""
+    decision = moment.decision
+    standard, chosen = decision.standard, decision.chosen
+    if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
+        return None
+    return Sentence(
+        "{other} would have played {best} ({bestScore}); {bot} took {move} ({score}) for what people reply "
+        "to it.",
+        {
+            "other": Sentence("Plain minimax") if decision.source is None else decision.source.name,
+            "best": MoveText(standard.name),
+            "bestScore": score_place(standard.raw_text),
+            "bot": moment.bot,
+            "move": MoveText(decision.name),
+            "score": score_place(chosen.raw_text),
+        },
+    )
+
+
+def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentFact]:
+    decision, played, best = moment.decision, moment.played, moment.best
+    term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
+    found = [
+        MomentFact("trap", term, MoveText(reply.name), scores_place(reply))
+        for _, reply in moment.baits
+        if reply != played
+    ]
+    if kind is MomentKind.FORCED:  # the title says all
+        return found
+    if played is not None:
+        took_bait = kind is MomentKind.TOOK_BAIT
+        parts: list[Place] = [scores_place(played)] if took_bait else []
+        if decision.cost_centi:
+            paid = price(moment.cost / WHOLE, decision.cost_text, moment.unit)
+            parts.append(Sentence("cost {price}", {"price": paid}))
+        elif not took_bait:
+            parts.append(scores_place(played))
+        # Without a forecast the probabilities are those of the player's own model.
+        if played.probability is not None and not (is_blind and decision.forecast is None):
+            parts.append(
+                Sentence("expected in {probability}", {"probability": ShareText(played.probability)})
+            )
+        said = Sentence("{name} played", moment.places, you="You played")
+        if took_bait:
+            said = Sentence("{name} took the bait", moment.places, you="You took the bait")
+        mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
+        found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
+    if best is not None and best != played:
+        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_place(best)))
+    return found
+
+
+def _marks(moment: _Moment) -> list[MomentMark]:
+    """Baits, the best reply, and the played one; later ones lie on top."""
+    baits = [reply for _, reply in moment.baits]
+    marked = [("trap", reply) for reply in baits if reply != moment.played]
+    if moment.best is not None and moment.best != moment.played:
+        marked.append(("best", moment.best))
+    if moment.played is not None:
+        kind = "fell" if moment.played in baits else "played" if moment.decision.cost_centi else "good"
+        marked.append((kind, moment.played))
+    return [MomentMark(kind, reply.squares, MoveText(reply.name)) for kind, reply in marked if reply.squares]

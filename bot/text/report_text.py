@@ -1,0 +1,164 @@
+"""A game's trap report in sentences: the number of traps, and the opponent's results."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.text.moment_text import MomentKind, MomentVerdict
+from bot.text.sentence import JoinedText, ListText, Place, Sentence, ShareText, WhoText
+from engine.expected import WHOLE
+from storage.evidence.trap_report import DecisionReport
+
+_SHORT_GAME = 20
+"""Moves of the bot; traps are rare in shorter games."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """The summary of a game."""
+
+    traps: int
+    saw: int
+    """Traps to which the best reply was found."""
+    fell: int
+    slips: int
+    story: JoinedText
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; the story is as `bot.text.sentence.Sentence.to_json` says."""
+        return {
+            "traps": self.traps,
+            "saw": self.saw,
+            "fell": self.fell,
+            "slips": self.slips,
+            "story": self.story.to_json(),
+        }
+
+
+def summarise_report(
+    decisions: Sequence[DecisionReport],
+    verdicts: Sequence[MomentVerdict],
+    name: str,
+    bot: str,
+    *,
+    sets_traps: bool,
+    is_blind: bool = False,
+    plain_share: float = 0.0,
+) -> ReportSummary:
+    """The summary of a game.
+
+    Args:
+        decisions: Our moves, without those that were never played.
+        verdicts: On each of them.
+        name: The opponent.
+        bot: The bot's name.
+        sets_traps: Whether the player sets traps on purpose.
+        is_blind: Whether to hide the player.
+        plain_share: Share of games that a player without traps plays (`bot.arena.blind_report.plain_share`).
+    """
+    kinds = [each.kind for each in verdicts]
+    traps = sum(each.is_trap for each in verdicts)
+    fell = kinds.count(MomentKind.TOOK_BAIT)
+    us = WhoText("bot", bot)
+    lost = sum(
+        made.cost or 0
+        for made, each in zip(decisions, verdicts, strict=True)
+        if each.kind is MomentKind.TOOK_BAIT
+    )
+    story: list[Place] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
+    if not traps and (is_blind or sets_traps):
+        story += _why_none(us, plain_share, is_short=len(decisions) < _SHORT_GAME)
+    engines = [] if is_blind else list(dict.fromkeys(each.source.name for each in decisions if each.source))
+    if engines:
+        story.append(Sentence("The scores are from {engines}.", {"engines": ListText(engines)}))
+    if traps:
+        story.append(_falls(traps, fell, lost / WHOLE, WhoText("person", name)))
+    if unchecked := sum(_is_unchecked(each) for each in decisions):
+        story.append(
+            Sentence(
+                "Whether people are tempted is not known for {n} moves.",
+                {"n": unchecked},
+                one="Whether people are tempted is not known for one move.",
+            )
+        )
+    return ReportSummary(
+        traps=traps,
+        saw=kinds.count(MomentKind.SAW),
+        fell=fell,
+        slips=sum(kind.is_slip for kind in kinds),
+        story=JoinedText(story),
+    )
+
+
+def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> Sentence:
+    places: dict[str, Place] = {"name": us, "n": traps}
+    if is_blind:
+        if not traps:
+            return Sentence("There was no trap in this game.")
+        return Sentence("There were {n} traps in this game.", places, one="There was {n} trap in this game.")
+    if sets_traps:
+        if not traps:
+            return Sentence("{name} set no trap in this game.", places)
+        return Sentence("{name} set {n} traps.", places, one="{name} set {n} trap.")
+    if not traps:
+        return Sentence("In this game {name} did not mean to set traps; no trap arose by accident.", places)
+    return Sentence(
+        "In this game {name} did not mean to set traps; {n} traps arose by accident.",
+        places,
+        one="In this game {name} did not mean to set traps; {n} trap arose by accident.",
+    )
+
+
+def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]:
+    """Reasons why a game may have no trap."""
+    said: list[Place] = [Sentence("Traps are rare in a short game.")] if is_short else []
+    if plain_share:
+        said.append(
+            Sentence(
+                "About {share} of {name}\N{RIGHT SINGLE QUOTATION MARK}s games, chosen at random, are played "
+                "by a plain engine that does not look for traps.",
+                {"share": ShareText(plain_share), "name": us},
+            )
+        )
+    return said
+
+
+def _falls(traps: int, fell: int, lost: float, name: WhoText) -> Sentence:
+    """The number of baits taken, and their cost.
+
+    Args:
+        traps: How many traps there were.
+        fell: How many of the baits were taken.
+        lost: Their cost, as a share of a game.
+        name: The opponent.
+    """
+    share = Sentence("{share} of a game", {"share": ShareText(lost)})
+    places: dict[str, Place] = {"name": name, "share": share, "n": fell}
+    if fell == 0 and traps == 1:
+        return Sentence("{name} did not fall into it.", places, you="You did not fall into it.")
+    if fell == 0:
+        return Sentence("{name} fell into none of them.", places, you="You fell into none of them.")
+    if traps == 1:
+        return Sentence(
+            "{name} fell into it, which cost {share}.", places, you="You fell into it, which cost {share}."
+        )
+    if fell == traps:
+        return Sentence(
+            "{name} fell into all of them, which cost {share} in all.",
+            places,
+            you="You fell into all of them, which cost {share} in all.",
+        )
+    return Sentence(
+        "{name} fell into {n}, which cost {share} in all.",
+        places,
+        you="You fell into {n}, which cost {share} in all.",
+        one="{name} fell into {n}, which cost {share}.",
+        you_one="You fell into {n}, which cost {share}.",
+    )
+
+
+def _is_unchecked(decision: DecisionReport) -> bool:
+    """Whether an answered move has an unconfirmed forecast, so that its baits are unknown."""
+    is_answered = decision.outcome is not None and decision.reply is not None
+    is_checked = decision.forecast is not None and decision.forecast.is_confirmed
+    return is_answered and not decision.is_decided and len(decision.replies) > 1 and not is_checked

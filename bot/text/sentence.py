@@ -1,0 +1,169 @@
+"""Translatable sentences: an English key with placeholders, and their values.
+
+The server makes each sentence once.  The arena's page finds the key in its catalogue of the reader's language
+and fills the places (`sayMade` in bot/arena/static/common/language.js); the dashboard and the terminal fill
+the English key itself.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bot.base.rounding import percent
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShareText:
+    """A share from 0 to 1, written in per cent; a positive one below a hundredth is ``under 1 %``."""
+
+    share: float
+
+    def __str__(self) -> str:
+        return "under 1 %" if 0 < self.share < 0.01 else percent(self.share)
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"share": self.share}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreText:
+    """A score or a cost as the game's rules write it: its fractions and its minus differ by language."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text.replace("-", MINUS, 1) if self.text.startswith("-") else self.text
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"score": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class MoveText:
+    """The name of a move; languages write some of them differently."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"move": self.name}
+
+
+@dataclass(frozen=True, slots=True)
+class WhoText:
+    """A player of the game; the arena's page has the names that it shows, and puts in those."""
+
+    role: Literal["bot", "person"]
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"who": self.role}
+
+
+@dataclass(frozen=True, slots=True)
+class BracketText:
+    """Something in brackets after a word, with the space before them."""
+
+    inside: "Place"
+
+    def __str__(self) -> str:
+        return f" ({self.inside})"
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"brackets": place_json(self.inside)}
+
+
+@dataclass(frozen=True, slots=True)
+class ListText:
+    """An enumeration: ``2, 3 and 5``."""
+
+    items: Sequence["Place"]
+
+    def __str__(self) -> str:
+        texts = [str(each) for each in self.items]
+        return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"list": [place_json(each) for each in self.items]}
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedText:
+    """Sentences one after the other, or parts with commas between them; empty ones are left out."""
+
+    parts: Sequence["Place"]
+    is_list: bool = False
+    """Commas stand between the parts."""
+
+    def __str__(self) -> str:
+        return (", " if self.is_list else " ").join(filter(None, (str(each) for each in self.parts)))
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Sentence.to_json`."""
+        return {"commas" if self.is_list else "all": [place_json(each) for each in self.parts]}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence."""
+
+    key: str
+    """English, with the names of places in braces."""
+    places: Mapping[str, "Place"] = field(default_factory=dict)
+    you: str = ""
+    """The key for the player who reads it; empty: the same."""
+    is_capital: bool = False
+    """Whether to capitalise its first letter."""
+    one: str = ""
+    """The key if the place ``n`` is 1; empty: the sentence counts nothing."""
+    you_one: str = ""
+    """The same for the player who reads it."""
+
+    def __str__(self) -> str:
+        key = self.one if self.one and self.places.get("n") == 1 else self.key
+        text = key.format_map({name: str(each) for name, each in self.places.items()})
+        return text[:1].upper() + text[1:] if self.is_capital else text
+
+    @property
+    def _keys(self) -> str:
+        return self.key + self.you + self.one + ("{n}" if self.one else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON form for the arena's page, which translates and fills it."""
+        found: dict[str, Any] = {"key": self.key}
+        used = {name: place_json(each) for name, each in self.places.items() if f"{{{name}}}" in self._keys}
+        if used:
+            found["places"] = used
+        if self.you:
+            found["you"] = self.you
+        if self.one:
+            found["one"] = self.one
+        if self.you_one:
+            found["you_one"] = self.you_one
+        if self.is_capital:
+            found["capital"] = True
+        return found
+
+
+Place = (
+    str | int | ShareText | ScoreText | MoveText | WhoText | BracketText | ListText | JoinedText | Sentence
+)
+"""The type of a placeholder's value."""
+
+
+def place_json(place: Place) -> Any:
+    """A placeholder's value as plain JSON values."""
+    return place if isinstance(place, str | int) else place.to_json()

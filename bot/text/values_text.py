@@ -1,0 +1,63 @@
+"""Numbers, times and names as text, in one format for all views."""
+
+import math
+from datetime import UTC, datetime
+
+from bot.base.rounding import NO_VALUE, duration, half_up
+from engine.games import GAMES
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number with separators of thousands."""
+    return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A number with its sign, unless it is rounded to 0, and a true minus."""
+    if value is None:
+        return NO_VALUE
+    text = f"{half_up(value, digits):+.{digits}f}"
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else text[1:]
+
+
+def difference(share: float, digits: int = 1) -> str:
+    """A difference of shares in points of a hundred."""
+    return signed(100 * share, digits)
+
+
+def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:
+    """A difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``; no mean without an interval."""
+    if mean is None:
+        return NO_VALUE
+    if low is None or high is None:
+        return "too early"
+    return f"{difference(mean)} ({difference(low)} to {difference(high)})"
+
+
+def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in UTC."""
+    return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
+
+
+def iso_moment(value: datetime | None) -> str | None:
+    """A time in UTC for programs."""
+    return None if value is None else moment(value, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def milliseconds(seconds: float | None) -> str:
+    """A time in whole milliseconds."""
+    return NO_VALUE if seconds is None else f"{number(1000 * seconds)} ms"
+
+
+def ago(value: datetime | None, now: datetime | None = None) -> str:
+    """The time since an event, in words."""
+    if value is None:
+        return NO_VALUE
+    elapsed_s = ((now or datetime.now(UTC)) - value).total_seconds()
+    return "just now" if elapsed_s < 1 else f"{duration(elapsed_s, 1)} ago"
+
+
+def title_of(game: str) -> str:
+    """A game's name for people."""
+    known = GAMES.get(game)
+    return game if known is None else known.title

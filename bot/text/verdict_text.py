@@ -1,0 +1,138 @@
+"""The verdict on a trial as sentences, the same on pages, in the terminal and in reports."""
+
+from bot.base.rounding import counted, percent
+from bot.text.values_text import number, signed
+from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
+
+_SAYS = {
+    TrialOutcome.SCORE: ("{first} scores {by}more", "{second} scores {by}more"),
+    TrialOutcome.COST: ("{first} costs people {by}more", "{second} costs people {by}more"),
+    TrialOutcome.REPLY_COST: ("A trap costs people {by}more", "A trap costs people {by}less"),
+    TrialOutcome.BEYOND_DIFFICULTY: (
+        "A trap costs people {by}more, beyond difficulty",
+        "A trap costs people {by}less, beyond difficulty",
+    ),
+    TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
+}
+"""Sentences for an interval above 0, and one below; ``by`` is empty or ends with a space."""
+_UNITS = {TrialOutcome.SCORE: "in a hundred games", TrialOutcome.COST: "a reply"}
+_BROKEN = {
+    "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
+    "missing": "outcomes are missing more often for one of the two than chance allows",
+}
+
+
+def outcome_name(verdict: TrialVerdict) -> str:
+    """The outcome for people, and whether it was planned: ``cost (planned)``."""
+    name = "cost" if verdict.outcome is TrialOutcome.REPLY_COST else verdict.outcome.value.replace("_", " ")
+    return f"{name} ({'planned' if verdict.is_planned else 'exploratory'})"
+
+
+def label(verdict: TrialVerdict, finding: IntervalFinding | None = None) -> str:
+    """The verdict in a few words.
+
+    Args:
+        verdict: The verdict.
+        finding: The finding; None: the verdict's own.
+    """
+    said = verdict.finding if finding is None else finding
+    more, less = _SAYS[verdict.outcome]
+    return {
+        IntervalFinding.TOO_EARLY: "Too early to say",
+        IntervalFinding.NOT_CLEAR: "Not decided yet",
+        IntervalFinding.NO_DIFFERENCE: "No difference that matters",
+        IntervalFinding.MORE: _filled(more, verdict),
+        IntervalFinding.LESS: _filled(less, verdict),
+    }[said]
+
+
+def headline(verdict: TrialVerdict) -> str:
+    """The verdict as one sentence; it names a difference only if the verdict finds one."""
+    if verdict.mean is None or verdict.finding not in (IntervalFinding.MORE, IntervalFinding.LESS):
+        return f"{label(verdict)}."
+    more, less = _SAYS[verdict.outcome]
+    by = f"{number(abs(100 * verdict.mean), _digits(verdict))} points "
+    said = _filled(more if verdict.finding is IntervalFinding.MORE else less, verdict, by)
+    return f"{said}{_per(verdict)}."
+
+
+def evidence(verdict: TrialVerdict) -> str:
+    """The interval and its sample sizes; before there is one, the missing numbers."""
+    if verdict.low is None or verdict.high is None:
+        return _missing(verdict)
+    low, high = (signed(100 * limit, _digits(verdict)) for limit in (verdict.low, verdict.high))
+    return (
+        f"The difference is between {low} and {high} points{_per(verdict)} "
+        f"({level(verdict)}, valid at any time), from {_values(verdict)}."
+    )
+
+
+def outlook(verdict: TrialVerdict) -> str:
+    """The number of further values needed; empty: none."""
+    if verdict.finding is IntervalFinding.NOT_CLEAR:
+        if verdict.more is None:
+            return f"At this rate a million more {verdict.unit}s would not decide."
+        return f"At this rate the trial needs about {counted(verdict.more, f'more {verdict.unit}')}."
+    if verdict.finding.is_decided and verdict.more_to_narrow:
+        more = counted(verdict.more_to_narrow, f"more {verdict.unit}")
+        return f"About {more} would make the interval a third narrower."
+    return ""
+
+
+def warning(verdict: TrialVerdict) -> str:
+    """Why the results are invalid; empty: they are valid."""
+    reasons = " and ".join(_BROKEN[name] for name in verdict.broken)
+    return f"DO NOT USE: {reasons}." if reasons else ""
+
+
+def sentences(verdict: TrialVerdict) -> list[str]:
+    """All sentences, in order."""
+    said = (warning(verdict), headline(verdict), evidence(verdict), outlook(verdict))
+    return [each for each in said if each]
+
+
+def level(verdict: TrialVerdict) -> str:
+    """The level of its interval: ``95 %``."""
+    return percent(1 - verdict.alpha, 0 if round(100 * verdict.alpha, 6).is_integer() else 1)
+
+
+def lower_first(text: str) -> str:
+    """A text for the middle of a line: ``not decided yet``."""
+    return text[:1].lower() + text[1:]
+
+
+def _filled(text: str, verdict: TrialVerdict, by: str = "") -> str:
+    return text.format(first=verdict.first.capitalize(), second=verdict.second.capitalize(), by=by)
+
+
+def _per(verdict: TrialVerdict) -> str:
+    unit = _UNITS.get(verdict.outcome, "")
+    return f" {unit}" if unit else ""
+
+
+def _digits(verdict: TrialVerdict) -> int:
+    """Decimals of points: differences of costs are a tenth as large."""
+    return 1 if verdict.outcome is TrialOutcome.SCORE else 2
+
+
+def _values(verdict: TrialVerdict) -> str:
+    people = counted(verdict.persons, "person", "people")
+    return f"{counted(verdict.n, verdict.unit)} with {people}"
+
+
+def _missing(verdict: TrialVerdict) -> str:
+    for name, n in ((verdict.first, verdict.n_first), (verdict.second, verdict.n_second)):
+        if verdict.n >= verdict.n_needed and not n:
+            return f"{_values(verdict)} so far, and none of them with {name}: there is nothing to compare."
+    needs = []
+    if verdict.n < verdict.n_needed:
+        needs.append(counted(verdict.n_needed, verdict.unit))
+    if verdict.effective_persons < verdict.persons_needed:
+        needs.append(f"{verdict.persons_needed:g} people")
+    effective = int(verdict.effective_persons)
+    uneven = ""
+    if effective < verdict.persons and verdict.effective_persons < verdict.persons_needed:
+        uneven = (
+            f" A few people have most of them, so they count like {counted(effective, 'person', 'people')}."
+        )
+    return f"{_values(verdict)} so far.{uneven} The interval appears at {' with '.join(needs)}."

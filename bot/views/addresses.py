@@ -1,0 +1,15 @@
+"""Addresses within the dashboard."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+
+def opponent_path(site: str, site_id: str) -> str:
+    """The page of an opponent.  Its key is in the query: as a part of a path ``..`` would lead elsewhere."""
+    return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
+
+
+def query_text(query: Mapping[str, Any]) -> str:
+    """A query of an address, sorted, so that equal filters have equal addresses."""
+    return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

@@ -1,0 +1,283 @@
+"""Events by kind and reason, ends of games, and response times of the bot and the sites."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bot.alarms.board import AlarmStatus
+from bot.base.rounding import counted
+from bot.control.actions import OperatorActions
+from bot.control.audit import ACTION
+from bot.parts.values import Column, Pager, Part, Rows, TableCell, TablePart
+from bot.text.values_text import ago, milliseconds, moment, number, title_of
+from bot.views.addresses import query_text
+from bot.views.now_text import mood_of
+from bot.views.page import BadQuery, Page, Query, View
+from storage.database import Database
+from storage.evidence.queries.endings import EndingCount, count_endings
+from storage.evidence.queries.event_log import (
+    EventCount,
+    LoggedEvent,
+    SiteTimes,
+    count_events,
+    event_kinds,
+    latest_events,
+    site_times,
+)
+from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
+
+SPANS = ("30", "1", "7", "90", "365")
+"""Days that can be chosen; the first by default."""
+PER_PAGE = 50
+LAG_DAYS = 7
+"""Days of games, counted by their start, from which the sites' times are measured."""
+WORDS = {
+    "alarm": "an alarm changed its state",
+    ACTION: "operator's action",
+    "account_link_back": "account reconnected",
+    "account_link_lost": "account's connection lost",
+    "arena_outage": "the arena's clocks stood still",
+    "challenge_declined": "challenge declined",
+    "challenge_queued": "challenge waits for a place",
+    "decision_unjudged": "a reply could not be judged",
+    "event_failed": "an event could not be handled",
+    "game_adjourned": "game adjourned",
+    "game_link_back": "game reconnected",
+    "game_link_lost": "game's connection lost",
+    "game_not_played_here": "a game that another program plays",
+    "opponent_renamed": "an opponent has another name",
+    "game_unknown": "the server does not know a game",
+    "profile_impossible": "a profile cannot be completed",
+    "takeback_granted": "takeback granted",
+    "undecided_move": "a move that was not decided here",
+}
+"""Kinds of events in words; others are shown as they are."""
+_YES_NO = {True: "yes", False: "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class EventsView:
+    """The contents of the page."""
+
+    days: int
+    site: str
+    """Empty: all."""
+    kind: str
+    kinds: tuple[str, ...]
+    counts: tuple[EventCount, ...]
+    latest: tuple[LoggedEvent, ...]
+    times: tuple[SiteTimes, ...]
+    number: int
+    """Of the page of latest events, from 1."""
+    has_more: bool
+    endings: tuple[EndingCount, ...] = ()
+    thinking: tuple[ThinkingTimes, ...] = ()
+    alarms: tuple[AlarmStatus, ...] = ()
+    """Those that are not ok, or snoozed."""
+
+    @property
+    def mood(self) -> str:
+        """As `bot.views.now_text.mood_of`."""
+        return mood_of(self.alarms)
+
+    @property
+    def spans(self) -> list[int]:
+        """Days that can be chosen, ascending."""
+        return sorted(map(int, SPANS))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The tables below the alarms."""
+        times = f"games of the last {counted(min(self.days, LAG_DAYS), 'day')}"
+        happened = TablePart(
+            "What happened, and why",
+            _columns("Event Site Reason", "Times", "Last"),
+            tuple(
+                (
+                    TableCell(self.words(each.kind), link=f"?{self._query(kind=each.kind, number=1)}"),
+                    each.site,
+                    each.reason,
+                    number(each.count),
+                    ago(each.last_at),
+                )
+                for each in self.counts
+            ),
+            nothing="Nothing but moves: no event of this kind in this time.",
+        )
+        endings = TablePart(
+            "How games ended",
+            (Column("For us", is_text=True), *_columns("How Site", "Games", "Last")),
+            tuple(
+                (each.result, each.reason, each.site, number(each.count), ago(each.last_at))
+                for each in self.endings
+            ),
+            nothing="No game ended in this time.",
+            records="endings",
+        )
+        thinking = TablePart(
+            "How long our moves took",
+            _columns("Game Site", "Moves", "Median", "slowest twentieth", "longest"),
+            tuple(
+                (
+                    title_of(each.game),
+                    each.site,
+                    number(each.moves),
+                    *map(milliseconds, (each.median_s, each.p95_s, each.longest_s)),
+                )
+                for each in self.thinking
+            ),
+            nothing="No move was made in this time.",
+            aside=times,
+            key="thinking",
+        )
+        lag = TablePart(
+            "How long the sites took with our moves",
+            _columns(
+                "Site",
+                "Moves sent",
+                "Accepted after",
+                "slowest twentieth",
+                "Moves shown",
+                "Shown after",
+                "slowest twentieth",
+            ),
+            tuple(
+                (
+                    each.site,
+                    number(each.moves),
+                    *map(milliseconds, (each.send_median_s, each.send_p95_s)),
+                    number(each.confirmed),
+                    *map(milliseconds, (each.confirm_median_s, each.confirm_p95_s)),
+                )
+                for each in self.times
+            ),
+            nothing="No move was sent in this time.",
+            aside=times,
+        )
+        latest = TablePart(
+            "The latest",
+            (Column("When (UTC)", is_text=True), *_columns("Event Account Game Details")),
+            tuple(self._latest_row(each) for each in self.latest),
+            nothing="No event in this time.",
+        )
+        return happened, endings, thinking, lag, latest, self._pager
+
+    def _latest_row(self, event: LoggedEvent) -> tuple[TableCell | str, ...]:
+        game = TableCell("")
+        if event.game_id is not None:
+            game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
+        account = f"{event.account} at {event.site}" if event.account else ""
+        return moment(event.at, "%m-%d %H:%M:%S"), self.what(event), account, game, self.told(event)
+
+    @property
+    def _pager(self) -> Pager:
+        """The number of pages is not known, only whether there is another one."""
+        newer = f"?{self._query(number=self.number - 1)}" if self.number > 1 else ""
+        older = f"?{self._query(number=self.number + 1)}" if self.has_more else ""
+        return Pager(self.number, None, newer, older, ("Newer", "Older"))
+
+    def _query(self, **changes: Any) -> str:
+        """The address of this page with other parameters."""
+        own = {"days": self.days, "kind": self.kind, "number": self.number, "site": self.site}
+        return query_text({**own, **changes})
+
+    @staticmethod
+    def words(kind: str) -> str:
+        """A kind in words."""
+        return WORDS.get(kind, kind.replace("_", " "))
+
+    def what(self, event: LoggedEvent) -> str:
+        """The event in words; for an action of the operator, including which one."""
+        words = self.words(event.kind)
+        action = event.detail.get("action") if event.kind == ACTION else None
+        return f"{words}: {action}" if isinstance(action, str) else words
+
+    @staticmethod
+    def told(event: LoggedEvent) -> str:
+        """An event's details in one line."""
+        return ", ".join(
+            f"{name}: {_YES_NO.get(value, value) if isinstance(value, bool) else value}"
+            for name, value in event.detail.items()
+            if value not in (None, "") and (event.kind, name) != (ACTION, "action")
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """See `bot.views.page.View.to_json`."""
+        rows = {**self.tables(), "latest": [asdict(each) for each in self.latest]}
+        return {"days": self.days, "kind": self.kind, **rows}
+
+    def tables(self) -> Mapping[str, Rows]:
+        """See `bot.views.page.View.tables`."""
+        latest = [{**asdict(each), "detail": self.told(each)} for each in self.latest]
+        return {
+            name: latest if name == "latest" else [asdict(each) for each in getattr(self, name)]
+            for name in ("counts", "latest", "times", "endings", "thinking", "alarms")
+        }
+
+
+_LONG = ("Reason", "Details")
+
+
+def _columns(texts: str, *numbers: str) -> tuple[Column, ...]:
+    return (
+        *(Column(name, is_text=True, is_long=name in _LONG) for name in texts.split()),
+        *map(Column, numbers),
+    )
+
+
+async def load(database: Database, query: Query) -> EventsView:
+    """See `bot.views.page.Page.load`."""
+    days = int(query.choice("days", SPANS))
+    kind, site = query.own.get("kind", ""), query.filters.site or ""
+    if not kind.isprintable():  # PostgreSQL, for one, refuses a null character
+        raise BadQuery(f"kind: {kind!a:.40} is no kind of events")
+    page = query.number("number", 1, 1, 10_000)
+    now = datetime.now(UTC)
+    since = now - timedelta(days=days)
+    async with database.read() as session:
+        latest = await latest_events(
+            session, since, kind=kind, site=site, limit=PER_PAGE + 1, offset=(page - 1) * PER_PAGE
+        )
+        return EventsView(
+            days,
+            site,
+            kind,
+            tuple(await event_kinds(session, since)),
+            tuple(await count_events(session, since, kind=kind, site=site)),
+            tuple(latest[:PER_PAGE]),
+            tuple(await site_times(session, now - timedelta(days=min(days, LAG_DAYS)), site=site)),
+            page,
+            len(latest) > PER_PAGE,
+            tuple(await count_endings(session, since, site=site)),
+            tuple(await thinking_times(session, now - timedelta(days=min(days, LAG_DAYS)), site=site)),
+        )
+
+
+def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
+    """See `bot.views.page.Page.show_live`."""
+    return replace(view, alarms=alarms)
+
+
+def events_page(actions: OperatorActions | None = None) -> Page:
+    """The page.
+
+    Args:
+        actions: The running program, for its alarms; None: there is none.
+    """
+
+    async def alarms() -> tuple[AlarmStatus, ...]:
+        return () if actions is None else actions.alarms
+
+    return Page(
+        "events",
+        "/dash/events",
+        "Events",
+        load,
+        parameters=frozenset({"days", "kind", "number"}),
+        filters=("site",),
+        fresh_s=5.0,
+        live=alarms,
+        show_live=show_live,
+        template="events.html",
+    )

@@ -1,0 +1,132 @@
+"""Search and list of games, with the outcomes of their baits."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
+from bot.text.values_text import iso_moment, moment, number, title_of
+from bot.views.addresses import opponent_path
+from bot.views.page import Page, Query
+from bot.views.paging import Paging
+from storage.database import Database
+from storage.evidence.queries.filter_language import filter_texts
+from storage.evidence.queries.game_list import (
+    GameLine,
+    GameOrder,
+    WhichResult,
+    count_games,
+    list_game_lines,
+)
+
+GAMES = 40
+"""On one page."""
+RESULTS = {
+    WhichResult.ANY.value: "all",
+    WhichResult.WIN.value: "won",
+    WhichResult.DRAW.value: "drawn",
+    WhichResult.LOSS.value: "lost",
+    WhichResult.OPEN.value: "being played",
+    WhichResult.ABORTED.value: "aborted",
+    WhichResult.UNKNOWN.value: "result unknown",
+}
+ORDERS = {
+    GameOrder.NEWEST.value: "newest",
+    GameOrder.OLDEST.value: "oldest",
+    GameOrder.STRONGEST.value: "strongest opponent",
+    GameOrder.LONGEST.value: "longest",
+    GameOrder.MOST_BAITS_TAKEN.value: "most baits taken",
+}
+_WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
+_COLUMNS = (
+    Column("Result", is_text=True),
+    Column("Moves", label="moves"),
+    Column("Baits taken", label="baits taken"),
+    Column("Slips", label="slips"),
+    Column("Began", is_text=True),
+)
+
+
+def ended(state: str, result: str | None) -> tuple[str, str]:
+    """How a game ended, in a word, and its colour (``good``, ``trap`` or none)."""
+    if state == "open":
+        return "being played", ""
+    if state == "aborted":
+        return "aborted", ""
+    return _WORDS.get(result or "", ("result unknown", ""))
+
+
+def games_table(games: Sequence[GameLine], title: str, records: str, *, names_opponents: bool) -> TablePart:
+    """A table of games.
+
+    Args:
+        games: The games, in their order.
+        title: Of the table.
+        records: As of `TablePart`.
+        names_opponents: The games are named by their opponents; otherwise by their rules.
+    """
+    first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
+    rows = []
+    for game in games:
+        word, mood = ended(game.state, game.result)
+        rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
+        link, tag = f"/dash/games/{game.game_id}", "program" if game.opponent_is_bot else ""
+        if names_opponents:
+            who = opponent_path(game.site, game.opponent_site_id)
+            against = "" if game.our_rating is None else f" against {game.our_rating}"
+            names = (
+                TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tag=tag),
+                TableCell(title_of(game.game), f"{game.player} · {game.site}"),
+            )
+        else:
+            names = (TableCell(title_of(game.game), game.player, link), TableCell(rating, game.speed))
+        rows.append(
+            (
+                *names,
+                TableCell(word, game.end_reason or "", tone=mood),
+                number(game.plies),
+                f"{game.baits_taken} of {game.baits_set}" if game.baits_set else "no baits",
+                str(game.slips),
+                TableCell(moment(game.started_at, "%d %b %Y"), moment(game.started_at, "%H:%M")),
+            )
+        )
+    columns = (*(Column(name, is_text=True) for name in first), *_COLUMNS)
+    return TablePart(title, columns, tuple(rows), records=records, style="games")
+
+
+def game_record(game: GameLine) -> dict[str, Any]:
+    """A game as plain values."""
+    return {**asdict(game), "started_at": iso_moment(game.started_at)}
+
+
+def _heading(count: int, *, is_filtered: bool) -> Heading:
+    if count:
+        return Heading("game" if count == 1 else "games", number(count))
+    if is_filtered:
+        return Heading("No game is like that.", lead="Fewer filters show more.")
+    return Heading("No game has been played yet.", lead="As soon as one begins, it is listed here.")
+
+
+async def load(database: Database, query: Query) -> PartsView:
+    """See `bot.views.page.Page.load`."""
+    result = WhichResult(query.choice("result", tuple(RESULTS)))
+    order = GameOrder(query.choice("sort", tuple(ORDERS)))
+    paging = Paging.of(query, GAMES)
+    async with database.read() as session:
+        count = await count_games(session, query.filters, result)
+        games = await list_game_lines(session, query.filters, result, order, GAMES, paging.offset)
+    paging = replace(paging, count=count)
+    is_filtered = bool(filter_texts(query.filters)) or result is not WhichResult.ANY
+    parts: list[Part] = [
+        _heading(count, is_filtered=is_filtered),
+        paging.choice("Result", "result", RESULTS, result.value),
+        paging.choice("First", "sort", ORDERS, order.value),
+        *([games_table(games, "", "", names_opponents=True)] if games else []),
+        *paging.below(query.filters, is_shown=bool(games)),
+    ]
+    records = [game_record(game) for game in games]
+    told = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
+    return PartsView(tuple(parts), told, {"games": records})
+
+
+PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

@@ -1,0 +1,28 @@
+"""All pages, in the order of the menu."""
+
+from bot.control.actions import OperatorActions
+from bot.views import game, games, opponents, ratings, results, traps, works
+from bot.views.events import events_page
+from bot.views.now import now_page
+from bot.views.opponent import opponent_page
+from bot.views.page import Page
+
+
+def pages(actions: OperatorActions | None = None) -> tuple[Page, ...]:
+    """All pages.
+
+    Args:
+        actions: The running program; None: there is none.
+    """
+    return (
+        now_page(actions),
+        works.PAGE,
+        results.PAGE,
+        traps.PAGE,
+        opponents.PAGE,
+        opponent_page(actions),
+        games.PAGE,
+        game.PAGE,
+        events_page(actions),
+        ratings.PAGE,
+    )

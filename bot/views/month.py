@@ -1,0 +1,272 @@
+"""The report on a month: games, traps, ratings, trials, costly baits and events."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from bot.base.rounding import counted, percent
+from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
+from bot.charts.boards import BoardMark, MarkKind
+from bot.charts.intervals import IntervalChart, IntervalRow
+from bot.charts.lines import ChartLine, LineChart, Reference
+from bot.charts.numbers import DIFFERENCE, NumberStyle
+from bot.parts.values import Beside, Board, BoardsPart, ChartPart, Column, Heading, Note, Part, TablePart
+from bot.text.values_text import moment, number, title_of
+from bot.text.verdict_text import sentences
+from bot.views.ratings import RATINGS, rating_chart
+from storage.evidence.inference.verdict import TrialVerdict
+from storage.evidence.queries.rating_curves import RatingCurve
+from storage.evidence.statistics.groups import Expected, GroupStatistics
+from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
+
+_PER_CENT = NumberStyle(unit=" %")
+_MOST_DAYS = 62
+"""Days up to which each day is a point; a longer time is summed up by weeks."""
+_TRAPS = (
+    "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
+    "other tables are replies that the model of people expects, so their numbers differ."
+)
+_GROUP_HEADS = (
+    *(
+        "games",
+        "won",
+        "drawn",
+        "lost",
+        "persons",
+        "baits set",
+        "taken",
+        "by forecast",
+        "errors",
+        "by forecast",
+    ),
+)
+_TRIAL_HEADS = ("trial", "started", "ended", "compares", "games of these days")
+
+
+def month_parts(
+    report: MonthlyReport,
+    title: str,
+    selected: str,
+    made_at: datetime,
+    verdicts: Mapping[str, TrialVerdict],
+) -> tuple[Part, ...]:
+    """The whole report.
+
+    Args:
+        report: What it shows.
+        title: For instance ``November 2026``.
+        selected: The filters, for readers; empty: all games.
+        made_at: When the report was made.
+        verdicts: What each trial says by then of its planned endpoint, by the trial's name; those that have
+            none, such as trials of more than two players, are left out.
+    """
+    games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
+    points = sum(day.points for day in report.days)
+    score = f", score {points:g} of {results} ({percent(points / results, 1)})" if results else ""
+    which = f"Only {selected}." if selected else "All games."
+    groups = report.groups
+    return (
+        Heading(f"Desdemona: {title}", lead=f"{counted(games, 'game')}{score}. {which}"),
+        Note(f"Made {moment(made_at)} UTC; days and months are those of UTC."),
+        Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
+        _groups_table(groups),
+        Beside(
+            (
+                ChartPart("Strength against rated opponents", _performance(groups)),
+                ChartPart(
+                    "Baits beyond expectation", _differences("Baits taken less forecast", "baits", groups)
+                ),
+                ChartPart("What became of the traps", _fates(groups), note=_TRAPS),
+                ChartPart(
+                    "Errors beyond expectation", _differences("Errors less forecast", "replies", groups)
+                ),
+            )
+        ),
+        *([Beside(tuple(map(_rating, report.ratings)))] if report.ratings else []),
+        *_trials(report, verdicts),
+        BoardsPart("Most costly baits", tuple(map(_bait, report.baits)), "No bait was taken."),
+        TablePart(
+            "Events",
+            (Column("what", is_text=True), Column("times")),
+            tuple((kind.replace("_", " "), number(count)) for kind, count in report.events),
+            nothing="Nothing happened that is no move.",
+        ),
+    )
+
+
+def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
+    """Moment, games, points and results of each day, or of each week of a long time."""
+    step = 1 if len(report.days) <= _MOST_DAYS else 7
+    found = []
+    for start in range(0, len(report.days), step):
+        some = report.days[start : start + step]
+        first = some[0].day
+        found.append(
+            (
+                datetime(first.year, first.month, first.day, tzinfo=UTC),
+                sum(day.games for day in some),
+                sum(day.points for day in some),
+                sum(day.decided for day in some),
+            )
+        )
+    return found
+
+
+def _games(report: MonthlyReport) -> LineChart:
+    found = _summed(report)
+    counts = tuple(float(each[1]) for each in found)
+    return LineChart(
+        title="Games",
+        description="How many games began, by day.",
+        x_name="day",
+        lines=(ChartLine("games", tuple(each[0] for each in found), counts),),
+        limits=(0.0, max(1.0, *counts)),
+    )
+
+
+def _score(report: MonthlyReport) -> LineChart:
+    found = _summed(report)
+    each_day, so_far, points, results = [], [], 0.0, 0
+    for _, _, won, played in found:
+        points, results = points + won, results + played
+        each_day.append(100 * won / played if played else None)
+        so_far.append(100 * points / results if results else None)
+    x = tuple(each[0] for each in found)
+    return LineChart(
+        title="Score",
+        description="Points per game with a result, by day and since the beginning, in per cent.",
+        x_name="day",
+        lines=(ChartLine("so far", x, tuple(so_far)), ChartLine("of the day", x, tuple(each_day))),
+        y_style=_PER_CENT,
+        limits=(0.0, 100.0),
+        references=(Reference(50.0),),
+        nothing="No game has a result.",
+    )
+
+
+def _label(group: GroupStatistics) -> str:
+    return f"{group.group['player']}, {title_of(group.group['game'])}"
+
+
+def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
+    rows = (
+        (
+            _label(each),
+            *map(number, (each.games, each.wins, each.draws, each.losses, each.persons, each.baits_set)),
+            *_beside(each.baits),
+            *_beside(each.errors),
+        )
+        for each in groups
+    )
+    columns = (Column("player", is_text=True), *map(Column, _GROUP_HEADS))
+    return TablePart("By player and game", columns, tuple(rows))
+
+
+def _beside(found: Expected) -> tuple[str, str]:
+    return percent(found.happened, 1), percent(found.model, 1)
+
+
+def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
+    rows = []
+    for each in groups:
+        found = each.performance
+        values = (found.rating, found.low, found.high)
+        rows.append(IntervalRow(_label(each), found.games, *((None,) * 3 if None in values else values)))
+    ratings = [row.value for row in rows if row.value is not None]
+    return IntervalChart(
+        title="Performance",
+        description="The rating whose expected score is the actual one, by player and game.",
+        group_name="player",
+        value_name="performance",
+        interval_name="95 %",
+        count_name="games",
+        rows=tuple(rows),
+        style=RATINGS,
+        neutral=round(sum(ratings) / len(ratings), -2) if ratings else 1500.0,
+    )
+
+
+def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
+    """How much more often something happened than was forecast: ``baits`` taken, or ``replies`` that err."""
+    rows = []
+    for each in groups:
+        found = each.baits if what == "baits" else each.errors
+        beyond, values = found.beyond_model, (None, None, None)
+        if beyond.mean is not None and beyond.low is not None and beyond.high is not None:
+            values = (100 * beyond.mean, 100 * beyond.low, 100 * beyond.high)
+        rows.append(IntervalRow(_label(each), found.n, *values))
+    happened = "baits were taken" if what == "baits" else "replies cost a tenth of the game"
+    return IntervalChart(
+        title=title,
+        description=f"How much more often {happened} than forecast, in points of a hundred.",
+        group_name="player",
+        value_name="difference",
+        interval_name="95 % at every moment",
+        count_name=what,
+        rows=tuple(rows),
+        style=DIFFERENCE,
+    )
+
+
+def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
+    return StackedBars(
+        title="Traps in the paper's sense",
+        description="Replies to moves that set a trap: the best, into a trap, another error.",
+        row_name="player",
+        categories=(
+            BarCategory("best reply", BarKind.GOOD),
+            BarCategory("fell", BarKind.TRAP),
+            BarCategory("erred elsewhere", BarKind.SLIP),
+        ),
+        rows=tuple(
+            BarRow(_label(each), (each.traps_optimal, each.traps_fell, each.traps_erred_elsewhere))
+            for each in groups
+        ),
+        total_name="traps",
+    )
+
+
+def _rating(curve: RatingCurve) -> ChartPart:
+    name = f"{title_of(curve.game)}, {curve.speed}: {curve.account} at {curve.site}"
+    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    chart = rating_chart(name, "Our rating at the start of each rated game.", moments, ratings)
+    return ChartPart(f"Rating: {name}", chart)
+
+
+def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tuple[Part, ...]:
+    if not report.trials:
+        return ()
+    rows = tuple(
+        (
+            trial.name,
+            moment(trial.started_at, "%Y-%m-%d"),
+            "open" if trial.ended_at is None else moment(trial.ended_at, "%Y-%m-%d"),
+            str(trial.endpoint),
+            ", ".join(f"{arm} {count}" for arm, count in counts.items()),
+            number(trial.games),
+        )
+        for trial, counts in report.trials
+    )
+    told = [
+        Note(f"{trial.name}: {' '.join(sentences(verdicts[trial.name]))}")
+        for trial, _ in report.trials
+        if trial.name in verdicts
+    ]
+    columns = (*(Column(name, is_text=True) for name in _TRIAL_HEADS), Column("games in all"))
+    about = "Verdicts count all games of a trial until this report was made."
+    return TablePart("Trials", columns, rows, about), *told
+
+
+def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
+    board = Board(
+        bait.game,
+        bait.rows,
+        f"{title_of(bait.game)}: after our {bait.move}, {bait.opponent} replied {bait.reply}",
+        bait.our_side,
+        bait.move_squares,
+        (BoardMark(MarkKind.BAIT, bait.bait_squares),),
+    )
+    told = (
+        f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
+        f"expected of {percent(bait.probability)} of people"
+    )
+    return board, told, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"

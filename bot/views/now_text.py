@@ -1,0 +1,130 @@
+"""The program's state in words: the sentence at the top of the first page, and the state of each part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.alarms.board import AlarmStatus
+from bot.base.rounding import counted, duration
+from bot.control.health_monitor import link_trouble
+from bot.control.status import Admission, Status
+
+ERROR_FRESH = timedelta(hours=1)
+"""How long an error of the log is shown."""
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The sentence at the top."""
+
+    lead: str
+    """Whether all is well; problems first."""
+    mood: str
+    """``good``, ``warn`` or ``bad``: of the lead."""
+    games: str
+    """The emphasised words."""
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPill:
+    """The state of one part, in two or three words."""
+
+    mood: str
+    """``good``, ``warn`` or ``bad``."""
+    name: str
+    text: str
+    link: str = ""
+    """The target of its link; empty: none."""
+
+
+def in_words(number: int) -> str:
+    """A number as a word up to ten, else in figures."""
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def headline(status: Status) -> Headline:
+    """Whether all is well, and the current activity."""
+    games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
+    noun = "game" if games == 1 else "games"
+    first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
+    verb = " are on" if games > 1 else " is on"
+    traps = f", {in_words(armed)} {'trap is' if armed == 1 else 'traps are'} armed" if armed else ""
+    closing = status.closing
+    closed = f"; {in_words(closing)} {'is' if closing == 1 else 'are'} being closed" if closing else ""
+    return Headline(_lead(status), mood_of(status.firing), first, f"{verb}{traps}{closed}.")
+
+
+def mood_of(alarms: Sequence[AlarmStatus]) -> str:
+    """The severity of the firing alarms: ``good`` (none fires), ``warn`` or ``bad``."""
+    firing = [alarm for alarm in alarms if alarm.is_active]
+    if not firing:
+        return "good"
+    return "warn" if all(alarm.is_warning for alarm in firing) else "bad"
+
+
+def _lead(status: Status) -> str:
+    wrong = [alarm.headline for alarm in sorted(status.firing, key=lambda alarm: alarm.is_warning)]
+    if not wrong and status.database.trouble:
+        wrong = ["The database does not answer."]
+    if wrong:
+        more = len(wrong) - 1
+        also = f" {in_words(more).capitalize()} more {'alarm fires' if more == 1 else 'alarms fire'}."
+        return wrong[0] + (also if more else "")
+    if status.admission.state is Admission.DRAINING:
+        return "The program is stopping."
+    away = [each.name for each in status.accounts if link_trouble(each)]
+    if away:
+        return f"{_listed(away)} {'is' if len(away) == 1 else 'are'} not connected."
+    return "Paused." if status.admission.state is Admission.PAUSED else "All is well."
+
+
+def whereabouts(status: Status) -> str:
+    """The sites at which the program plays, and its uptime."""
+    sites = list(dict.fromkeys(each.site or each.name for each in status.accounts))
+    where = f"Playing at {_listed(sites)}" if sites else "No account is played"
+    return f"{where}; up for {duration(status.at - status.started_at)}."
+
+
+def pills(status: Status) -> list[HealthPill]:
+    """The state of each part: links, database, workers, arena, alarms, the last error."""
+    made = []
+    for account in status.accounts:
+        why = link_trouble(account)
+        lag_ms = account.link.lag_ms if account.link is not None else 0
+        made.append(
+            HealthPill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
+        )
+    answer_ms = status.database.answer_ms
+    alarms = {alarm.name for alarm in status.firing}
+    if answer_ms is not None and alarms & {"database", "database_slow"}:
+        pass  # the alarm's own pill says how it is; that it answers at this moment would contradict it
+    elif answer_ms is None:
+        made.append(HealthPill("bad", "database", status.database.trouble))
+    else:
+        made.append(HealthPill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
+    load = status.workers
+    is_full = load.busy == load.threads and load.waiting_moves > load.threads
+    analyses = load.waiting - load.waiting_moves
+    text = f"{load.busy} of {load.threads} busy"
+    text += _who_wait(load.waiting_moves, "move", "moves") + _who_wait(analyses, "analysis", "analyses")
+    made.append(HealthPill("warn" if is_full else "good", "workers", text))
+    if status.arena is not None:
+        games = status.arena.games
+        made.append(HealthPill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
+    for alarm in status.firing:
+        mood = "bad" if alarm.is_unacknowledged and not alarm.is_warning else "warn"
+        made.append(HealthPill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
+    error = status.last_error
+    if error is not None and status.at - error.at < ERROR_FRESH:
+        made.append(HealthPill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
+    return made
+
+
+def _who_wait(number: int, one: str, many: str) -> str:
+    return f", {counted(number, one, many)} {'waits' if number == 1 else 'wait'}" if number else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

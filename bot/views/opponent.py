@@ -1,0 +1,543 @@
+"""One opponent: identity, trend of its replies, baits taken, rating, and visits."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from statistics import median
+from typing import Any
+
+from bot.base.dialects import DIALECTS, Ability
+from bot.base.events import FROM_POSITION
+from bot.base.rounding import NO_VALUE, counted, percent
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
+from bot.control.actions import OperatorActions, word
+from bot.control.control_socket import ControlError
+from bot.control.status import Status
+from bot.parts.values import Beside, ChartPart, Column, Note, Part, Pill, Rows, TableCell, TablePart
+from bot.text.values_text import ago, moment, number, title_of
+from bot.views.addresses import opponent_path, query_text
+from bot.views.games import game_record, games_table
+from bot.views.page import NoSuchThing, Page, Query
+from bot.views.paging import Paging
+from bot.views.ratings import rating_chart
+from bot.views.traps import TrapCard, gallery, read_card
+from storage.database import Database
+from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
+from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
+from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
+from storage.evidence.queries.opponent_report import (
+    GameTally,
+    ObservedRatings,
+    OpponentReport,
+    opponent_report,
+)
+from storage.evidence.statistics.reply_progress import (
+    BLOCK_GAMES,
+    LEAST_GAMES,
+    LEAST_REPLIES,
+    GameProgress,
+    ProgressBlock,
+    ReplyQuality,
+)
+
+GAMES = 10
+"""On one page."""
+CARDS = 6
+"""Baits that are shown, the most surprising ones."""
+CURVES = 4
+"""Kinds of games whose ratings are drawn, those with the most games."""
+_OTHERS = ("opponent", "opponents", "site", "match")
+"""Filters that choose opponents."""
+_PERCENT = NumberStyle(1, unit=" %")
+_DAYS = NumberStyle(unit=" d")
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeForm:
+    """The choices of the form that challenges the opponent."""
+
+    variants: Mapping[str, str]
+    """Their display names, by the site's keys."""
+    variant: str
+    """That of the last game, if it is one of these."""
+    clock: str
+    """For instance ``3+2``."""
+    is_rated: bool
+
+
+_SUSPECTS_SHOWN = 10
+_SUSPECT_RULES = (
+    "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
+    "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
+    "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
+    "A flag excludes nothing."
+)
+_PROGRESS_NOTE = (
+    f"Small: the 95 % interval, by game. Numbers need {LEAST_REPLIES} replies, as of {int(LEAST_GAMES)} "
+    "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
+)
+_QUALITIES = tuple(
+    Column(f"{what} {where}")
+    for where in ("after traps", "elsewhere")
+    for what in ("Replies", "Errors", "Cost")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentView:
+    """The contents of the page."""
+
+    report: OpponentReport
+    cards: tuple[TrapCard, ...]
+    """Baits that it took."""
+    listed: tuple[GameLine, ...]
+    """Games, aborted ones too, the newest first."""
+    paging: Paging
+    now: datetime
+    status: Status | None = None
+    """The running program; None: the page is of the database alone."""
+
+    @property
+    def path(self) -> str:
+        """The page's address, without filters."""
+        return opponent_path(self.report.account.site, self.report.account.site_id)
+
+    @property
+    def pills(self) -> tuple[Pill, ...]:
+        """The opponent in a few facts."""
+        account, line = self.report.account, self.report.line
+        found = [Pill("program" if account.is_bot else "person")]
+        if line is not None:
+            best = "unknown" if line.best_rating is None else str(line.best_rating)
+            found += [
+                Pill(number(line.games), "game" if line.games == 1 else "games"),
+                Pill(percent(line.score), f"of {number(line.decided)}", "they score"),
+                Pill(
+                    f"{number(line.baits_taken)} of {number(line.baits_set)}",
+                    "baits taken",
+                    mood="bad" if line.baits_taken else "quiet",
+                ),
+                Pill(
+                    number(line.slips),
+                    "slip" if line.slips == 1 else "slips",
+                    mood="warn" if line.slips else "quiet",
+                ),
+                Pill(best, before="best rating"),
+            ]
+        if account.blocked_as is not None:
+            found.append(Pill("blocked", mood="bad"))
+        flags = self.report.flags.items()
+        found += [Pill(flag.value, counted(count, "game"), mood="warn") for flag, count in flags]
+        return tuple(found)
+
+    @property
+    def seen(self) -> str:
+        """When it was seen first and last."""
+        line, first = self.report.line, moment(self.report.account.first_seen_at, "%d %b %Y")
+        if line is None:
+            return f"First seen {first}."
+        last = moment(line.last_at, "%d %b %Y, %H:%M")
+        return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
+
+    @property
+    def summary(self) -> tuple[Part, ...]:
+        """The head of the page in words, for the terminal."""
+        account = self.report.account
+        key = "" if account.site_id == account.name else f" ({account.site_id})"
+        formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
+        pills = "; ".join(pill.text for pill in self.pills)
+        return Note(f"{account.name}{key} at {account.site}: {pills}"), Note(f"{formerly}{self.seen}")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Everything below the head, but for the controls."""
+        parts = self._met if self.report.line is not None else (self._nothing,)
+        games: tuple[Part, ...] = ()
+        if self.listed:
+            games = (games_table(self.listed, "All games", "games", names_opponents=False),)
+        return (*parts, *games, *self.paging.pager(is_shown=bool(self.listed)))
+
+    @property
+    def _nothing(self) -> Note:
+        aborted = ", or all were aborted" if self.listed else ""
+        return Note(f"No game with this opponent passes these filters{aborted}.", is_card=True)
+
+    @property
+    def _met(self) -> tuple[Part, ...]:
+        """What its games have shown."""
+        drawn = [each for each in self.report.progress if _is_drawn(each)]
+        courses = (Beside((_course(each, is_cost=False), _course(each, is_cost=True))) for each in drawn)
+        ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
+        return (
+            *courses,
+            self._progress,
+            *self._baits,
+            Beside((self._tallies, self._visits)),
+            *([Beside(ratings)] if ratings else []),
+            *([] if self.report.account.is_bot else [self._suspects]),
+        )
+
+    @property
+    def _progress(self) -> TablePart:
+        rows = []
+        for found in self.report.progress:
+            everything = f"{title_of(found.game)}, all {number(found.everything.last)}"
+            rows.append(_block_cells(everything, found.everything))
+            if len(found.blocks) > 1:
+                rows += [_block_cells(f"{each.first:,} to {each.last:,}", each) for each in found.blocks]
+        return TablePart(
+            f"Progress: their replies in blocks of {BLOCK_GAMES} games",
+            (Column("Games", is_text=True), Column("From", is_text=True), *_QUALITIES),
+            tuple(rows),
+            _PROGRESS_NOTE,
+            records="progress",
+        )
+
+    @property
+    def _baits(self) -> tuple[Part, ...]:
+        link = (
+            ("All on Traps", f"/dash/traps?{query}&outcome=fell")
+            if (query := self._filter_query)
+            else ("", "")
+        )
+        title = "The baits they took"
+        if self.cards:
+            return Note("Those with the greatest expected loss.", title, link=link), gallery(
+                title, self.cards
+            )
+        line = self.report.line
+        set_ = 0 if line is None else line.baits_set
+        return (Note(f"They met {number(set_)} and took none." if set_ else "They have met none.", title),)
+
+    @property
+    def _filter_query(self) -> str:
+        """The query that selects the opponent's games on other pages; empty: no filter can express its
+        name."""
+        name = self.report.account.name
+        if not name.isprintable() or not name.strip() or len(name) > LONGEST:
+            return ""
+        return query_text({"opponent": name, "site": self.report.account.site})
+
+    @property
+    def _tallies(self) -> TablePart:
+        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
+        kinds = dict.fromkeys((game, player) for game, player, _ in found)
+        return TablePart(
+            "Games",
+            (Column("Game, our player", is_text=True), Column("We moved first"), Column("They moved first")),
+            tuple(
+                (
+                    TableCell(title_of(game), player),
+                    *(_tally(found.get((game, player, side))) for side in (0, 1)),
+                )
+                for game, player in kinds
+            ),
+            "We won · drew · lost. Games without a result are among the games only.",
+            records="tallies",
+        )
+
+    @property
+    def _visits(self) -> ChartPart:
+        after = [visit for visit in self.report.visits if visit.days_since is not None]
+        line = ChartLine(
+            "days since the visit before",
+            tuple(datetime(each.day.year, each.day.month, each.day.day, tzinfo=UTC) for each in after),
+            tuple(each.days_since for each in after),
+        )
+        chart = LineChart(
+            title="Days between visits",
+            description="For each day with games, how many days after the last such day it was.",
+            x_name="visit",
+            lines=(line,),
+            y_style=_DAYS,
+            nothing="No second visit yet.",
+        )
+        note = "A visit is a day (UTC) on which games began."
+        return ChartPart("Do they return?", chart, self.returns, note, records="visits")
+
+    @property
+    def returns(self) -> str:
+        """When it comes back, in a sentence."""
+        visits, gaps = self.report.visits, self.report.gaps
+        if not visits:
+            return ""
+        last = f"{visits[-1].day:%d %b %Y}"
+        if not gaps:
+            return f"Came on one day only, {last}."
+        middle = median(gaps)
+        days = "day" if middle == 1 else "days"
+        between = f"{middle:g} {days} from one visit to the next in the median, {max(gaps)} at most"
+        return f"Came on {counted(len(visits), 'day')}, the last one {last}; {between}."
+
+    @property
+    def _suspects(self) -> Part:
+        title, found = "Suspect games", self.report.suspects
+        if not found:
+            return Note("None of their games is suspect.", title)
+        more = len(found) - _SUSPECTS_SHOWN
+        rest = f"And {number(more)} more; the CSV has all. " if more > 0 else ""
+        return TablePart(
+            title,
+            (Column("Game", is_text=True), Column("Flags", is_text=True)),
+            tuple(
+                (
+                    TableCell(
+                        f"{title_of(each.game)}, {moment(each.at)}", link=f"/dash/games/{each.game_id}"
+                    ),
+                    ", ".join(each.flags),
+                )
+                for each in found[:_SUSPECTS_SHOWN]
+            ),
+            rest + _SUSPECT_RULES,
+            records="suspects",
+        )
+
+    # --- Controls ---------------------------------------------------------------------------------------
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """Our accounts that are signed in at the opponent's site."""
+        if self.status is None:
+            return ()
+        site = self.report.account.site
+        return tuple(
+            each.name for each in self.status.accounts if each.site == site and each.link is not None
+        )
+
+    @property
+    def address(self) -> str:
+        """The name by which commands reach it; empty: commands cannot name it."""
+        account = self.report.account
+        for name in (account.site_id, account.name):
+            try:
+                return word(name)
+            except ControlError:
+                continue
+        return ""
+
+    @property
+    def challenge(self) -> ChallengeForm | None:
+        """How it can be challenged; None: it cannot, or commands cannot name it."""
+        dialect = DIALECTS.get(self.report.account.site)
+        if dialect is None or Ability.CHALLENGE not in dialect.abilities or not self.address:
+            return None
+        if not dialect.shows_challenges and not self.report.account.is_bot:
+            return None
+        last = self.report.last_terms
+        # A start position is not asked for, so its variant would be refused.
+        played = {key: each for key, each in dialect.variants.items() if each.kind != FROM_POSITION}
+        several = Counter(each.game for each in played.values())
+        variants = {
+            key: title_of(each.game) + (f" ({key})" if several[each.game] > 1 and key != "standard" else "")
+            for key, each in played.items()
+        }
+        clock = "3+2"
+        if last is not None and last.clock_initial_s is not None:
+            clock = f"{last.clock_initial_s / 60:g}+{last.clock_increment_s or 0}"
+        return ChallengeForm(
+            variants,
+            last.variant if last is not None and last.variant in variants else next(iter(variants)),
+            clock,
+            last is None or last.rated,
+        )
+
+    @property
+    def challenged(self) -> str:
+        """The name for challenges: its own spelling, if that equals its key except for case."""
+        name = self.report.account.name
+        return name if name.lower() == self.address else self.address
+
+    @property
+    def why_no_challenge(self) -> str:
+        """The reason why it cannot be challenged."""
+        site = self.report.account.site
+        dialect = DIALECTS.get(site)
+        if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:
+            return (
+                f"People cannot be challenged at {site}, whose page would not show it to them; programs can."
+            )
+        return f"Programs can challenge nobody at {site}."
+
+    # --- JSON and CSV -----------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """See `bot.views.page.View.to_json`."""
+        tables = self.tables()
+        return {
+            **self.report.to_json(),
+            "baits": tables["baits"],
+            "list": {**self.paging.to_json(), "games": tables["games"]},
+        }
+
+    def tables(self) -> Mapping[str, Rows]:
+        """See `bot.views.page.View.tables`."""
+        report = self.report
+        return {
+            "tallies": [asdict(each) for each in report.tallies],
+            "progress": [_block_row(each.game, block) for each in report.progress for block in each.blocks],
+            "baits": [card.row for card in self.cards],
+            "ratings": [
+                {
+                    "game": each.game,
+                    "speed": each.speed,
+                    "game_id": point.game_id,
+                    "at": point.at.isoformat(),
+                    "rating": point.rating,
+                }
+                for each in report.ratings
+                for point in each.points
+            ],
+            "visits": [asdict(each) for each in report.visits],
+            "suspects": [
+                {
+                    "game_id": each.game_id,
+                    "at": each.at.isoformat(),
+                    "game": each.game,
+                    "flags": ", ".join(each.flags),
+                }
+                for each in report.suspects
+            ],
+            "games": [game_record(game) for game in self.listed],
+        }
+
+
+def _is_drawn(found: GameProgress) -> bool:
+    """Whether there is a course to draw: two blocks of enough replies of one kind."""
+    return any(
+        sum(quality.is_shown for quality in qualities) > 1
+        for qualities in (
+            [block.tempting for block in found.blocks],
+            [block.elsewhere for block in found.blocks],
+        )
+    )
+
+
+def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
+    """The share of errors, or the mean cost of a reply, in each block of games."""
+    game = title_of(found.game)
+    if is_cost:
+        title, fields = f"{game}: what a reply costs, share of the game", ("cost", "cost_low", "cost_high")
+        about = "The mean cost of a reply in blocks of games, as a share of the game."
+    else:
+        title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
+        about = "The share of errors in blocks of games, after tempting traps and elsewhere."
+    lines = tuple(_lines(found, *fields))
+    return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
+
+
+def _lines(found: GameProgress, value: str, low: str, high: str) -> Iterator[ChartLine]:
+    """The two lines of a chart, in per cent, by these fields of `ReplyQuality`."""
+
+    def column(qualities: list[ReplyQuality], name: str) -> tuple[float | None, ...]:
+        values = (getattr(each, name) for each in qualities)
+        return tuple(None if each is None else 100 * each for each in values)
+
+    x = tuple(float(block.last) for block in found.blocks)
+    for name, qualities in (
+        ("tempting", [block.tempting for block in found.blocks]),
+        ("elsewhere", [block.elsewhere for block in found.blocks]),
+    ):
+        y, lows, highs = (column(qualities, each) for each in (value, low, high))
+        yield ChartLine(name, x, y, lows, highs, "95 %, by game")
+
+
+def _block_row(game: str, block: ProgressBlock) -> dict[str, Any]:
+    row: dict[str, Any] = {"game": game, **block.to_json()}
+    for kind in ("tempting", "elsewhere"):
+        row |= {f"{kind}_{name}": value for name, value in row.pop(kind).items()}
+    return row
+
+
+def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]:
+    qualities = (_quality(each) for each in (block.tempting, block.elsewhere))
+    return (name, moment(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
+
+
+def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
+    """The number of replies, the share of errors and the mean cost, with their intervals."""
+    if not found.is_shown:
+        return number(found.replies), "too few", "too few"
+    errors = (found.error_share, found.error_low, found.error_high)
+    return (
+        number(found.replies),
+        _with_limits(*errors),
+        _with_limits(found.cost, found.cost_low, found.cost_high),
+    )
+
+
+def _with_limits(share: float | None, low: float | None, high: float | None) -> TableCell:
+    if low is None or high is None:
+        return TableCell(percent(share, 1))
+    return TableCell(percent(share, 1), f"{number(100 * low, 1)} to {number(100 * high, 1)}")
+
+
+def _tally(found: GameTally | None) -> TableCell | str:
+    if found is None:
+        return NO_VALUE
+    return TableCell(f"{found.wins} · {found.draws} · {found.losses}", counted(found.games, "game"))
+
+
+def _rating(seen: ObservedRatings) -> ChartPart:
+    """The opponent's rating at each game."""
+    name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
+    about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
+    moments, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
+    return ChartPart(f"Rating: {name}", rating_chart(name, about, moments, ratings), records="ratings")
+
+
+async def load(database: Database, query: Query) -> OpponentView:
+    """See `bot.views.page.Page.load`."""
+    site, site_id = query.own.get("site", ""), query.own.get("id", "")
+    paging = Paging.of(query, GAMES)
+    # No database holds NUL in a text, and not every one takes it in a question.
+    is_possible = "\0" not in site + site_id
+    async with database.read() as session:
+        report = await opponent_report(session, site, site_id, query.filters) if is_possible else None
+        if report is None:
+            raise NoSuchThing(
+                f"We have met no account {site_id!a:.80} at {site!a:.80}; the page Opponents lists all."
+            )
+        filters = replace(query.filters, site=site, opponent_id=site_id)
+        counts = await read_baits(session, filters)
+        baits = await list_baits(session, counts, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
+        cards = [await read_card(session, bait) for bait in baits]
+        count = await count_games(session, filters, WhichResult.ANY)
+        listed = await list_game_lines(
+            session, filters, WhichResult.ANY, GameOrder.NEWEST, GAMES, paging.offset
+        )
+    return OpponentView(
+        report=report,
+        cards=tuple(cards),
+        listed=tuple(listed),
+        paging=replace(paging, count=count),
+        now=datetime.now(UTC),
+    )
+
+
+def show_live(view: OpponentView, status: Status) -> OpponentView:
+    """The view of an opponent of the running program."""
+    return replace(view, status=status)
+
+
+def opponent_page(actions: OperatorActions | None = None) -> Page:
+    """The page.
+
+    Args:
+        actions: The running program; None: the page is of the database alone.
+    """
+    return Page(
+        "opponent",
+        "/dash/opponent",
+        "Opponent",
+        load,
+        parameters=frozenset({"site", "id", "page"}),
+        filters=tuple(name for name in OF_GAMES if name not in _OTHERS),
+        is_in_menu=False,
+        live=None if actions is None else actions.status,
+        show_live=show_live,
+        under="opponents",
+        template="opponent.html",
+    )

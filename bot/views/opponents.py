@@ -1,0 +1,82 @@
+"""Opponents: their games, returns, and baits taken."""
+
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.base.rounding import percent
+from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
+from bot.text.values_text import ago, iso_moment, number
+from bot.views.addresses import opponent_path, query_text
+from bot.views.page import Page, Query
+from bot.views.paging import Paging
+from storage.database import Database
+from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
+
+OPPONENTS = 50
+"""On one page."""
+ORDERS = {
+    OpponentOrder.LATEST.value: "latest",
+    OpponentOrder.GAMES.value: "most games",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"fall most often (of {LEAST_BAITS} baits or more)",
+    OpponentOrder.SCORE.value: "score most",
+}
+_COLUMNS = (
+    Column("Opponent", is_text=True),
+    Column("Games", label="games"),
+    Column("Their score", label="their score"),
+    Column("Baits taken", label="baits taken"),
+    Column("Slips", label="slips"),
+    Column("Best rating", label="best rating"),
+    Column("Last game", is_text=True),
+)
+
+
+def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
+    address = f"/dash/traps?{query_text({'opponent': line.name, 'site': line.site})}"
+    baits: TableCell | str = "no baits"
+    if line.baits_set:
+        baits = TableCell(f"{line.baits_taken} of {line.baits_set}", link=address)
+    return (
+        TableCell(line.name, line.site, opponent_path(line.site, line.site_id), tag="program" * line.is_bot),
+        TableCell(number(line.games), f"on {line.days} days" if line.days > 1 else ""),
+        TableCell(percent(line.score), f"of {line.decided:,}" if line.decided != line.games else ""),
+        baits,
+        str(line.slips),
+        "unrated" if line.best_rating is None else str(line.best_rating),
+        ago(line.last_at, now),
+    )
+
+
+def _record(line: OpponentLine) -> dict[str, Any]:
+    moments = {"first_at": iso_moment(line.first_at), "last_at": iso_moment(line.last_at)}
+    return {**asdict(line), "score": line.score, **moments}
+
+
+async def load(database: Database, query: Query) -> PartsView:
+    """See `bot.views.page.Page.load`."""
+    order = OpponentOrder(query.choice("sort", tuple(ORDERS)))
+    paging, now = Paging.of(query, OPPONENTS), datetime.now(UTC)
+    async with database.read() as session:
+        lines = await list_opponents(session, query.filters, order)
+    paging = replace(paging, count=len(lines))
+    shown = lines[paging.offset : paging.offset + OPPONENTS]
+    returned, programs = sum(line.returned for line in lines), sum(line.is_bot for line in lines)
+    heading = Heading("Nobody like that has played.")
+    if lines:
+        noun = "opponent" if len(lines) == 1 else "opponents"
+        heading = Heading(
+            f"{noun}, {returned:,} came back.",
+            number(len(lines)),
+            f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
+            "Somebody came back if their games began on different days.",
+        )
+    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="games")
+    parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]
+    parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
+    records = [_record(line) for line in shown]
+    told = {"returned": returned, "programs": programs, "opponents": records}
+    return PartsView(tuple(parts), {"sort": order.value, **paging.to_json(), **told}, {"opponents": records})
+
+
+PAGE = Page("opponents", "/dash/opponents", "Opponents", load, parameters=frozenset({"sort", "page"}))

@@ -1,0 +1,144 @@
+"""Defines a page of the dashboard: a name, a query, and a view for HTML, JSON and CSV."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from bot.base.errors import DesdemonaError
+from bot.parts.values import Rows
+from storage.database import Database
+from storage.evidence.queries.filter_language import OF_GAMES, filter_texts, parse_filters
+from storage.filters import Filters
+
+
+class BadQuery(DesdemonaError):
+    """Unknown or invalid query parameter; the message names it and the allowed values."""
+
+
+class NoSuchThing(DesdemonaError):
+    """The requested object does not exist."""
+
+
+class View(Protocol):
+    """The contents of a page, for its template, JSON and CSV."""
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Plain JSON values: every number that the page shows."""
+        ...
+
+    def tables(self) -> Mapping[str, Rows]:
+        """Its rows by name, for CSV."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed request."""
+
+    filters: Filters = field(default_factory=Filters)
+    own: Mapping[str, str] = field(default_factory=dict)
+    """The page's own parameters, those in its path included."""
+
+    def texts(self) -> dict[str, str]:
+        """All parameters as texts, the filters first."""
+        return {**filter_texts(self.filters), **self.own}
+
+    def number(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number among the page's own parameters.
+
+        Raises:
+            BadQuery: It is none, or out of range.
+        """
+        text = self.own.get(name, "")
+        if not text:
+            return default
+        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+            raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
+        return int(text)
+
+    def choice(
+        self, name: str, choices: Sequence[str], old_names: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
+        """One of some words among the page's own parameters; the first one by default.
+
+        Args:
+            name: Of the parameter.
+            choices: The words.
+            old_names: Words of an earlier release, with the words that replace them.
+
+        Raises:
+            BadQuery: It is another.
+        """
+        text = self.own.get(name, "") or choices[0]
+        text = old_names.get(text, text)
+        if text not in choices:
+            raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that a page offers."""
+
+    text: str
+    media_type: str
+    name: str
+    """Of ASCII letters, digits, dots and hyphens."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page."""
+
+    name: str
+    """In the addresses of its JSON and CSV."""
+    path: str
+    """Its route, with its parts in braces."""
+    title: str
+    load: Callable[[Database, Query], Awaitable[View]]
+    """Raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
+    parameters: frozenset[str] = frozenset()
+    """Its own parameters beside the filters."""
+    filters: tuple[str, ...] = OF_GAMES
+    """The filters that it has, by name; empty: none."""
+    fresh_s: float = 10.0
+    """Seconds for which it is served again without querying the database."""
+    refetch_s: float | None = None
+    """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
+    is_in_menu: bool = True
+    live: Callable[[], Awaitable[Any]] | None = None
+    """Returns the state of the running program for each display of the page, as a picklable value; None: not
+    needed."""
+    show_live: Callable[[Any, Any], View] | None = None
+    """Adds it to a loaded view; a function of a module."""
+    under: str = ""
+    """The page of the menu that it belongs to; empty: itself."""
+    download: Callable[[Database, Query], Awaitable[Download]] | None = None
+    """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
+    template: str = "view.html"
+    """The template's file; the default one renders a `bot.parts.values.PartsView`."""
+
+    @property
+    def pause_s(self) -> int:
+        """Seconds between two fetches of an open page, at least."""
+        return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
+
+    def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
+        """Read an address.
+
+        Args:
+            given: Its query.
+            parts: The parts of its path.
+
+        Raises:
+            BadQuery: A parameter is unknown.
+            FilterError: A filter's value cannot be read.
+        """
+        own = {name: text for name, text in given.items() if name in self.parameters}
+        chosen = {name: text for name, text in given.items() if name not in self.parameters}
+        for name in chosen:
+            if name not in self.filters:
+                known = ", ".join(sorted({*self.filters, *self.parameters})) or "none"
+                raise BadQuery(f"{name!a:.40} is no filter of this page; known: {known}")
+        return Query(parse_filters(chosen), {**own, **parts})

@@ -1,0 +1,99 @@
+"""Pagination of lists: the requested page, and the addresses of its neighbours."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.parts.values import Choice, Note, Pager, Part
+from bot.views.addresses import query_text
+from bot.views.page import Query
+from storage.filters import Filters, includes_matches
+
+MOST_PAGES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """One page of a list."""
+
+    page: int
+    """From 1."""
+    size: int
+    """Entries of a page."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """All parameters of the address, that of the page aside."""
+    count: int = 0
+    """Entries of all pages."""
+
+    @classmethod
+    def of(cls, query: Query, size: int) -> "Paging":
+        """The requested page (parameter ``page``).
+
+        Raises:
+            BadQuery: It is no number of a page.
+        """
+        texts = {name: text for name, text in query.texts().items() if name != "page"}
+        return cls(query.number("page", 1, 1, MOST_PAGES), size, texts)
+
+    @property
+    def offset(self) -> int:
+        """Entries before this page."""
+        return (self.page - 1) * self.size
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are; at least 1."""
+        return max(1, -(-self.count // self.size))
+
+    @property
+    def earlier(self) -> str:
+        """The address of the page before; empty: there is none."""
+        return self.address(page=str(min(self.page - 1, self.pages))) if self.page > 1 else ""
+
+    @property
+    def later(self) -> str:
+        """The address of the page after; empty: there is none."""
+        return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
+
+    def address(self, **changes: str) -> str:
+        """This list with other parameters, from its first page on unless they say another."""
+        return f"?{query_text({**self.texts, **changes})}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Which page it is."""
+        return {"page": self.page, "pages": self.pages, "count": self.count}
+
+    def choice(self, title: str, name: str, words: Mapping[str, str], chosen: str) -> Choice:
+        """A choice of one parameter.
+
+        Args:
+            title: Of the choice.
+            name: Of the parameter.
+            words: Its values, with their words.
+            chosen: The chosen value.
+        """
+        options = ((text, self.address(**{name: value}), value == chosen) for value, text in words.items())
+        return Choice(title, tuple(options))
+
+    def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
+        """What stands below the list: its pager, and what is left out.
+
+        Args:
+            filters: Of the list.
+            is_shown: Whether the page has an entry.
+        """
+        return (*self.pager(is_shown=is_shown), *without_matches(filters))
+
+    def pager(self, *, is_shown: bool) -> tuple[Part, ...]:
+        """The way to the neighbouring pages, or a note that the list has no such page."""
+        if is_shown:
+            return (Pager(self.page, self.pages, self.earlier, self.later),)
+        if self.count:
+            return (Note(f"This list has no page {self.page:,}.", is_card=True),)
+        return ()
+
+
+def without_matches(filters: Filters) -> tuple[Part, ...]:
+    """Says that games of matches are left out, if they are."""
+    text = "Games of matches on this machine are left out; the filters Site and Match show them."
+    return () if includes_matches(filters) else (Note(text),)

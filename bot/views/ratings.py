@@ -1,0 +1,103 @@
+"""Our ratings: a curve for each account, game and speed."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+from bot.charts.figure import ChartSize
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
+from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, TablePart
+from bot.text.values_text import ago, number, signed, title_of
+from bot.views.page import Page, Query
+from storage.database import Database
+from storage.evidence.queries.filter_language import OF_GAMES
+from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
+
+SHOWN = 12
+"""Curves that are drawn; the table has all."""
+RATINGS = NumberStyle(is_grouped=False)
+_MONTH = timedelta(days=30)
+_HEADS = ("Rating", "30 days", "Lowest", "Highest", "Rated games", "Last")
+
+
+def _name(curve: RatingCurve) -> str:
+    return f"{title_of(curve.game)}, {curve.speed}, {curve.account} at {curve.site}"
+
+
+def rating_chart(
+    title: str, description: str, moments: Sequence[datetime], ratings: Sequence[int]
+) -> LineChart:
+    """A curve of ratings at the starts of games."""
+    return LineChart(
+        title=title,
+        description=description,
+        x_name="start of the game",
+        lines=(ChartLine("rating", tuple(moments), tuple(ratings)),),
+        y_style=RATINGS,
+        size=ChartSize.HALF,
+    )
+
+
+def _figure(curve: RatingCurve) -> ChartPart:
+    about = f"Our rating at the start of each of {len(curve.points)} rated games."
+    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    return ChartPart(_name(curve), rating_chart(_name(curve), about, moments, ratings))
+
+
+def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
+    """The view of these curves."""
+    change = {id(curve): curve.change_since(now - _MONTH) for curve in curves}
+    table = TablePart(
+        "Now",
+        (Column("Games", is_text=True), *map(Column, _HEADS)),
+        tuple(
+            (
+                _name(curve),
+                str(curve.now),
+                signed(change[id(curve)], 0),
+                str(curve.lowest),
+                str(curve.highest),
+                number(len(curve.points)),
+                ago(curve.points[-1].at, now),
+            )
+            for curve in curves
+        ),
+    )
+    empty = Heading(
+        "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
+    )
+    shown = (Heading("Our ratings, and how they went."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
+    of_curve = [
+        {
+            **asdict(curve),
+            "now": curve.now,
+            "change_30_days": change[id(curve)],
+            "lowest": curve.lowest,
+            "highest": curve.highest,
+        }
+        for curve in curves
+    ]
+    keys = ("site", "account", "game", "speed")
+    points = [
+        {**{key: getattr(curve, key) for key in keys}, **asdict(point)}
+        for curve in curves
+        for point in curve.points
+    ]
+    return PartsView(shown if curves else (empty,), {"curves": of_curve}, {"curves": points})
+
+
+async def load(database: Database, query: Query) -> PartsView:
+    """See `bot.views.page.Page.load`."""
+    async with database.read() as session:
+        return ratings_view(await rating_curves(session, query.filters), datetime.now(UTC))
+
+
+PAGE = Page(
+    "ratings",
+    "/dash/ratings",
+    "Ratings",
+    load,
+    filters=tuple(name for name in OF_GAMES if name not in ("rated", "match")),
+    fresh_s=10.0,
+)

@@ -1,0 +1,100 @@
+"""Results by week, game, rating band, or another grouping."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from bot.base.rounding import percent
+from bot.parts.values import Choice, Column, Heading, PartsView, TablePart
+from bot.text.values_text import number, title_of
+from bot.views.addresses import query_text
+from bot.views.page import BadQuery, Page, Query
+from storage.database import Database
+from storage.evidence.queries.filter_language import FIELDS
+from storage.evidence.statistics.group_rows import read_groups
+from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
+
+ALL = "week,game,rating-band"
+GROUPINGS = {
+    "week,game": "week and game",
+    "game,rating-band": "game and rating",
+    ALL: "week, game and rating",
+    "game,player": "game and player",
+    "game,speed": "game and speed",
+    "game,opponent-kind": "people and programs",
+}
+"""Groupings that a click chooses; the first by default.  The address may name others."""
+_NOTE = (
+    "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: in "
+    "positions that were not decided, the first 50 games of each opponent."
+)
+
+
+def share(group: GroupStatistics) -> float | None:
+    """Our share of the points; None without a result."""
+    decided = group.wins + group.draws + group.losses
+    return (group.wins + group.draws / 2) / decided if decided else None
+
+
+def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str, str]) -> PartsView:
+    """The view of these groups.
+
+    Args:
+        by: The grouping, as in the address.
+        groups: In the order of their names, the latest week or month first.
+        texts: All parameters of the address.
+    """
+    names = [name.replace("-", " ").capitalize() for name in groups[0].group] if groups else []
+    options = tuple(
+        (words, f"?{query_text({**texts, 'by': each})}", each == by) for each, words in GROUPINGS.items()
+    )
+    title = f"Results by {GROUPINGS.get(by, by.replace(',', ', '))}"
+    heads = ("Games", "Won · drawn · lost", "Score", "Their errors", "Baits met", "Baits taken")
+    table = TablePart(
+        "",
+        (*(Column(name, is_text=True) for name in names), *map(Column, heads)),
+        tuple(
+            (
+                *(title_of(text) if name == By.GAME else text for name, text in each.group.items()),
+                number(each.games),
+                f"{each.wins} · {each.draws} · {each.losses}",
+                percent(share(each)),
+                percent(each.errors.happened, 1),
+                number(each.baits.n),
+                percent(each.baits.happened),
+            )
+            for each in groups
+        ),
+        note=_NOTE,
+    )
+    return PartsView(
+        (Heading(title), Choice("By", options), table),
+        {"by": by, "groups": [{**each.to_json(), "score": share(each)} for each in groups]},
+        {"groups": [{**flat_row(each.to_json()), "score": share(each)} for each in groups]},
+    )
+
+
+async def load(database: Database, query: Query) -> PartsView:
+    """See `bot.views.page.Page.load`."""
+    by = query.own.get("by") or next(iter(GROUPINGS))
+    known = {key.value: key for key in By}
+    names = by.split(",")
+    if wrong := [name for name in names if name not in known]:
+        raise BadQuery(f"by: {wrong[0]!a:.40} is not known; known: {', '.join(known)}")
+    async with database.read() as session:
+        read = await read_groups(session, query.filters, [known[name] for name in names])
+    found = await asyncio.to_thread(read.statistics)
+    for key in (By.MONTH, By.WEEK):
+        if key.value in names:
+            found = sorted(found, key=lambda each: each.group[key.value], reverse=True)
+    return results_view(by, found, query.texts())
+
+
+PAGE = Page(
+    "results",
+    "/dash/results",
+    "Results",
+    load,
+    parameters=frozenset({"by"}),
+    filters=tuple(FIELDS),
+    fresh_s=30.0,
+)

@@ -1,0 +1,394 @@
+"""The gallery of confirmed baits."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import floor
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.base.rounding import counted, percent
+from bot.parts.values import (
+    Beside,
+    Card,
+    Column,
+    Gallery,
+    Heading,
+    Note,
+    Part,
+    PartsView,
+    TableCell,
+    TablePart,
+)
+from bot.text.bait_text import game_share
+from bot.text.values_text import iso_moment, number, title_of
+from bot.text.values_text import moment as moment_text
+from bot.views.addresses import opponent_path
+from bot.views.moments import Moment, read_moment
+from bot.views.page import Page, Query
+from bot.views.paging import Paging, without_matches
+from engine.expected import WHOLE
+from storage.database import Database
+from storage.evidence.queries.baits import (
+    BAND,
+    LEAST_PERSONS,
+    MOST_SEARCHED,
+    BaitEncounter,
+    BaitFate,
+    BaitGroup,
+    BaitOrder,
+    BaitSummary,
+    list_baits,
+    list_repeated,
+    read_baits,
+)
+from storage.evidence.queries.filter_language import FIELDS, filter_texts
+from storage.evidence.slips import is_slip
+from storage.filters import PHASE_PLIES, Filters
+
+CARDS = 12
+"""On one page."""
+TAKEN = "taken"
+"""The order of `list_repeated`."""
+ORDERS = {
+    BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
+    BaitOrder.COST.value: "most costly",
+    BaitOrder.NEWEST.value: "newest",
+    TAKEN: "met again, most often taken",
+}
+OLD_ORDERS = {"surprise": BaitOrder.EXPECTED_LOSS.value}
+"""Names of 0.2, with today's."""
+FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "fell", BaitFate.HELD.value: "left alone"}
+
+
+_LOOKS_GOOD = (
+    "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
+)
+_SHARES_NOTE = (
+    "Bar: taken; line: expected by the models of people. Small: the 95 % interval, by person; it takes as "
+    f"much as {LEAST_PERSONS} people who met equally many."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrapCard:
+    """A bait of the gallery."""
+
+    bait: BaitEncounter
+    met: int
+    """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
+    taken: int
+    is_repeated: bool
+    """Whether equal ones are counted together."""
+    moment: Moment | None
+    """None: the record is damaged."""
+    damage: str
+    """Why; empty: it is sound."""
+
+    @property
+    def _link(self) -> str:
+        return f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
+
+    @property
+    def _fate(self) -> str:
+        if self.is_repeated:
+            return f"{number(self.taken)} of {number(self.met)} took it"
+        if self.bait.is_taken is None:
+            return "not answered"
+        if self._is_slip:
+            return "slipped"
+        return "fell" if self.bait.is_taken else "held"
+
+    @property
+    def _mood(self) -> str:
+        if self.taken:
+            return "fell"
+        return "slip" if self._is_slip else "held" if self.met else ""
+
+    @property
+    def _is_slip(self) -> bool:
+        """Whether the reply left the bait alone and was an error all the same."""
+        if self.is_repeated or self.bait.is_taken is None:
+            return False
+        return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
+
+    @property
+    def _story(self) -> str:
+        """The bait's probability, appearance and cost."""
+        told = () if self.moment is None else map(str, self.moment.verdict.story)
+        said = next((line for line in told if line.startswith(("A trap:", "A trap by accident:"))), "")
+        said = said or f"It costs {game_share(self.bait.cost)}."
+        return f"The bait was {self.bait.bait}, after {self.bait.move}. {said}" if self.damage else said
+
+    def _name_of(self, reply: str) -> str:
+        """A reply as people write it, if the record of the move is sound."""
+        replies = () if self.moment is None else self.moment.decision.replies
+        return next((each.name for each in replies if each.reply == reply), reply)
+
+    @property
+    def _reply(self) -> str:
+        """The opponent's reply."""
+        bait = self.bait
+        if bait.is_taken is None:
+            return "The game ended before the reply."
+        if bait.reply is None:  # judged by earlier rules
+            return "took a bait." if bait.is_taken else "left it alone."
+        reply, cost = self._name_of(bait.reply), bait.reply_cost
+        if bait.is_taken:
+            how = "took it" if bait.reply == bait.bait else f"took another bait, {reply},"
+            return f"{how}." if cost is None else f"{how} and lost {game_share(cost)}."
+        if not cost:
+            return f"played {reply}, the best reply."
+        return f"played {reply} instead, which cost {game_share(cost)}."
+
+    @property
+    def card(self) -> Card:
+        """The bait for people."""
+        bait = self.bait
+        return Card(
+            name=bait.opponent,
+            name_link=opponent_path(bait.site, bait.opponent_site_id),
+            detail="" if bait.opponent_rating is None else str(bait.opponent_rating),
+            tag=self._fate,
+            mood=self._mood,
+            board=None if self.moment is None else self.moment.board,
+            link=self._link,
+            played="" if self.moment is None else self.moment.decision.name,
+            damage=self.damage,
+            story=self._story,
+            reply=self._reply,
+            is_named=bait.is_taken is not None,
+            before_reply=f"Met {counted(self.met, 'time')}. Last: " if self.is_repeated else "",
+            is_alarming=bool(bait.is_taken),
+            about=f"{title_of(bait.game)} · {bait.site} · {bait.player}",
+            when=moment_text(bait.at, "%d %b %Y"),
+        )
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The bait as a row of a table for people."""
+        bait = self.bait
+        rating = "" if bait.opponent_rating is None else f" ({bait.opponent_rating})"
+        return (
+            title_of(bait.game),
+            bait.move if self.moment is None else self.moment.decision.name,
+            self._name_of(bait.bait),
+            number(self.met),
+            number(self.taken),
+            percent(bait.cost),
+            f"{bait.opponent}{rating}",
+            self._link.partition("#")[0],
+        )
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The bait as plain values."""
+        expected_loss = self.bait.expected_loss
+        return {
+            **asdict(self.bait),
+            "at": iso_moment(self.bait.at),
+            "expected_loss": expected_loss,
+            "surprise": expected_loss,  # its name in 0.2
+            "met": self.met,
+            "taken": self.taken,
+            "damage": self.damage,
+        }
+
+
+def gallery(title: str, cards: Sequence[TrapCard]) -> Gallery:
+    """Baits as cards."""
+    names = (Column(name, is_text=True) for name in ("Game", "Our move", "Bait"))
+    heads = ("Met", "Taken", "Cost", "Last by", "See")
+    table = TablePart(title, (*names, *map(Column, heads)), tuple(card.texts for card in cards))
+    return Gallery(tuple(card.card for card in cards), table)
+
+
+async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
+    """The card of a bait by itself."""
+    told = await read_moment(session, bait.game_id, bait.ply)
+    return TrapCard(
+        bait,
+        met=int(bait.is_taken is not None),
+        taken=int(bool(bait.is_taken)),
+        is_repeated=False,
+        moment=told if isinstance(told, Moment) else None,
+        damage=told if isinstance(told, str) else "",
+    )
+
+
+def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
+    if all_.met:
+        noun = "bait" if all_.met == 1 else "baits"
+        verb = "was" if all_.unanswered == 1 else "were"
+        more = f" {number(all_.unanswered)} more {verb} never answered." if all_.unanswered else ""
+        return Heading(
+            f"{noun} fooled somebody.",
+            f"{number(all_.taken)} of {number(all_.met)}",
+            f"{_LOOKS_GOOD}. Taken in {percent(all_.share)} of the cases; the models of people expected "
+            f"{percent(all_.expected_share)}. 95 % interval, by person: {interval_words(all_)}.{more}",
+        )
+    if all_.unanswered:
+        verb = "was" if all_.unanswered == 1 else "were"
+        lead = f"{number(all_.unanswered)} {verb} set, and the game ended before the reply."
+        return Heading("Nobody has answered a bait yet.", lead=lead)
+    lead = (
+        f"{_LOOKS_GOOD}, by a search two plies deeper. As soon as a move of ours sets one, it is shown here."
+    )
+    other = " Other filters may show some." if is_filtered else ""
+    return Heading("Nobody has met a bait yet.", lead=lead + other)
+
+
+def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
+    """How often the baits of some groups were taken."""
+    columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
+    rows = tuple(
+        (
+            name,
+            number(each.met),
+            TableCell(percent(each.share), interval_words(each), bar=(each.share, each.expected_share)),
+            percent(each.expected_share),
+        )
+        for name, each in groups
+    )
+    return TablePart(
+        title, columns, rows, _SHARES_NOTE, nothing="None was answered.", records=records, style="shares"
+    )
+
+
+def _no_card(order: str, fate: BaitFate) -> str:
+    """Why the list is empty."""
+    if order == TAKEN:
+        return (
+            "No bait was met twice: the same moves have to lead to it. Searched: the latest "
+            f"{number(MOST_SEARCHED)} that were answered."
+        )
+    if fate is BaitFate.TAKEN:
+        return "Nobody took one of these baits."
+    return "Every one of these baits was taken, or not answered."
+
+
+def traps_view(
+    counts: BaitSummary,
+    cards: Sequence[TrapCard],
+    fate: BaitFate,
+    order: str,
+    paging: Paging,
+    filters: Filters,
+) -> PartsView:
+    """The view of these baits.
+
+    Args:
+        counts: Of all that pass the filters.
+        cards: Those of this page of the list.
+        fate: Which are listed.
+        order: Of the list, one of `ORDERS`.
+        paging: Of the list.
+        filters: The filters.
+    """
+    all_ = counts.everything
+    parts: list[Part] = [_heading(all_, is_filtered=bool(filter_texts(filters)))]
+    if all_.met or all_.unanswered:
+        parts.append(paging.choice("Outcome", "outcome", FATES, fate.value))
+        parts.append(paging.choice("First", "sort", ORDERS, order))
+        if cards:
+            parts.append(gallery(f"Baits, {ORDERS[order]} first", cards))
+        elif paging.page == 1:
+            parts.append(Note(_no_card(order, fate), is_card=True))
+        phases = [(phase_name(each), each) for each in counts.by_phase]
+        bands = [(band_name(each), each) for each in counts.by_rating]
+        shares = (
+            _shares("By phase", "Moves", phases, "phases"),
+            _shares("By rating", "Their rating", bands, "ratings"),
+        )
+        parts += [*paging.pager(is_shown=bool(cards)), Beside(shares)]
+    parts += without_matches(filters)
+    records = [card.row for card in cards]
+    told = {
+        "outcome": fate.value,
+        "sort": order,
+        **paging.to_json(),
+        "all": _group_json(all_),
+        "by_phase": [_group_json(each) for each in counts.by_phase],
+        "by_rating": [_group_json(each) for each in counts.by_rating],
+        "baits": records,
+    }
+    rows = {
+        "baits": records,
+        "phases": [_group_row(each) for each in counts.by_phase],
+        "ratings": [_group_row(each) for each in counts.by_rating],
+    }
+    return PartsView(tuple(parts), told, rows)
+
+
+def phase_name(group: BaitGroup) -> str:
+    """The numbers of the moves in a phase, as games number them: ``1 to 10``."""
+    first = (group.start or 0) // 2 + 1
+    return f"{first} to {first + PHASE_PLIES // 2 - 1}"
+
+
+def band_name(group: BaitGroup) -> str:
+    """``1400 to 1599``."""
+    return "unrated" if group.start is None else f"{group.start} to {group.start + BAND - 1}"
+
+
+def interval_words(group: BaitGroup) -> str:
+    """The interval of a share, or why there is none."""
+    found = group.interval
+    if found is None or found.low is None or found.high is None:
+        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    # Many baits make it narrow: "5 to 5 %" would say nothing.
+    digits = int(low < high and percent(low) == percent(high))
+    return f"{percent(low, digits).removesuffix(' %')} to {percent(high, digits)}"
+
+
+def _group_json(group: BaitGroup) -> dict[str, Any]:
+    return {**asdict(group), "share": group.share, "expected_share": group.expected_share}
+
+
+def _group_row(group: BaitGroup) -> dict[str, Any]:
+    row = _group_json(group)
+    interval = row.pop("interval") or {}
+    return {**row, "low": interval.get("low"), "high": interval.get("high")}
+
+
+async def load(database: Database, query: Query) -> PartsView:
+    """See `bot.views.page.Page.load`."""
+    fate = BaitFate(query.choice("outcome", tuple(FATES)))
+    order = query.choice("sort", tuple(ORDERS), OLD_ORDERS)
+    paging = Paging.of(query, CARDS)
+    async with database.read() as session:
+        counts = await read_baits(session, query.filters)
+        if order == TAKEN:
+            repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
+            cards = [
+                replace(
+                    await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
+                )
+                for each in repeated
+            ]
+        else:
+            listed = await list_baits(session, counts, fate, BaitOrder(order), CARDS, paging.offset)
+            cards = [await read_card(session, bait) for bait in listed]
+            many = _count(counts.everything, fate)
+    return traps_view(counts, cards, fate, order, replace(paging, count=many), query.filters)
+
+
+def _count(group: BaitGroup, fate: BaitFate) -> int:
+    match fate:
+        case BaitFate.TAKEN:
+            return group.taken
+        case BaitFate.HELD:
+            return group.met - group.taken
+        case BaitFate.ALL:
+            return group.met + group.unanswered
+
+
+PAGE = Page(
+    "traps",
+    "/dash/traps",
+    "Traps",
+    load,
+    parameters=frozenset({"outcome", "sort", "page"}),
+    filters=tuple(FIELDS),
+)

@@ -1,0 +1,308 @@
+"""A trial's report: the verdict with its evidence, for whom it holds, and how robust it is."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from bot.base.rounding import NO_VALUE, counted, percent
+from bot.charts.figure import ChartSize
+from bot.charts.intervals import IntervalChart, IntervalRow
+from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.numbers import DIFFERENCE
+from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
+from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
+from bot.text.verdict_text import (
+    evidence,
+    headline,
+    label,
+    level,
+    lower_first,
+    outcome_name,
+    outlook,
+    warning,
+)
+from bot.views.addresses import query_text
+from storage.damage import Unreadable
+from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
+from storage.evidence.inference.defaults import RATING_BAND
+from storage.evidence.inference.fixed import FixedInterval
+from storage.evidence.inference.games import GamesReport, Stratum
+from storage.evidence.inference.plan import more_needed
+from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
+from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
+from storage.evidence.queries.trial_report import TrialReport
+from storage.records import Endpoint
+
+MOST_STRATA = 12
+"""Strata that are drawn; CSV has all."""
+_NAMED = 3
+"""Damaged records that are named; JSON has them all."""
+_WANTED_ELO = 50
+
+
+def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
+    """The verdict, single decisions, for whom, and the draw."""
+    parts: list[Part] = [_verdict(report)]
+    parts += [
+        Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
+    ]
+    if report.decisions is not None:
+        parts.append(_decisions(report))
+    if report.games is not None:
+        parts.append(Beside((_for_whom(report.games, filters), _draw(report.games, report.arms))))
+    return tuple(parts)
+
+
+def robustness(report: TrialReport) -> tuple[Part, ...]:
+    """Each outcome without suspect games, without the person with most of them, and at first games."""
+    rows = []
+    for verdict in report.verdicts:
+        found, fixed = _estimates(report, verdict)
+        if verdict.finding is not IntervalFinding.TOO_EARLY or found.flagged:
+            rows.append(_robustness_row(verdict, found, fixed))
+    note = (
+        f"Differences in points of a hundred; the {level(report.verdicts[0])} intervals are valid at any "
+        "time, by person. At one look: by weighted least squares, valid only at the planned number of "
+        "decisions."
+    )
+    heads = ("Difference", "e-value", "Without suspect games", "Without the largest person", "First games")
+    columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one look")))
+    parts: list[Part] = [
+        TablePart("How robust is it?", columns, tuple(rows), note, nothing="Too early to say.")
+    ]
+    if report.games is not None and report.trial.endpoint is Endpoint.SCORE:
+        parts.append(Note(_more(report, report.games)))
+    return tuple(parts)
+
+
+def _verdict(report: TrialReport) -> VerdictPart:
+    trial, verdict = report.trial, report.verdicts[0]
+    others = report.verdicts[1:2] if report.games is not None else ()
+    warnings = [warning(verdict)]
+    warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
+    until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
+    return VerdictPart(
+        tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
+        " ".join(filter(None, warnings)),
+        headline(verdict),
+        tuple(filter(None, (evidence(verdict), outlook(verdict)))),
+        tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
+        None if report.games is None else _funnel(interim_analyses(report), report.arms),
+        f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
+        f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
+        "running.",
+    )
+
+
+def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
+    """The difference in score after each game; None: nothing is compared."""
+    games = report.games
+    return None if games is None or games.guard.lacks_an_arm(games) is not None else report.interim_analyses
+
+
+def _unreadable(damaged: Sequence[Unreadable]) -> str:
+    """Which records are left out, and why; empty: none."""
+    if not damaged:
+        return ""
+    reasons = [f"{each.what} {each.id}: {each.reason}" for each in damaged[:_NAMED]]
+    if more := len(damaged) - len(reasons):
+        reasons.append(f"{more} more")
+    them = "it" if len(damaged) == 1 else "them"
+    return (
+        f"{counted(len(damaged), damaged[0].what)} cannot be read ({'; '.join(reasons)}): not counted here; "
+        f"a backup may have {them}."
+    )
+
+
+def _decisions(report: TrialReport) -> TablePart:
+    assert report.decisions is not None  # noqa: S101 - the caller's condition
+    found = report.decisions
+    verdicts = [each for each in report.verdicts if each.unit == "decision"]
+    drawn = f"{counted(found.drawn, 'decision')} drawn: trap {number(found.drawn_treated)}, no trap "
+    heads = ("Decisions", "Difference", "95 %, at any time")
+    names = (Column("What the next reply costs", is_text=True), *map(Column, heads))
+    return TablePart(
+        "Single decisions: a trap against none",
+        (*names, Column("Verdict", is_text=True)),
+        tuple(
+            (
+                outcome_name(each),
+                TableCell(number(each.n), counted(each.persons, "person", "people")),
+                "too early" if each.mean is None else difference(each.mean),
+                NO_VALUE
+                if each.low is None or each.high is None
+                else f"{difference(each.low)} to {difference(each.high)}",
+                label(each),
+            )
+            for each in verdicts
+        ),
+        note=" ".join((warning(verdicts[0]), _draw_text(found.guard))).strip(),
+        aside=f"{drawn}{number(found.drawn_untreated)}",
+    )
+
+
+def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
+    guard = games.guard
+    rows: list[tuple[str, str]] = [
+        (f"drawn {arms[0]}, {arms[1]}", f"{number(games.drawn_treated)}, {number(games.drawn_untreated)}"),
+        ("without a result", f"{number(guard.missing_treated)}, {number(guard.missing_untreated)}"),
+        ("with a result", number(games.counted)),
+        ("still open, or after one that is", number(games.waiting)),
+        ("beyond a person's first games", number(games.over_cap)),
+        *((f"left out: {reason}", number(count)) for reason, count in games.excluded.items()),
+    ]
+    elo = games.elo
+    if games.guard.lacks_an_arm(games) is None and elo.value is not None and elo.low is not None:
+        value, low, high = (signed(each, 0) for each in (elo.value, elo.low, elo.high))
+        rows.append(("as a difference in Elo", f"{value} ({low} to {high})"))
+    columns = (Column("", is_text=True), Column(""))
+    return TablePart("The draw", columns, tuple(rows), note=_draw_text(guard), style="facts")
+
+
+def _draw_text(guard: RandomisationCheck) -> str:
+    """What the test of the random assignment finds."""
+    if guard.draw.too_early is not None:
+        return "It is too early to test the draw."
+    return "" if guard.broken else "The draws fit the recorded probabilities."
+
+
+def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
+    if analyses is None:
+        return None
+    readable, half = analyses.readable, analyses.half_width
+    first = int(readable.argmax()) if readable.any() else len(analyses.mean)
+    x = analyses.n[first:]
+    # It may become too early again: somebody with many games makes the others count for less.
+    mean, low, high = (
+        np.where(readable, 100 * each, np.nan)[first:]
+        for each in (analyses.mean, analyses.mean - half, analyses.mean + half)
+    )
+    is_clear = readable & (np.abs(analyses.mean) > half)
+    unclear = np.flatnonzero(~is_clear[first:])
+    clear = int(unclear[-1]) + 1 if len(unclear) else 0
+    mark = None
+    if clear < len(x):
+        mark = MarkedPoint(float(x[clear]), 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
+    return LineChart(
+        title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
+        description="The difference in score after each game, with its interval, right at every moment.",
+        x_name="games that count",
+        lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
+        y_style=DIFFERENCE,
+        references=(Reference(0.0),),
+        mark=mark,
+        trims_bands=True,
+        size=ChartSize.FULL,
+        nothing="Too early: no interval can be trusted before 100 games with 30 people.",
+    )
+
+
+def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
+    hides = report.guard.lacks_an_arm(report) is not None
+
+    def row(name: str, found: AnyTimeEstimate, link: str = "") -> IntervalRow:
+        if hides or found.mean is None or found.low is None or found.high is None:
+            return IntervalRow(name, found.n, link=link, is_total=not link)
+        values = (100 * found.mean, 100 * found.low, 100 * found.high)
+        return IntervalRow(name, found.n, *values, link, not link)
+
+    rows = (
+        row(
+            _stratum_text(each.stratum),
+            each.score,
+            f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
+        )
+        for each in report.strata[:MOST_STRATA]
+    )
+    chart = IntervalChart(
+        title="For whom?",
+        description="The difference in score for groups of games that are alike.",
+        group_name="Games",
+        value_name="Points per 100 games",
+        interval_name="95 %, at any time",
+        count_name="Games",
+        rows=tuple(chain((row("All games", report.score.estimate),), rows)),
+        style=DIFFERENCE,
+    )
+    note = "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty."
+    return ChartPart("For whom?", chart, note=note, aside="points per 100 games · games")
+
+
+def _stratum_text(stratum: Stratum) -> str:
+    least = stratum.rating_from
+    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
+    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+
+
+def _stratum_query(stratum: Stratum) -> dict[str, str]:
+    query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
+    least = stratum.rating_from
+    if least is None:
+        return query
+    return {**query, "min-rating": str(least), "max-rating": str(least + RATING_BAND - 1)}
+
+
+def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
+    """The estimates of an outcome: those at any time, and that at one look."""
+    if verdict.unit == "game":
+        assert report.games is not None  # noqa: S101 - there is a verdict on them
+        return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
+    assert report.decisions is not None  # noqa: S101 - likewise
+    outcome = {
+        TrialOutcome.REPLY_COST: report.decisions.cost,
+        TrialOutcome.BEYOND_DIFFICULTY: report.decisions.beyond_difficulty,
+        TrialOutcome.EARNED: report.decisions.earned,
+    }[verdict.outcome]
+    has_fixed = verdict.mean is not None and verdict.n >= report.decisions.planned_n
+    return outcome.any_time, outcome.fixed if has_fixed else None
+
+
+def _robustness_row(
+    verdict: TrialVerdict, found: EndpointReport, fixed: FixedInterval | None
+) -> tuple[TableCell | str, ...]:
+    flagged = ", ".join(f"{reason} {count}" for reason, count in found.flagged_for.items())
+    if verdict.mean is None:
+        return (outcome_name(verdict), "too early", "", TableCell("too early", flagged), "", "", "", "")
+    largest = found.largest
+    return (
+        outcome_name(verdict),
+        difference_interval(verdict.mean, verdict.low, verdict.high),
+        f"{verdict.e_value:.2g}",
+        TableCell(_estimate(found.without_flagged), flagged) if found.flagged else "none",
+        ""
+        if largest is None
+        else TableCell(_estimate(largest.without), f"{percent(largest.share)} of the variance"),
+        _estimate(found.first_games),
+        _estimate(found.later_games),
+        "" if fixed is None else _fixed(fixed),
+    )
+
+
+def _estimate(found: AnyTimeEstimate) -> str:
+    return difference_interval(found.mean, found.low, found.high)
+
+
+def _fixed(found: FixedInterval) -> str:
+    """The interval of enough persons; there may be none for want of data that determine it."""
+    if found.value is None or found.low is None:
+        return f"{found.too_early}"
+    return difference_interval(found.value, found.low, found.high)
+
+
+def _more(report: TrialReport, games: GamesReport) -> str:
+    """How many games more a difference in Elo needs, by the scores and the deviation of these games."""
+    trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
+    effect = _WANTED_ELO * games.elo.score_per_elo
+    unknown = f"For {wanted}: `desdemona stats --plan` says how many games."
+    if effect == 0:  # no games, or only certain results
+        return unknown
+    try:
+        needed = more_needed(games.score.estimate, effect, SequenceDesign(trial.planned_n, trial.alpha))
+    except ValueError:  # the effect is more than 0, so too many are needed
+        return f"For {wanted} more than 10^12 games are needed, at scores like these."
+    if needed is None:
+        return unknown
+    if needed == 0:
+        return f"There are enough games for {wanted}."
+    return f"For {wanted} about {counted(needed, 'game')} more."

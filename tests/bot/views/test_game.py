@@ -1,0 +1,210 @@
+import csv
+import io
+import json
+
+import pytest
+from sqlalchemy import LargeBinary, type_coerce, update
+
+from storage.database import Database
+from storage.evidence.trap_report import game_report
+from storage.ledger.decisions import list_decisions
+from storage.ledger.forecasts import forecasts_of_game
+from storage.ledger.games import finish_game, load_game, load_game_by_id
+from storage.records import GameResult
+from storage.tables.games import DecisionRow, ForecastRow, GameRow
+from tests.bot.dashboard.samples import met_bait
+from tests.bot.tempted import lost_game, plain_game
+from tests.bot.views.conftest import Visitor
+from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened, settled
+
+
+async def test_the_story_is_the_report_of_the_game(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one", "d7d5", opponent="Anna")
+    async with database.read() as session:
+        stored = await load_game_by_id(session, game.id)
+        assert stored is not None
+        whole = json.loads(json.dumps((await game_report(session, stored)).to_json(), default=str))
+    told = await visitor.json(f"/dash/api/game/{game.id}")
+    assert told["decision"] == whole["decisions"][0]
+    assert told["names"] == whole["names"]
+    assert told["verdict"]["kind"] == "fell"
+    page = await visitor.text(f"/dash/games/{game.id}")
+    for part in (
+        "Anna fell into a trap",  # of two
+        "A trap: one player in three plays d5 here.",
+        "our move 1 of 1",
+        'class="arrow-bait"',
+        "a model of people (club players)",
+        "What we could have played",
+        "How the replies look by depth",
+    ):  # fmt: skip
+        assert part in page, part
+
+
+async def test_every_reply_is_in_the_table(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one", "a7a6")
+    async with database.read() as session:
+        (made,) = await list_decisions(session, game.id)
+        (forecast,) = (await forecasts_of_game(session, game.id)).values()
+    rows = list(
+        csv.DictReader(io.StringIO(await visitor.text(f"/dash/api/game/{game.id}.csv?table=replies")))
+    )
+    finals = {reply.reply: reply.final_centi for reply in made.decision.chosen.replies}
+    assert [row["reply"] for row in rows] == sorted(finals, key=lambda each: finals[each])
+    for row in rows:
+        assert float(row["probability"]) == forecast.probability_of(row["reply"])
+        assert row["is_bait"] == str(forecast.is_bait(row["reply"]))
+        assert row["is_played"] == str(row["reply"] == "a7a6")
+        # A spreadsheet must not take a score for a formula, so it has an apostrophe.
+        shown = row["in_truth"].removeprefix("'")
+        assert float(shown) == pytest.approx(-finals[row["reply"]] / 100)
+
+
+async def _othello(database: Database) -> int:
+    """A game of three moves of ours: 1 f5 d6 2 c3 f4 3 f6."""
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, decision(quality=225.0), FELL)
+        await settled(session, game.id, 2, decision(), None)
+        moves = ["f5", "d6", "c3", "f4", "f6"]
+        await finish_game(session, game.id, result=GameResult.LOSS, end_reason="resignation", moves=moves)
+    return game.id
+
+
+async def test_links_step_through_our_decisions(database: Database, visitor: Visitor) -> None:
+    key = await _othello(database)
+    first = await visitor.text(f"/dash/games/{key}?ply=0")
+    assert f'rel="next" href="/dash/games/{key}?ply=2#moment"' in first
+    assert 'rel="prev"' not in first
+    second = await visitor.text(f"/dash/games/{key}?ply=2")
+    assert f'rel="prev" href="/dash/games/{key}?ply=0#moment"' in second
+    assert 'rel="next"' not in second
+    for name in ("f5", "d6", "c3", "f4", "f6"):
+        assert f">{name}" in second
+    other = await visitor.text(f"/dash/games/{key}?ply=5")
+    assert "No decision of ours stands here" in other
+    assert "after 5 moves" in other
+    assert 'class="board large"' in other
+
+
+async def test_it_opens_at_the_bait_that_was_taken(database: Database, visitor: Visitor) -> None:
+    key = await _othello(database)
+    assert (await visitor.json(f"/dash/api/game/{key}"))["ply"] == 0
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+        await session.execute(update(DecisionRow).where(DecisionRow.game_id == game.id).values(ply=1))
+    assert (await visitor.json(f"/dash/api/game/{game.id}"))["ply"] == 1
+
+
+async def test_a_draw_is_told(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, drawn_decision(trap=True), None)
+    page = await visitor.text(f"/dash/games/{game.id}?ply=0")
+    assert "A random draw decided between <strong>f7</strong>" in page
+    assert "drawn: <strong>f7</strong>" in page
+
+
+async def test_a_slip_and_a_won_game_thrown_away(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        slip = await plain_game(session, "d8f6")
+        lost = await lost_game(session, "d7d5")
+    page = await visitor.text(f"/dash/games/{slip.id}")
+    assert "A slip" in page
+    assert "There was no bait here. Qf6 cost" in page
+    assert "<strong>1</strong> slip<" in page
+    thrown = await visitor.text(f"/dash/games/{lost.id}")
+    assert "A slip" in thrown
+    assert "Anna could win by force here. d5 cost" in thrown
+    assert "<strong>1</strong> slip<" in thrown
+
+
+async def test_a_damaged_decision_leaves_the_others(database: Database, visitor: Visitor) -> None:
+    key = await _othello(database)
+    async with database.write() as session:
+        unreadable = type_coerce(b"\x1b", LargeBinary)
+        await session.execute(update(DecisionRow).where(DecisionRow.ply == 0).values(record=unreadable))
+    page = await visitor.text(f"/dash/games/{key}?ply=0")
+    assert "The record of this move is damaged" in page
+    assert "db recheck" in page
+    assert "The record of this move is damaged" not in await visitor.text(f"/dash/games/{key}?ply=2")
+    assert "damaged" in await visitor.text(f"/dash/games/{key}/download?format=pgn", 500)
+
+
+async def test_a_damaged_forecast_is_named(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+        await session.execute(update(ForecastRow).values(record={"rule": "none"}))
+    assert "not the record of a forecast" in await visitor.text(f"/dash/games/{game.id}")
+
+
+async def test_moves_against_the_rules_are_shown_as_recorded(database: Database, visitor: Visitor) -> None:
+    key = await _othello(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(moves="f5 d6 a1 h8"))
+    told = await visitor.json(f"/dash/api/game/{key}")
+    assert told["names"] == ["f5", "d6", "a1", "h8"]
+    assert told["damage"]
+    assert "cannot be replayed to the end" in await visitor.text(f"/dash/games/{key}")
+
+
+async def test_rules_that_nobody_knows(database: Database, visitor: Visitor) -> None:
+    key = await _othello(database)
+    async with database.write() as session:
+        await session.execute(update(GameRow).values(game="hex"))
+    page = await visitor.text(f"/dash/games/{key}?ply=1")
+    assert "does not know the rules" in page
+    assert "d6" in page
+
+
+async def test_a_game_that_has_just_begun(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+    page = await visitor.text(f"/dash/games/{game.id}")
+    assert "No decision of ours is recorded" in page
+    assert "The game has just begun." in page
+    assert "No move has been played yet." in page
+
+
+@pytest.mark.parametrize("form", ["pgn", "ggf", "transcript"])
+async def test_downloads_are_what_export_writes(database: Database, visitor: Visitor, form: str) -> None:
+    key = await _othello(database)
+    written = await visitor.text(f"/dash/games/{key}/download?format={form}")
+    assert "d6" in written.lower()
+    headers = await visitor.headers(f"/dash/games/{key}/download?format={form}")
+    ending = {"transcript": "txt"}.get(form, form)
+    assert headers["Content-Disposition"] == f'attachment; filename="game-{key}.{ending}"'
+    async with database.read() as session:
+        stored = await load_game(session, ARENA, "game0001")
+    assert stored is not None
+    if form == "pgn":
+        assert stored.opponent_name in written
+
+
+async def test_a_format_that_cannot_say_it(database: Database, visitor: Visitor) -> None:
+    async with database.write() as session:
+        game = await met_bait(session, "one")
+    assert "cannot express this game" in await visitor.text(f"/dash/games/{game.id}/download?format=ggf", 400)
+    assert "known: pgn, ggf, transcript" in await visitor.text(
+        f"/dash/games/{game.id}/download?format=x", 400
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "part"),
+    [
+        ("/dash/games/77", 404, "There is no game"),
+        ("/dash/games/seven", 404, "There is no game"),
+        ("/dash/games/99999999999999999999999", 404, "There is no game"),
+        ("/dash/games/1?ply=-1", 400, "no whole number"),
+        ("/dash/games/1?ply=900", 400, "beyond the game"),
+        ("/dash/games/1?game=chess", 400, "no filter of this page"),
+    ],
+)
+async def test_what_there_is_not_is_said(
+    database: Database, visitor: Visitor, path: str, status: int, part: str
+) -> None:
+    await _othello(database)
+    assert part in await visitor.text(path, status)
