@@ -208,9 +208,9 @@ def drawn(*, cost: float, value: float, planned_n: int = 500, persons: int = 60)
             expected_trap=0.05 + number % 3 / 100,
             cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
             value_trap=value,
-            value_sound=0.5,
+            value_control=0.5,
             mean_trap=0.1,
-            mean_sound=0.1,
+            mean_control=0.1,
         )
         for number in range(600)
     ]
