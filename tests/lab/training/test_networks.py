@@ -51,7 +51,7 @@ def test_the_network_is_written_with_its_card(
     assert (card["positions"], card["rounds"], card["seed"]) == (len(positions), 2, 7)
     assert card["games"] == [{"name": "games.bin", "sha256": hashlib.sha256(games.read_bytes()).hexdigest()}]
     assert card["sha256"] == hashlib.sha256(WEIGHTS).hexdigest()
-    assert card["evaluation_sha256"] == hashlib.sha256(GAMES["chess"].weights()).hexdigest()
+    assert card["evaluation_sha256"] == hashlib.sha256(GAMES["chess"].linear().to_bytes()).hexdigest()
     said = capsys.readouterr().out
     assert f"{len(positions):,} positions, " in said
     assert "learned" in said
