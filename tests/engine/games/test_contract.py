@@ -32,9 +32,9 @@ def play_out(game: Game[Any], seed: int) -> tuple[list[Any], list[int]]:
 
 @every_game_with(seeds=2)
 def test_random_play(game: Game[Any], seed: int) -> None:
-    """Of long games every third position is looked at, of both sides in turn."""
+    """Of long games every fifth position is looked at, of both sides in turn."""
     positions, moves = play_out(game, seed)
-    step = 1 if len(moves) < 80 else 3
+    step = 1 if len(moves) < 80 else 5
     steps = list(zip(positions[:-1], positions[1:], moves, strict=True))
     for position, following, move in steps[seed % step :: step]:
         legal = game.legal_moves(position)
@@ -130,7 +130,7 @@ def test_illegal_moves_are_refused(game: Game[Any]) -> None:
                 game.parse_move(position, text)
 
 
-@every_game_with(seeds=6)
+@every_game_with(seeds=3)
 def test_lines_of_a_search_are_no_past(game: Game[Any], seed: int) -> None:
     """The root of a search is the same position; what is played from there may come back at will."""
     positions, _ = play_out(game, seed)

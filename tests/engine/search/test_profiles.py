@@ -28,9 +28,9 @@ othello = Othello()
 # Two searchers, so that neither finds the other's work in its table.
 lazy = NativeOthelloSearcher(table_mb=16)
 naive = NativeOthelloSearcher(table_mb=16)
-BATCHES = 5
-POSITIONS = {4: 80, 5: 80, 6: 80, 7: 40, 8: 20}
-"""How many at each depth: 300."""
+BATCHES = 2
+POSITIONS = {4: 40, 5: 40, 6: 40, 7: 20, 8: 10}
+"""How many at each depth: 150."""
 
 
 def assert_same_choice(position: OthelloPosition, depth: int, params: TrapParams) -> Decision:

@@ -41,7 +41,7 @@ def test_tictactoe_is_a_draw() -> None:
 
 @pytest.mark.parametrize("game", [get_rules(name) for name in SEARCHED], ids=SEARCHED)
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_alpha_beta_equals_minimax(game: Game[Any], data: st.DataObject) -> None:
     position = data.draw(positions(game, 60))
     # Minimax looks at every leaf: some forty moves to the power of the depth, at chess and xiangqi.
