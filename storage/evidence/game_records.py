@@ -14,7 +14,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, LargeBinary, Select, Text, case, cast, select
+from sqlalchemy import ColumnElement, Select, case, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -56,8 +56,6 @@ DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_d
 """Names of the players that randomise single decisions."""
 _BATCH = 200
 """Games in one statement."""
-_RAW = Text().with_variant(LargeBinary(), "sqlite")
-"""Stored JSON."""
 _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 """Exceptions for a row that this program did not write."""
 
@@ -121,7 +119,7 @@ _GAMES: Select[*tuple[Any, ...]] = select(
     GameRow.opponent_id,
     GameRow.engine_config_id,
     GameRow.trial_id,
-    case((GameRow.trial_id.is_not(None), cast(GameRow.selection, _RAW))).label("assignment"),
+    case((GameRow.trial_id.is_not(None), GameRow.selection)).label("assignment"),
     GameRow.started_at,
     GameRow.ended_at,
     GameRow.opponent_rating,
@@ -408,23 +406,14 @@ def _key_of(lines: Iterable[str]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def probabilities_part(assignment: object) -> str:
-    """The part of an assignment's record with the players' probabilities, or all of it.
+def probabilities_part(assignment: Any) -> str:
+    """The part of an assignment's record with the players' probabilities, or all of it, as JSON.
 
     Records differ in their seeds, but there are few sets of probabilities.
-
-    Args:
-        assignment: The record as it is stored.
     """
-    text = assignment.decode("utf-8", "replace") if isinstance(assignment, bytes) else str(assignment)
-    start = text.find('"chances"')
-    end = text.find("}", start)
-    part = f"{{{text[start:end]}}}}}" if 0 <= start < end else text
-    try:
-        # As no database spells it: PostgreSQL has spaces and an order of its own.
-        return json.dumps(json.loads(part), sort_keys=True, separators=(",", ":"))
-    except (ValueError, RecursionError):
-        return part
+    has_some = isinstance(assignment, dict) and "chances" in assignment
+    part = {"chances": assignment["chances"]} if has_some else assignment
+    return json.dumps(part, sort_keys=True, separators=(",", ":"))
 
 
 def probability_of(part: str, treated: str, control: str) -> float:

@@ -20,6 +20,9 @@ from storage.ledger.events import OPPONENT_RENAMED
 from storage.records import GameResult
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
+_COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
+"""Fields of `OpponentLine` that are 0 without a game."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpponentAccount:
@@ -142,20 +145,13 @@ class OpponentReport:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, with times as ISO 8601."""
-        line = self.line
+        line = {} if self.line is None else asdict(self.line)
         return {
             **asdict(self.account),
             "first_seen_at": self.account.first_seen_at.isoformat(),
-            "first_at": None if line is None else line.first_at.isoformat(),
-            "last_at": None if line is None else line.last_at.isoformat(),
-            "games": 0 if line is None else line.games,
-            "days": 0 if line is None else line.days,
-            "decided": 0 if line is None else line.decided,
-            "points": 0.0 if line is None else line.points,
-            "best_rating": None if line is None else line.best_rating,
-            "baits_set": 0 if line is None else line.baits_set,
-            "baits_taken": 0 if line is None else line.baits_taken,
-            "slips": 0 if line is None else line.slips,
+            **{name: line[name].isoformat() if line else None for name in ("first_at", "last_at")},
+            "best_rating": line.get("best_rating"),
+            **{name: line.get(name, 0) for name in _COUNTED},
             "tallies": [asdict(each) for each in self.tallies],
             "progress": [
                 {

@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import SearchMode
 from storage.evidence.game_records import DRAWING as DRAWING
 from storage.evidence.reading import read_games
 from storage.filters import Filters, filter_conditions
 from storage.records import MATCH_SITE, GameStatus
-from storage.tables.games import DecisionRow, GameRow, OpponentRow
+from storage.tables.games import GameRow, OpponentRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +20,6 @@ class DrawRate:
     """Finished and settled games of players that draw single decisions."""
     draws: int
     """Their drawn decisions that got a reply, the only ones that count in a trial."""
-
-
-def is_trial_draw() -> ColumnElement[bool]:
-    """Whether a decision was drawn, as a condition on `DecisionRow` and `GameRow`.
-
-    If unknown, since the record was damaged when migration 0012 read it: whether the player draws.
-    """
-    mode = DecisionRow.search_mode
-    return or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING)))
 
 
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:

@@ -97,11 +97,15 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         until,
         tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        tuple((await rating_curves(session, filters))[:MOST_RATINGS]),
+        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MOST_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
     )
+
+
+def _rank(curve: RatingCurve) -> tuple[int, str, str, str, str]:
+    return -len(curve.points), curve.site, curve.account, curve.game, curve.speed
 
 
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:

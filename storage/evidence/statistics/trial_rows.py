@@ -10,24 +10,23 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ReplyForecast, expected_by_rank
-from engine.decision import Candidate, Decision
+from engine.decision import Candidate, Decision, SearchMode
 from engine.errors import IncompleteProfile, RecordError
 from engine.expected import WHOLE
 from engine.games import get_rules
 from engine.judgement import expected_scale_centi, judge
 from engine.randomised import other_move, verify_trial_draw
 from storage.damage import Unreadable, decoding, require_number
-from storage.evidence.game_records import probability_of
+from storage.evidence.game_records import DRAWING, probability_of
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
 from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units
 from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
-from storage.evidence.statistics.draws import is_trial_draw
 from storage.evidence.statistics.suspect_rows import are_programs
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
@@ -152,6 +151,7 @@ async def trial_decisions(
 async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
     """Keys of the randomised decisions in some games, in the order of the draw."""
     known = (await read_games(session, *which)).games
+    mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()
     found: list[tuple[datetime, int]] = []
     for start in range(0, len(games), _GAMES):
@@ -161,7 +161,8 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
             # By the games' keys, so that no database reads all decisions.
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
-                is_trial_draw(),
+                # Unknown if the record was damaged when migration 0012 read it.
+                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING))),
             )
         )
         found += [(row.created_at, row.id) for row in rows]

@@ -20,16 +20,11 @@ from tests.storage.evidence.statistics.drawn_database import START, fill
 @pytest.mark.parametrize(
     ("record", "part"),
     [
-        ('{"seed":5,"chances":{"a":0.5,"b":0.5},"blind":true}', '{"chances":{"a":0.5,"b":0.5}}'),
-        ('{"chances": 7}', '{"chances": 7}}'),
-        ('{"seed":5}', '{"seed":5}'),
-        ('{"chances": {"b": 0.5, "a": 0.5}}', '{"chances":{"a":0.5,"b":0.5}}'),
-        (b'{"chances":{"a":\xff}}', '{"chances":{"a":\N{REPLACEMENT CHARACTER}}}'),
-        ("[" * 5000, "[" * 5000),
-        ('{"chances": {"a": ' + "[" * 5000 + "}}", '{"chances": {"a": ' + "[" * 5000 + "}}"),
+        ({"seed": 5, "chances": {"b": 0.5, "a": 0.5}, "blind": True}, '{"chances":{"a":0.5,"b":0.5}}'),
+        ({"chances": 7}, '{"chances":7}'),
+        ({"seed": 5}, '{"seed":5}'),
+        (["chances"], '["chances"]'),
         (7, "7"),
-        ('"chances"', '"chances"'),
-        ("", ""),
     ],
 )
 def test_the_probabilities_in_the_record_of_an_assignment(record: object, part: str) -> None:
