@@ -13,7 +13,7 @@ from bot.parts.values import Part, TablePart, VerdictPart
 from bot.views.trial import interim_analyses, robustness, trial_parts
 from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.decisions import DecisionsReport, decisions_report
-from storage.evidence.inference.games import games_report_and_looks
+from storage.evidence.inference.games import games_report_and_interim
 from storage.evidence.inference.plan import any_time_needed
 from storage.evidence.inference.suspects import Flags, SuspectFlag
 from storage.evidence.inference.trial import TrialTerms
@@ -53,7 +53,7 @@ LATER = NOW + timedelta(days=100)
 def report_of(games: Sequence[Game], flags: Flags | None = None, **changes: Any) -> TrialReport:
     terms = TrialTerms(alpha=changes.get("alpha", 0.05))
     given = () if flags is None else (flags,)
-    found, looks = games_report_and_looks(games_of(games), terms, LATER, *given)
+    found, looks = games_report_and_interim(games_of(games), terms, LATER, *given)
     return TrialReport(trial(**changes), ARMS, found, looks, (), None, ())
 
 
@@ -208,9 +208,9 @@ def drawn(*, cost: float, value: float, planned_n: int = 500, persons: int = 60)
             expected_trap=0.05 + number % 3 / 100,
             cost=0.3 + number % 7 / 100 + (cost if number % 2 else 0.0),
             value_trap=value,
-            value_sound=0.5,
+            value_control=0.5,
             mean_trap=0.1,
-            mean_sound=0.1,
+            mean_control=0.1,
         )
         for number in range(600)
     ]
