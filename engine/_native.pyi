@@ -39,7 +39,7 @@ class StopFlag:
 
     def set_node_limit(self, nodes: int) -> None:
         """
-        Count as set, too, once searches with this flag have visited about so many positions more.
+        Count as set, too, once searches with this flag have visited about this many more positions.
         """
 
     def is_set(self) -> bool:
@@ -47,7 +47,7 @@ class StopFlag:
 
     def spend(self, nodes: int) -> bool:
         """
-        Book so many positions as visited, and say whether the search should end.
+        Count this many positions as visited, and say whether the search should end.
         """
 
 def units() -> list[str]:
@@ -176,7 +176,7 @@ def othello_moves_mask(mover: int, waiter: int) -> int:
     """Bitboard of the squares where the mover may place a disc."""
 
 def othello_perft(mover: int, waiter: int, depth: int) -> int:
-    """Leaf positions so many plies away; a pass is a ply."""
+    """Leaf positions at this depth in plies; a pass is a ply."""
 
 class Connect4Search(AnySearch):
     """Search of Connect Four."""
@@ -217,7 +217,7 @@ class ChessSearch(AnySearch):
 
 def chess_perft(position: str, depth: int) -> int:
     """
-    Leaf positions so many plies away by the rules of the board alone: repetition, counters and dead
+    Leaf positions at this depth in plies by the rules of the board alone: repetition, counters and dead
     positions end no game.
     """
 
@@ -255,6 +255,6 @@ class XiangqiSearch(AnySearch):
 
 def xiangqi_perft(position: str, depth: int) -> int:
     """
-    Leaf positions so many plies away by the rules of the board alone: repetition, counters and dead
+    Leaf positions at this depth in plies by the rules of the board alone: repetition, counters and dead
     positions end no game.
     """

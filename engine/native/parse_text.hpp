@@ -21,7 +21,7 @@ inline std::string quoted(std::string_view text) {
     return shown + (text.size() > 40 ? "...'" : "'");
 }
 
-// A number of at most so many digits; `what` it is, for the message.
+// A number of at most `digits` digits; `what` names it in the message.
 inline int read_number(std::string_view text, std::size_t digits, const char* what) {
     int number = 0;
     for (const char c : text) {

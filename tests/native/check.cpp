@@ -401,7 +401,7 @@ void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive
             for (int d = 0; d <= depth - 2; ++d) scores.push_back(set.exact(reply, d));
             quality = std::max(quality, trap.quality(scores, raw));
         }
-        const double adjusted = trap.worth(raw) + trap.bonus(quality, raw);
+        const double adjusted = trap.utility(raw) + trap.bonus(quality, raw);
         if (whole.is_below(adjusted, raw)) whole = {adjusted, raw, candidate.move};
 
         if (candidate.raw_is_bound) continue;
@@ -409,7 +409,7 @@ void check_choice(Set& set, const Unit& unit, Position p, int depth, const naive
         for (const Reply& reply : candidate.replies) {
             if (!reply.scores.empty()) quality = std::max(quality, trap.quality(reply.scores, raw));
         }
-        const double found = trap.worth(raw) + trap.bonus(quality, raw);
+        const double found = trap.utility(raw) + trap.bonus(quality, raw);
         if (lazy.is_below(found, raw)) lazy = {found, raw, candidate.move};
     }
     require(whole.move == lazy.move && whole.adjusted >= lazy.adjusted,

@@ -157,7 +157,7 @@ class Trap {
     explicit Trap(const desdemona::TrapOptions& options) : options_(options) {}
 
     // A score in the scale's unit.
-    int worth(int score) const {
+    int utility(int score) const {
         if (options_.expected_count == 0) return score;
         const int found = std::abs(score) < options_.expected_count ? options_.expected[std::abs(score)] : 10'000;
         return score < 0 ? 10'000 - found : found;
@@ -166,7 +166,7 @@ class Trap {
     // Of the shallow scores s_2 .. s_(D-1), our view.
     double assess(std::vector<int> shallow) const {
         using desdemona::TrapOptions;
-        for (int& score : shallow) score = worth(score);
+        for (int& score : shallow) score = utility(score);
         if (options_.assessment == TrapOptions::kLast) return shallow.back();
         std::sort(shallow.begin(), shallow.end());
         if (options_.assessment == TrapOptions::kBest) return shallow.front();
@@ -176,15 +176,15 @@ class Trap {
 
     // Of a reply with scores s_2 .. s_D.
     double quality(std::vector<int> scores, int raw) const {
-        const double last = worth(scores.back());
+        const double last = utility(scores.back());
         scores.pop_back();
-        if (scores.empty() || last <= worth(raw)) return 0;
-        return (last - worth(raw)) * trappiness(assess(scores), last);
+        if (scores.empty() || last <= utility(raw)) return 0;
+        return (last - utility(raw)) * trappiness(assess(scores), last);
     }
 
     double bonus(double quality, int raw) const {
         const bool is_expected = options_.expected_count != 0;
-        const double most = 4 * options_.risk_share * worth(raw);
+        const double most = 4 * options_.risk_share * utility(raw);
         const double size = is_expected && std::isfinite(options_.risk_share) ? std::min(size_of(raw), most) : size_of(raw);
         if (options_.swindle && raw >= desdemona::kWin) return 0;
         if (options_.swindle && raw <= -desdemona::kWin && is_expected) return 0;

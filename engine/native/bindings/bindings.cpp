@@ -123,7 +123,7 @@ void bind_othello(nb::module_& m) {
               const nb::gil_scoped_release release;
               return unit().othello_perft(p, depth);
           },
-          "mover"_a, "waiter"_a, "depth"_a, "Leaf positions so many plies away; a pass is a ply.");
+          "mover"_a, "waiter"_a, "depth"_a, "Leaf positions at this depth in plies; a pass is a ply.");
 }
 
 // --- Connect Four ----------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ struct TextBinding : Rules {
                  "The strong search's static evaluation after these moves, which must be legal, in centi-units for\n"
                  "the side to move there.");
         m.def(perft_name, &perft, "position"_a, "depth"_a,
-              "Leaf positions so many plies away by the rules of the board alone: repetition, counters and dead\n"
+              "Leaf positions at this depth in plies by the rules of the board alone: repetition, counters and dead\n"
               "positions end no game.");
     }
 };
@@ -268,10 +268,10 @@ NB_MODULE(_native, m) {
         .def("set_deadline", &StopFlag::set_deadline, "seconds"_a,
              "Count as set, too, once this many seconds have passed from now, on the flag's clock.")
         .def("set_node_limit", &StopFlag::set_node_limit, "nodes"_a,
-             "Count as set, too, once searches with this flag have visited about so many positions more.")
+             "Count as set, too, once searches with this flag have visited about this many more positions.")
         .def("is_set", &StopFlag::is_set, "Whether a search should end.")
         .def("spend", &StopFlag::spend, "nodes"_a,
-             "Book so many positions as visited, and say whether the search should end.");
+             "Count this many positions as visited, and say whether the search should end.");
 
     m.def("units", &unit_names, "Instruction sets of the core that this processor runs, the best last.");
     desdemona::bindings::bind_any_search(m);

@@ -290,9 +290,9 @@ class Table : public Clusters {
                 return;
             }
             const auto other = std::bit_cast<TTData>(entry.data.load(std::memory_order_relaxed));
-            const int worth = other.age == 0 ? -1 : other.empties + (other.age == age_ ? 128 : 0);
-            if (worth < least) {
-                least = worth;
+            const int priority = other.age == 0 ? -1 : other.empties + (other.age == age_ ? 128 : 0);
+            if (priority < least) {
+                least = priority;
                 victim = &entry;
             }
         }

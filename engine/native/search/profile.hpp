@@ -117,11 +117,11 @@ class Profiler : MoveScores<G> {
     int floor_of(int index) const {
         const int best_raw = moves_[best_].raw;
         if (is_swindling_ && (best_raw >= kWin || best_raw <= -kWin)) return best_raw + (index > best_);
-        int low = -kInfinity + 1;  // worth + cap is monotonic in raw: bisection
+        int low = -kInfinity + 1;  // utility + cap is monotonic in raw: bisection
         int high = best_raw + 1;
         while (low < high) {
             const int middle = low + (high - low) / 2;
-            if (beats_best(trap_.worth(middle) + trap_.bonus_cap(middle), middle, index)) {
+            if (beats_best(trap_.utility(middle) + trap_.bonus_cap(middle), middle, index)) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -213,7 +213,7 @@ class Profiler : MoveScores<G> {
     // Makes the move the best so far, if it is proved to be better.
     void compare(int index) {
         const Candidate& candidate = moves_[index];
-        const double adjusted = trap_.worth(candidate.raw) + trap_.bonus(candidate.quality, candidate.raw);
+        const double adjusted = trap_.utility(candidate.raw) + trap_.bonus(candidate.quality, candidate.raw);
         if (index != best_ && !beats_best(adjusted, candidate.raw, index)) return;
         best_ = index;
         best_adjusted_ = adjusted;
@@ -241,7 +241,7 @@ class Profiler : MoveScores<G> {
         for (int i = 0; i < count_; ++i) {
             const Candidate& candidate = moves_[i];
             if (i == best_ || candidate.is_resolved) continue;
-            if (!beats_best(trap_.worth(candidate.raw) + trap_.bonus_cap(candidate.raw), candidate.raw, i)) continue;
+            if (!beats_best(trap_.utility(candidate.raw) + trap_.bonus_cap(candidate.raw), candidate.raw, i)) continue;
             if (found < 0 || candidate.raw > moves_[found].raw) found = i;
         }
         return found;
@@ -292,7 +292,7 @@ class Profiler : MoveScores<G> {
         Candidate& candidate = moves_[index];
         // Whether another quality would change the choice.
         const auto matters = [&](double other) {
-            return beats_best(trap_.worth(candidate.raw) + trap_.bonus(other, candidate.raw), candidate.raw, index);
+            return beats_best(trap_.utility(candidate.raw) + trap_.bonus(other, candidate.raw), candidate.raw, index);
         };
         if (candidate.raw_is_bound && matters(0)) settle_raw(index);
         if (best_ != index && look_into(candidate) && !is_refuted(index)) {

@@ -94,7 +94,7 @@ class Search {
         // Step 3. Transposition table: the same depth may answer, any depth may supply the move to try first.
         Table::Cluster& cluster = table_.cluster(key);
         int table_move = -1;
-        int table_worth = -1;
+        int table_priority = -1;
         for (const Table::Entry& entry : cluster.entries) {
             TTData tt_data;
             if (!Table::read(entry, key, tt_data)) continue;
@@ -105,9 +105,9 @@ class Search {
                 if (answers) return tt_data.score;
             }
             // After an upper bound every move failed alike, so the stored move says little: prefer another depth's.
-            const int worth = 2 * tt_data.depth + (tt_data.bound != Bound::kUpper ? 3 : 0);
-            if (worth > table_worth) {
-                table_worth = worth;
+            const int priority = 2 * tt_data.depth + (tt_data.bound != Bound::kUpper ? 3 : 0);
+            if (priority > table_priority) {
+                table_priority = priority;
                 table_move = tt_data.move;
             }
         }

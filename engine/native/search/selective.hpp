@@ -118,17 +118,17 @@ class Table : public PositionClusters<TTData> {
         for (Entry& entry : cluster(key).entries) {
             if (const std::uint64_t own = entry.read(key); own != 0) {  // read once: others may write meanwhile
                 const TTData old = TTData::unpacked(own);
-                const int worth = tt_data.depth + 4 + 2 * tt_data.is_open;
-                if (tt_data.bound != Bound::kExact && age_of(own) == age_ && worth <= old.depth) return;
+                const int priority = tt_data.depth + 4 + 2 * tt_data.is_open;
+                if (tt_data.bound != Bound::kExact && age_of(own) == age_ && priority <= old.depth) return;
                 if (tt_data.move == 0) tt_data.move = old.move;
                 victim = &entry;
                 break;
             }
             const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
             const int age = static_cast<int>((age_ - age_of(data)) & 0x3F);
-            const int worth = data == 0 ? -(1 << 10) : static_cast<int>(data & 0x7F) + 2 * TTData::is_open_of(data) - 8 * age;
-            if (worth < least) {
-                least = worth;
+            const int priority = data == 0 ? -(1 << 10) : static_cast<int>(data & 0x7F) + 2 * TTData::is_open_of(data) - 8 * age;
+            if (priority < least) {
+                least = priority;
                 victim = &entry;
             }
         }

@@ -114,9 +114,9 @@ class Table : public PositionClusters<TTData> {
                 break;
             }
             const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
-            const int worth = data == 0 ? -1 : TTData::depth_of(data) + (age_of(data) == age_ ? 256 : 0);
-            if (worth < least) {
-                least = worth;
+            const int priority = data == 0 ? -1 : TTData::depth_of(data) + (age_of(data) == age_ ? 256 : 0);
+            if (priority < least) {
+                least = priority;
                 victim = &entry;
             }
         }

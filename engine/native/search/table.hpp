@@ -133,9 +133,9 @@ class Table : public Clusters {
                 victim = &entry;
                 break;
             }
-            const int worth = data == 0 ? -1 : depth + ((data >> 26 & 0x3F) == age_ ? 256 : 0);
-            if (worth < least) {
-                least = worth;
+            const int priority = data == 0 ? -1 : depth + ((data >> 26 & 0x3F) == age_ ? 256 : 0);
+            if (priority < least) {
+                least = priority;
                 victim = &entry;
             }
         }

@@ -21,19 +21,19 @@ class TemptingArithmetic {
     explicit TemptingArithmetic(const TemptingOptions& options)
         : options_(options), certain_(least_score(kWhole)) {}
 
-    int worth(int score) const {
+    int to_expected_score(int score) const {
         const int size = score < 0 ? -score : score;
         const int found = size < options_.expected_count ? options_.expected[size] : kWhole;
         return score < 0 ? kWhole - found : found;
     }
 
-    // The least score of that worth or more.
-    int least_score(int least_worth) const {
+    // The least score with that expected score or more.
+    int least_score(int least_expected) const {
         int low = -kInfinity;
         int high = kInfinity;
         while (low < high) {
             const int middle = low + (high - low) / 2;
-            if (worth(middle) >= least_worth) {
+            if (to_expected_score(middle) >= least_expected) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -47,14 +47,14 @@ class TemptingArithmetic {
 
     // The least raw value with which a move is allowed and could be chosen over the move of the best one.
     int contender_floor(int best) const {
-        const int best_worth = worth(best);
-        const int share = options_.share_percent * best_worth / 100;
+        const int best_expected = to_expected_score(best);
+        const int share = options_.share_percent * best_expected / 100;
         const int given_up = share < options_.budget ? share : options_.budget;
-        const bool is_nearly_won = best_worth > kWhole - options_.budget;
-        int floor = least_score(best_worth - given_up);
+        const bool is_nearly_won = best_expected > kWhole - options_.budget;
+        int floor = least_score(best_expected - given_up);
         const int nearest = best - (is_nearly_won ? options_.won_gap_centi : options_.gap_centi);
         floor = nearest > floor ? nearest : floor;
-        const int missing = kRawShare * best_worth - kLossShare * kWhole;
+        const int missing = kRawShare * best_expected - kLossShare * kWhole;
         if (missing < 0) return floor;
         const int beaten = missing / (kRawShare - kLossShare);
         const int worthwhile = beaten >= kWhole ? best : least_score(beaten + 1);
@@ -65,12 +65,12 @@ class TemptingArithmetic {
     int weight(int behind, int rank) const { return options_.weights[behind] / (1 + rank); }
 
     // adj, from the sums of q times profit, and of q.
-    static int adjusted(int raw_worth, std::int64_t profits, std::int64_t total) {
-        return kRawShare * raw_worth + (total == 0 ? 0 : static_cast<int>(kLossShare * profits / total));
+    static int adjusted(int raw_expected, std::int64_t profits, std::int64_t total) {
+        return kRawShare * raw_expected + (total == 0 ? 0 : static_cast<int>(kLossShare * profits / total));
     }
 
     // At most, when nothing is known of the replies.
-    static int ceiling(int raw_worth) { return (kRawShare - kLossShare) * raw_worth + kLossShare * kWhole; }
+    static int ceiling(int raw_expected) { return (kRawShare - kLossShare) * raw_expected + kLossShare * kWhole; }
 
    private:
     const TemptingOptions options_;
@@ -207,8 +207,8 @@ class Tempter : MoveScores<G> {
     // Whether a move of which only the raw value is known cannot be chosen over the best so far.
     bool is_beaten(int index, int best) const {
         const Candidate& candidate = moves_[index];
-        const int worth = arithmetic_.worth(candidate.raw);
-        const int most = candidate.is_over ? TemptingArithmetic::adjusted(worth, 0, 0) : TemptingArithmetic::ceiling(worth);
+        const int expected = arithmetic_.to_expected_score(candidate.raw);
+        const int most = candidate.is_over ? TemptingArithmetic::adjusted(expected, 0, 0) : TemptingArithmetic::ceiling(expected);
         return low(best) > Standing{most, candidate.raw, index};
     }
 
@@ -218,21 +218,21 @@ class Tempter : MoveScores<G> {
         candidate.is_looked = true;
         list_replies(candidate);
         const int count = candidate.reply_count;
-        Buffer<int> looks(count);
+        Buffer<int> shallow(count);
         int best = 0;
         for (int r = 0; r < count; ++r) {
             Reply& reply = candidate.replies[r];
             for (int d = 0; d < 2; ++d) reply.shallow[d] = search_.search(reply.after, d, -kInfinity, kInfinity, stop_);
             reply.least = candidate.raw;
             reply.most = kInfinity;
-            looks[r] = 2 * TemptingArithmetic::kWhole - arithmetic_.worth(reply.shallow[0]) -
-                       arithmetic_.worth(reply.shallow[1]);
-            if (looks[r] > best) best = looks[r];
+            shallow[r] = 2 * TemptingArithmetic::kWhole - arithmetic_.to_expected_score(reply.shallow[0]) -
+                       arithmetic_.to_expected_score(reply.shallow[1]);
+            if (shallow[r] > best) best = shallow[r];
         }
         for (int r = 0; r < count; ++r) {
             int rank = 0;
-            for (int other = 0; other < count; ++other) rank += looks[other] > looks[r];
-            candidate.replies[r].weight = arithmetic_.weight(best - looks[r], rank);
+            for (int other = 0; other < count; ++other) rank += shallow[other] > shallow[r];
+            candidate.replies[r].weight = arithmetic_.weight(best - shallow[r], rank);
             candidate.total += candidate.replies[r].weight;
             candidate.order[r] = r;
         }
@@ -259,13 +259,13 @@ class Tempter : MoveScores<G> {
 
     Standing standing(int index, int Reply::* bound) const {
         const Candidate& candidate = moves_[index];
-        const int raw_worth = arithmetic_.worth(candidate.raw);
+        const int raw_expected = arithmetic_.to_expected_score(candidate.raw);
         std::int64_t profits = 0;
         for (int r = 0; r < candidate.reply_count; ++r) {
             const Reply& reply = candidate.replies[r];
-            profits += std::int64_t{reply.weight} * (arithmetic_.worth(reply.*bound) - raw_worth);
+            profits += std::int64_t{reply.weight} * (arithmetic_.to_expected_score(reply.*bound) - raw_expected);
         }
-        return {TemptingArithmetic::adjusted(raw_worth, profits, candidate.total), candidate.raw, index};
+        return {TemptingArithmetic::adjusted(raw_expected, profits, candidate.total), candidate.raw, index};
     }
 
     // Exact scores by falling weight: until the other replies have less than the share of all weight, or (0) of all.
@@ -326,7 +326,7 @@ class Tempter : MoveScores<G> {
     // The score x for the next null window: with all open s_D <= x, the move is ruled out.  False: there is none.
     bool find_telling(int index, const Standing& best, int& x) const {
         const Candidate& candidate = moves_[index];
-        const int raw_worth = arithmetic_.worth(candidate.raw);
+        const int raw_expected = arithmetic_.to_expected_score(candidate.raw);
         std::int64_t known = 0;
         std::int64_t open = 0;
         for (int r = 0; r < candidate.reply_count; ++r) {
@@ -334,12 +334,12 @@ class Tempter : MoveScores<G> {
             if (is_open(reply)) {
                 open += reply.weight;
             } else {
-                known += std::int64_t{reply.weight} * (arithmetic_.worth(reply.most) - raw_worth);
+                known += std::int64_t{reply.weight} * (arithmetic_.to_expected_score(reply.most) - raw_expected);
             }
         }
         const std::int64_t spare = needed(index, best) - 1 - known;
         if (spare < 0 || open == 0) return false;
-        x = arithmetic_.least_score(raw_worth + static_cast<int>(spare / open) + 1) - 1;
+        x = arithmetic_.least_score(raw_expected + static_cast<int>(spare / open) + 1) - 1;
         return true;
     }
 
@@ -348,7 +348,7 @@ class Tempter : MoveScores<G> {
         const Candidate& candidate = moves_[index];
         const bool wins_ties = candidate.raw != best.raw ? candidate.raw > best.raw : index < best.index;
         const std::int64_t lacking =
-            best.adjusted + !wins_ties - TemptingArithmetic::kRawShare * arithmetic_.worth(candidate.raw);
+            best.adjusted + !wins_ties - TemptingArithmetic::kRawShare * arithmetic_.to_expected_score(candidate.raw);
         if (lacking <= 0) return 0;
         return (lacking * candidate.total + TemptingArithmetic::kLossShare - 1) / TemptingArithmetic::kLossShare;
     }

@@ -18,7 +18,7 @@ class TrapArithmetic {
 
     // A score in the scale's unit, which assessments, qualities and bonuses have; raw and final scores are in
     // centi-units.
-    int worth(int score) const {
+    int utility(int score) const {
         if (!is_expected_) return score;
         const int size = score < 0 ? -score : score;
         const int found = size < options_.expected_count ? options_.expected[size] : kWhole;
@@ -29,11 +29,11 @@ class TrapArithmetic {
     // give a lower bound.
     double assess(const int* scores, int count) const {
         switch (options_.assessment) {
-            case TrapOptions::kLast: return worth(scores[count - 1]);
+            case TrapOptions::kLast: return utility(scores[count - 1]);
             case TrapOptions::kBest: {
                 int least = scores[0];
                 for (int i = 1; i < count; ++i) least = scores[i] < least ? scores[i] : least;
-                return worth(least);
+                return utility(least);
             }
             case TrapOptions::kMedian: break;
         }
@@ -43,20 +43,20 @@ class TrapArithmetic {
             for (; j > 0 && sorted[j - 1] > scores[i]; --j) sorted[j] = sorted[j - 1];
             sorted[j] = scores[i];
         }
-        const int upper = worth(sorted[count / 2]);
-        return count % 2 != 0 ? upper : (worth(sorted[count / 2 - 1]) + upper) / 2.0;
+        const int upper = utility(sorted[count / 2]);
+        return count % 2 != 0 ? upper : (utility(sorted[count / 2 - 1]) + upper) / 2.0;
     }
 
     // Quality of a reply, given its assessment and its score at full depth (Figure 3, times profit).
     double quality(double shallow, int final, int raw) const {
-        return quality_of_worths(shallow, worth(final), worth(raw));
+        return quality_of_utilities(shallow, utility(final), utility(raw));
     }
 
     // Sort key of replies: quality if positive; otherwise the closer to a positive quality, the less negative.
     double inclination(double shallow, int final_score, int raw) const {
         const double found = quality(shallow, final_score, raw);
-        const double final = worth(final_score);
-        const double profit = final - worth(raw);
+        const double final = utility(final_score);
+        const double profit = final - utility(raw);
         return found > 0 || profit <= 0 ? found : profit * (final - shallow) / (size(final) + 1);
     }
 
@@ -67,7 +67,7 @@ class TrapArithmetic {
         if (is_expected_) return most;  // sizes being constant, quality grows with the score
         const double turn = -shallow / 3 > margin_ ? -shallow / 3 : margin_;
         if (raw < turn && turn < final) {
-            const double there = quality_of_worths(shallow, turn, raw);
+            const double there = quality_of_utilities(shallow, turn, raw);
             most = there > most ? there : most;
         }
         return most;
@@ -77,11 +77,11 @@ class TrapArithmetic {
         if (options_.swindle && raw >= kWin) return 0.0;  // a forced win needs no trap
         if (!is_expected_) return 0.25 * size(raw);
         if (options_.swindle && raw <= -kWin) return 0.0;  // no bonus justifies a forced loss
-        return bonus_of(kWhole - worth(raw), room(worth(raw)));  // no reply gains more than certainty
+        return bonus_of(kWhole - utility(raw), room(utility(raw)));  // no reply gains more than certainty
     }
 
     double bonus(double quality, int raw) const {
-        return bonus_cap(raw) == 0 ? 0.0 : bonus_of(quality, room(worth(raw)));
+        return bonus_cap(raw) == 0 ? 0.0 : bonus_of(quality, room(utility(raw)));
     }
 
     static constexpr int kMaxShallow = 128;
@@ -97,10 +97,10 @@ class TrapArithmetic {
     }
 
     // The same for the bonus of a move with this value.
-    double room(double worth) const {
-        if (!is_expected_ || std::isinf(options_.risk_share)) return size(worth);
-        const double own = 4 * options_.risk_share * worth;
-        return own < size(worth) ? own : size(worth);
+    double room(double value) const {
+        if (!is_expected_ || std::isinf(options_.risk_share)) return size(value);
+        const double own = 4 * options_.risk_share * value;
+        return own < size(value) ? own : size(value);
     }
 
     // Figure 5, corrected.
@@ -111,7 +111,7 @@ class TrapArithmetic {
         return quality < 2 * s && bonus < 0.25 * s ? bonus : 0.25 * s;
     }
 
-    double quality_of_worths(double shallow, double final, double raw) const {
+    double quality_of_utilities(double shallow, double final, double raw) const {
         return final > raw ? (final - raw) * trappiness(shallow, final) : 0.0;
     }
 

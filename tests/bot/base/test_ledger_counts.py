@@ -23,7 +23,12 @@ from tests.storage.samples import ARENA
 
 
 def total(metrics: Metrics, name: str, **labels: str) -> float:
-    return metrics.registry.get_sample_value(f"desdemona_{name}", labels) or 0.0
+    samples = (sample for family in metrics.registry.collect() for sample in family.samples)
+    return sum(
+        each.value
+        for each in samples
+        if each.name == f"desdemona_{name}" and labels.items() <= each.labels.items()
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -186,7 +186,7 @@ def test_positions_are_told_in_words() -> None:
     assert said == (
         "White: king e1, queen d1, rooks a1 h1, bishops c1 c4, knights b1 f3, pawns a2 b2 c2 d2 e4 f2 g2 h2. "
         "Black: king e8, queen d8, rooks a8 h8, bishops c8 f8, knights d4 g8, pawns a7 b7 c7 d7 e5 f7 g7 h7. "
-        "Last move: c6 to d4. Bait: f3 to e5. Sound: f3 to d4."
+        "Last move: c6 to d4. Bait: f3 to e5. Good: f3 to d4."
     )
     assert in_words("othello", START["othello"]) == "Black: d5 e4. White: d4 e5."
     assert in_words("othello", START["othello"], last_move=("d3",)).endswith("Last move: d3.")

@@ -28,7 +28,7 @@ int main() {
         int b = 0, c = 0;
         double answer = 0;
         switch (question) {
-            case 'w': std::cin >> b; answer = trap.worth(b); break;
+            case 'w': std::cin >> b; answer = trap.utility(b); break;
             case 'a': {
                 std::cin >> b;
                 std::vector<int> scores(static_cast<std::size_t>(b));
