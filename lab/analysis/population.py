@@ -60,9 +60,7 @@ class Population:
     rows: ReplyRows
     """Features of the replies; with those from a human-move model if every position has a prediction."""
     models: dict[str, NDArray[np.float64]]
-    """Each human-move model's probabilities of the replies, by model name; the features use the first
-    model's.
-    """
+    """Each human-move model's probabilities of the replies, by name; the features use the first one's."""
     loss: NDArray[np.float64]
     """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
     the trap arithmetic.  The features use the scale of the position after it, which hardly differs."""
@@ -126,8 +124,7 @@ def population(
 
     Args:
         model: The name of that model.
-        others: Probabilities of other models, by model name and position key; models without probabilities
-        for all of the
+        others: Probabilities of other models, by model name and position key; models without those of all
             positions are left out.
         on_count: Called with the number of positions just done.
     """
@@ -153,11 +150,9 @@ def population(
     models = {}
     if predicted:
         models[model] = np.concatenate([stored.human or () for stored in used]).astype(np.float64)
-        for name, probabilities in (others or {}).items():
-            if all(stored.id in probabilities for stored in used):
-                models[name] = np.concatenate([probabilities[stored.id] for stored in used]).astype(
-                    np.float64
-                )
+        for name, known in (others or {}).items():
+            if all(stored.id in known for stored in used):
+                models[name] = np.concatenate([known[stored.id] for stored in used]).astype(np.float64)
     return Population(
         game,
         used,
