@@ -43,10 +43,8 @@ def with_predictions(
     for indexes in by_game.values():
         played = _positions(given[indexes[0]][1])
         queries = [_query(model, game, played, found[at].found) for at in indexes]
-        for at, query, probabilities in zip(indexes, queries, predicted(model, game, queries), strict=True):
-            found[at] = replace(
-                found[at], human=_by_reply(game, query, probabilities, found[at].found.replies)
-            )
+        for at, query, human in zip(indexes, queries, predicted(model, game, queries), strict=True):
+            found[at] = replace(found[at], human=_by_reply(game, query, human, found[at].found.replies))
         on_count(len(indexes))
     return found
 

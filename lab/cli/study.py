@@ -195,9 +195,7 @@ def study_command(
         model,
         baits=bait_table(people, forecasts, unconfirmed),
         tilted={
-            each.name: probabilities
-            for each in forecasts
-            if each.is_tilted and (probabilities := each.probabilities) is not None
+            each.name: p for each in forecasts if each.is_tilted and (p := each.probabilities) is not None
         },
         games_before=None if own else _games_before(context, database, people),
         threshold_percent=threshold,
