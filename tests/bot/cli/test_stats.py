@@ -451,7 +451,7 @@ def test_a_report_goes_on_without_damaged_records(desdemona: Command, migrated_f
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
         ("storage.evidence.statistics.suspect_rows.suspects", ("--without-suspects",)),
         ("storage.evidence.statistics.group_rows.cells_of", ()),
-        ("storage.evidence.statistics.calibrations._count", ("--calibration",)),
+        ("storage.evidence.statistics.calibrations.only_among", ("--calibration",)),
     ],
 )
 def test_a_bug_of_ours_is_no_damaged_record(
