@@ -190,7 +190,8 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
     rows = []
     for each in groups:
         found = each.baits if what == "baits" else each.errors
-        beyond, values = found.beyond_model, (None, None, None)
+        beyond = found.beyond_model
+        values: tuple[float | None, float | None, float | None] = (None, None, None)
         if beyond.mean is not None and beyond.low is not None and beyond.high is not None:
             values = (100 * beyond.mean, 100 * beyond.low, 100 * beyond.high)
         rows.append(IntervalRow(_label(each), found.n, *values))

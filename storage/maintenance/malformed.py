@@ -165,7 +165,7 @@ async def _reason(
     )
     check = _CHECKS.get(table.name)
     constraints = _constraints(table)
-    conditions = [literal_column(f"({condition})") for condition in constraints]
+    conditions: list[ColumnElement[Any]] = [literal_column(f"({condition})") for condition in constraints]
     try:
         for row in (await session.execute(select(*table.columns, *conditions).where(key))).all():
             values, held = row[: len(table.columns)], row[len(table.columns) :]

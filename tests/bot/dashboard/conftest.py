@@ -15,7 +15,8 @@ from bot.base.config import DashboardConfig
 from bot.base.metrics import Metrics
 from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
-from bot.views.page import Page, Query, Rows
+from bot.parts.values import Rows
+from bot.views.page import Page, Query
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
 from tests.patience import PATIENCE_S

@@ -9,13 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.answers import csv_text
 from bot.dashboard.page_cache import LONGEST_S
 from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard
 from bot.views.page import NoSuchThing
 from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
+from storage.evidence.exports.csv_cells import csv_text
 from storage.filters import Filters
 from tests.bot.dashboard.conftest import TOKEN, OpenSite
 

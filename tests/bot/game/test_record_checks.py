@@ -15,6 +15,7 @@ from storage.maintenance.recheck import (
     count_decisions,
     decisions_between,
     restore_columns,
+    wrong_columns,
 )
 from storage.records import GameStatus
 from storage.tables.games import DecisionRow, ForecastRow
@@ -98,9 +99,11 @@ async def test_a_record_that_changes_meanwhile_keeps_its_columns(database: Datab
     stale = replace(found, derived={**found.derived, "depth": 61}, record=b"another")
     made = (await stored_decisions(database))[0].decision
     async with database.write() as session:
-        assert await restore_columns(session, stale, made) == 0
-        assert await restore_columns(session, replace(stale, record=found.record), made) == 1
-        assert await restore_columns(session, found, made) == 0
+        right = wrong_columns(stale, made, None)
+        assert right == {"depth": made.depth}
+        assert not await restore_columns(session, stale, right)
+        assert await restore_columns(session, replace(stale, record=found.record), right)
+        assert wrong_columns(found, made, None) == {}
 
 
 async def test_records_that_changed_places_are_found(database: Database) -> None:

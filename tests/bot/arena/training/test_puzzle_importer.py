@@ -34,7 +34,7 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     await add(database, *[f"game{number}" for number in range(5)])
     assert await PuzzleImporter(database, "arena").fill() == 5
     assert await count(database, SearchedGame) == 5
-    monkeypatch.setattr(module.positions, "list_baits", None)  # what is done is not read again
+    monkeypatch.setattr(positions, "list_baits", None)  # what is done is not read again
     assert await PuzzleImporter(database, "arena").fill() == 0
     assert (await count(database, TrainingMistake), await count(database, TrainingPosition)) == (5, 5)
     assert await PuzzleImporter(database, "elsewhere").fill() == 0
