@@ -10,7 +10,8 @@ from tests.browser.page import Page
 
 CHOOSE = """
     const [wanted, offered, done] = arguments;
-    const script = document.querySelector('script[src$="app.js"]').src.replace('app.js', 'common/language.js');
+    const page = document.querySelector('script[src$="app.js"]').src;
+    const script = page.replace('app.js', 'common/language.js');
     import(script).then(({ chooseLanguage }) => done(chooseLanguage(wanted, offered)));
 """
 OFFERED = ["en", "de", "ja", "pt-BR", "pt-PT", "zh-Hans"]
