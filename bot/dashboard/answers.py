@@ -129,4 +129,4 @@ def _csv(asked: PageRequest, view: View) -> RenderedPage:
     name = asked.table or next(iter(tables))
     if name not in tables:
         raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
-    return RenderedPage(csv_text(tables[name]), name)
+    return RenderedPage(csv_text(tables[name], "\r\n"), name)

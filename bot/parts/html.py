@@ -55,8 +55,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
         case Gallery():
             shapes = board_shapes({card.board.game for card in part.cards if card.board is not None})
             cards = map(_trap_card, part.cards)
-            section = tag("section", *cards, class_="gallery", aria_label=part.table.title)
-            return joined(shapes, _MARK_KEYS, section)
+            return joined(shapes, _MARK_KEYS, tag("div", *cards, class_="gallery"))
         case BoardsPart():
             return _boards(part)
         case Heading():
@@ -129,7 +128,9 @@ def key_of(title: str) -> str:
 def _card(
     title: str, aside: str, csv: str, *content: str, key: str = "", link: tuple[str, str] = ("", "")
 ) -> Markup:
-    key = key or key_of(title) or "headline"
+    if not title:  # no landmark: it has no name
+        return tag("div", *content, class_="card")
+    key = key or key_of(title)
     head = tag(
         "div",
         tag("h2", title, id=key),
@@ -138,7 +139,7 @@ def _card(
         tag("a", "CSV", href=csv) if csv else "",
         class_="panel-head",
     )
-    return tag("section", head if title else "", *content, class_="card", aria_labelledby=key)
+    return tag("section", head, *content, class_="card", aria_labelledby=key)
 
 
 def _note(text: str) -> Markup:

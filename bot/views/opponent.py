@@ -194,6 +194,7 @@ class OpponentView:
             tuple(rows),
             _PROGRESS_NOTE,
             records="progress",
+            style="stacked compact",
         )
 
     @property

@@ -13,11 +13,11 @@ ROOT = Path(__file__).parents[2]
 
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
-    "storage/evidence/game_records.py": {"probabilities_part", "probability_of"},  # JSON
+    "storage/evidence/game_records.py": {"probability_of"},  # JSON
     "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_moment"},
     "storage/packing/records.py": {"_json", "pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
-    "storage/evidence/exports/games.py": {"_chance"},
+    "storage/evidence/exports/games.py": {"read"},
     "bot/dashboard/controls.py": {"_minutes"},
     "bot/dashboard/access.py": {"_host_of", "read_form"},
     "bot/alarms/hooks.py": {"execute", "post_json"},
@@ -30,8 +30,8 @@ PARSING = {
     "bot/base/config.py": {
         "_placeholders_are_known",
         "_read",
-        "_require_host",
         "_token_in",
+        "_web_address",
         "is_loopback",
         "load_config",
     },
@@ -39,11 +39,11 @@ PARSING = {
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_phase_of", "_settings_of"},
-    "bot/cli/stats/tables.py": {"_more"},  # our own arithmetic
+    "bot/views/trial.py": {"_more"},  # our own arithmetic
     "bot/protocols/console.py": {"say"},  # a closed stream
     "bot/protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/protocols/uci.py": {"_read_start"},  # python-chess
-    "bot/match/player_specs.py": {"_other", "_read", "_seconds", "_number"},  # numbers, quotes of a command
+    "bot/match/player_specs.py": {"_command", "_naming", "_number"},  # numbers, quotes of a command
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs/server.py": {"read_address"},
     "bot/servers/ggs/wire.py": {"_flag"},

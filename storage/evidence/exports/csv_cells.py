@@ -30,11 +30,11 @@ def text_of(written: str) -> str:
     return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as CSV with a header; empty if there are none."""
+def csv_text(rows: Sequence[Mapping[str, Any]], line_end: str = "\n") -> str:
+    """Rows as CSV with a header; empty if there are none.  Over HTTP lines end in CR LF (RFC 4180)."""
     out = io.StringIO()
     if rows:
-        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator=line_end)
         writer.writeheader()
         writer.writerows({name: cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue()

@@ -214,7 +214,7 @@ async def test_half_a_character_hides_no_page(open_site: OpenSite, form: str, se
 def test_csv_has_no_formulas() -> None:
     rows = [{"name": text, "value": -1.5} for text in ("=1", "+1", "-1", "@a", "\n=1", "plain", 'a,"b"\nc')]
 
-    assert csv_text(rows) == (
+    assert csv_text(rows, "\r\n") == (
         'name,value\r\n\'=1,-1.5\r\n\'+1,-1.5\r\n\'-1,-1.5\r\n\'@a,-1.5\r\n"\'\n=1",-1.5\r\nplain,-1.5\r\n"a,""b""\nc",-1.5\r\n'
     )
     assert csv_text([]) == ""

@@ -199,14 +199,14 @@ async def test_a_record_that_breaks_the_arithmetic_is_moved(database: Database) 
         candidate["raw_centi"] = "much"
     await change_record(database, stored.id, candidates=candidates)
     (row,) = (await recheck(database)).quarantined
-    assert (row.id, "raw_centi is not a whole number" in row.reason) == (stored.id, True)
+    assert (row.id, "raw_centi: 'much' is not of the type int" in row.reason) == (stored.id, True)
 
 
 DAMAGES: list[tuple[dict[str, Any], str]] = [
-    ({"depth": 2.5}, "depth is not a whole number"),
-    ({"depth": True}, "depth is not a whole number"),
-    ({"depth": 10**30}, "depth is out of range"),
-    ({"engine_version": 5}, "engine_version is not a text"),
+    ({"depth": 2.5}, "depth: 2.5 is not of the type int"),
+    ({"depth": True}, "depth: True is not of the type int"),
+    ({"depth": 10**30}, "is out of range"),
+    ({"engine_version": 5}, "engine_version: 5 is not of the type str"),
     ({"game": "nosuch"}, "it cannot be verified"),
     ({"position": "garbage"}, "it cannot be verified: BadPosition"),
 ]

@@ -99,11 +99,11 @@ async def test_a_record_that_changes_meanwhile_keeps_its_columns(database: Datab
     stale = replace(found, derived={**found.derived, "depth": 61}, record=b"another")
     made = (await stored_decisions(database))[0].decision
     async with database.write() as session:
-        right = wrong_columns(stale, made, None)
-        assert right == {"depth": made.depth}
+        right = {"depth": made.depth}
+        assert wrong_columns(stale, made, None).items() >= right.items()
         assert not await restore_columns(session, stale, right)
         assert await restore_columns(session, replace(stale, record=found.record), right)
-        assert wrong_columns(found, made, None) == {}
+        assert "depth" not in wrong_columns(found, made, None)
 
 
 async def test_records_that_changed_places_are_found(database: Database) -> None:
