@@ -283,7 +283,7 @@ async def add_predictions(
 ) -> None:
     """Store a model's predictions for positions, by the positions' keys; existing ones stay as they are."""
     rows = [
-        {"position_id": position_id, "model_id": model_id, "probabilities": list(probabilities)}
+        {"position_id": position_id, "model_id": model_id, "odds": list(probabilities)}
         for position_id, probabilities in predictions
     ]
     await insert_all_new(session, PredictionRow, rows)

@@ -166,7 +166,8 @@ def test_statistics_with_and_without_them(desdemona: Command) -> None:
 @pytest.mark.usefixtures("three_games")
 def test_a_trials_report_has_both(desdemona: Command) -> None:
     _, out, _ = desdemona("stats", "--trial", "t1")
-    assert "without 2 flagged (left early 2) " in out
+    assert "Without suspect games" in out
+    assert "too early (left early 2)" in out
     report = json.loads(desdemona("stats", "--trial", "t1", "--format", "json")[1])
     score = report["score"]
     assert (score["flagged"], score["flagged_for"]) == (2, {"left early": 2})

@@ -131,11 +131,14 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
         counts = await encounters(session, Filters())
         lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.NEWEST, 9)
         people = await list_opponents(session, Filters(), OpponentOrder.LATEST)
-        exported = (await session.execute(GAMES.statement)).all()
+        rows = (await session.execute(GAMES.statement)).all()
+        names = [column.name for column in GAMES.columns]
+        exported = [dict(zip(names, values, strict=True)) for row in rows for values in GAMES.rows(row)]
         (found,) = (await read_groups(session)).statistics()
     assert (counts.games, counts.baits_set, counts.baits_taken, counts.slips) == (3, 1, 1, 2)
-    for table in (lines, people, exported):
+    for table in (lines, people):
         assert [sum(getattr(line, name) for line in table) for name in COUNTS] == [1, 1, 2]
+    assert [sum(row[name] for row in exported) for name in COUNTS] == [1, 1, 2]
     assert (found.games, found.baits_set, found.decided) == (3, 1, 2)
     assert (found.baits.happened, found.errors.n, found.errors.happened) == (1, 1, 1)
 
