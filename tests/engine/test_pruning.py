@@ -52,7 +52,7 @@ def test_the_record_says_so_and_is_read_again() -> None:
     assert found.to_record()["is_pruned"] is True
     assert Decision.from_record(found.to_record()) == found
     assert "is_pruned" not in decision().to_record()
-    with pytest.raises(RecordError, match="is_pruned is neither true nor false"):
+    with pytest.raises(RecordError, match="is_pruned: 1 is not of the type bool"):
         Decision.from_record({**decision().to_record(), "is_pruned": 1})
 
 

@@ -473,10 +473,10 @@ def test_records() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"glance_centi": [1]}, "shallow_scores_centi is not two"),
-        ({"bound_centi": None}, "shallow_scores_centi is not two"),
-        ({"glance_centi": [1, 2.5]}, "a reply's score is not a whole number"),
-        ({"least_centi": True}, "a reply's score is not a whole number"),
+        ({"glance_centi": [1]}, "candidates: replies: glance_centi: "),
+        ({"bound_centi": None}, "a reply has shallow scores, but no bound"),
+        ({"glance_centi": [1, 2.5]}, "glance_centi: 2.5 is not of the type int"),
+        ({"least_centi": True}, "least_centi: True is not of the type int"),
     ],
 )
 def test_broken_records_are_refused(change: dict[str, Any], why: str) -> None:

@@ -113,7 +113,7 @@ def test_cards_of_people_come_along_and_are_checked(tmp_path: Path) -> None:
     (tmp_path / "person_xiangqi.json").write_text('{"bases": []}')
     with pytest.raises(BadModel, match=r"person_chess\.json: game: 'othello', not 'chess'"):
         made.models("chess")
-    with pytest.raises(BadModel, match=r"person_xiangqi\.json: bases: not a list of 1 to 64 entries"):
+    with pytest.raises(BadModel, match=r"person_xiangqi\.json: not a card: KeyError: 'game'"):
         made.models("xiangqi")
 
 

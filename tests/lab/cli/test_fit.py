@@ -74,7 +74,7 @@ def test_wrong_requests(desdemona: Command, tmp_path: Path) -> None:
     (tmp_path / "person_othello.json").write_text("{}")
     code, _, err = desdemona(*FIT, "--base", "human")
     assert code != 0
-    assert "person_othello.json: bases: missing" in err
+    assert "person_othello.json: not a card: KeyError: 'bases'" in err
 
 
 @pytest.mark.usefixtures("people")
