@@ -129,12 +129,13 @@ async def test_what_a_429_tells_to_wait_is_waited(lay: Laid, fault: Fault, place
 
 
 async def test_the_start_of_a_game_that_did_not_fit_the_servers_queue(lay: Laid) -> None:
-    async with lay(Strike(Fault.STALL, Place.EVENTS, needs=of_kind("gameStart"))) as table:
+    strike = Strike(Fault.STALL, Place.EVENTS, needs=of_kind("gameStart"))
+    async with lay(strike, stall_s=60) as table:  # on a slow machine the lines take their time
         pest = Person(table, "Pest", seed=1)
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(pest.pester(lambda: table.proxy.dropped > 0))
-                tasks.create_task(table.play(CONNECT4))
+                game = tasks.create_task(table.play(CONNECT4))
+                tasks.create_task(pest.pester(lambda: table.proxy.dropped > 0 or game.done()))
         finally:
             await pest.close()
         assert table.proxy.dropped == 8
