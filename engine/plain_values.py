@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from types import NoneType
@@ -73,6 +73,9 @@ def _dataclass(kind: Any) -> Read:
                 found[field] = read_field(each)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from None
+        for wanted in fields(kind):
+            if wanted.name not in found and wanted.default is MISSING and wanted.default_factory is MISSING:
+                raise TypeError(f"{wanted.name} is missing")
         return kind(**found)
 
     return read

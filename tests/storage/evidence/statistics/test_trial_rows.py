@@ -307,7 +307,7 @@ async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> Non
     assert [row.decision_id for row in rows] == [third]
     assert damaged == [
         Unreadable("decision", first, "z9 is not among the replies"),
-        Unreadable("decision", second, "not the record of a forecast: 'probabilities'"),
+        Unreadable("decision", second, "not the record of a forecast: probabilities is missing"),
     ]
 
 
