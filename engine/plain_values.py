@@ -73,10 +73,13 @@ def _dataclass(kind: Any) -> Read:
                 found[field] = read_field(each)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from None
-        for wanted in fields(kind):
-            if wanted.name not in found and wanted.default is MISSING and wanted.default_factory is MISSING:
-                raise TypeError(f"{wanted.name} is missing")
-        return kind(**found)
+        try:
+            return kind(**found)
+        except TypeError:
+            for each in fields(kind):
+                if each.name not in found and each.default is MISSING and each.default_factory is MISSING:
+                    raise TypeError(f"{each.name} is missing") from None
+            raise
 
     return read
 
