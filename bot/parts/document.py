@@ -27,14 +27,6 @@ table.stacked { border-collapse: collapse; width: 100%; font-variant-numeric: ta
 .stacked th:first-child { text-align: left; padding-left: 0; }
 .stacked [scope="row"] { font-weight: 400; }
 .scroll { overflow-x: auto; }
-@media screen and (max-width: 640px) { .stacked, .stacked tbody { display: block; }
-  .stacked thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .stacked tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(88px, 1fr)); gap: 4px 12px;
-    padding: 8px 0; border-bottom: 1px solid var(--line); }
-  .stacked tbody th { grid-column: 1 / -1; border: 0; padding: 0; font-weight: 600; }
-  .stacked tbody td { border: 0; padding: 0; text-align: left; overflow-wrap: anywhere; min-width: 0; }
-  .stacked td[data-head]::before { content: attr(data-head); display: block; color: var(--muted);
-    font-size: 0.8rem; } }
 @media (min-width: 800px) { .two { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .boards { grid-template-columns: repeat(4, minmax(0, 1fr)); } }
 @media print { @page { margin: 14mm; } body { background: none; font-size: 11px; print-color-adjust: exact;
