@@ -14,6 +14,8 @@ from engine.plain_values import OLD_NAMES, Range, reader
 
 _GLANCE = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
+_USE = "reckoning"
+"""The name of `Decision.model_use` in records."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
 Count = Annotated[int, Range(0, 2**63 - 1)]
@@ -277,7 +279,7 @@ class Decision:
     """The draw, if `search_mode` is `SearchMode.VARIETY_DRAW`."""
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used none."""
-    reckoning: OpponentModelUse | None = None
+    model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE,)})
     """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
     tempting: TemptingParams | None = None
     """Settings of the tempting player; None: for other players, and for a drawn move."""
@@ -322,7 +324,7 @@ class Decision:
         for candidate in candidates:
             candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
         record["candidates"] = candidates
-        return record
+        return {_USE if name == "model_use" else name: found for name, found in record.items()}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
@@ -351,8 +353,8 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}
     record = {**record, "params": params}
-    if use := record.get("reckoning"):
-        record["reckoning"] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
+    if use := record.get(_USE):
+        record[_USE] = {**use, "value": {"share_percent": 100.0, **use["value"]}}
     return record
 
 

@@ -173,8 +173,8 @@ def _people(config: Config) -> str:
                 player = MoveChooser(kind, game, config.trap.params(), searcher, models=models)
                 decision = player.choose(position, Limits(PEOPLE_DEPTH), StopFlag())
                 verify(complete(decision, searcher, StopFlag()))
-                if decision.reckoning is not None and decision.reckoning.trouble:
-                    raise BadModel(decision.reckoning.trouble)
+                if decision.model_use is not None and decision.model_use.trouble:
+                    raise BadModel(decision.model_use.trouble)
             calibrated = (
                 "" if models.calibrated is None else f", probabilities by {models.calibrated.info.name}"
             )

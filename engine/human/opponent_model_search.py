@@ -144,7 +144,7 @@ class OpponentModelSearch:
         self._models.health.failed(self._game.name, error)
         return str(error)
 
-    def reckoning(self, trouble: str = "") -> OpponentModelUse:
+    def model_use(self, trouble: str = "") -> OpponentModelUse:
         """How the models were used, for the record of a decision.
 
         Args:

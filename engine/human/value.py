@@ -147,15 +147,15 @@ def verify_values(decision: Decision) -> None:
     Raises:
         RecordError: The recorded values do not follow from the record; the message says where.
     """
-    candidates, reckoning = decision.candidates, decision.reckoning
-    if reckoning is None:
+    candidates, model_use = decision.candidates, decision.model_use
+    if model_use is None:
         raise RecordError(f"{decision.player} players use an opponent model, but the record does not say so")
-    if is_won(candidates) or reckoning.trouble:
+    if is_won(candidates) or model_use.trouble:
         _verify_unvalued(decision)
         return
-    floor = floor_centi(max(c.raw_centi for c in candidates if not c.raw_is_bound), reckoning.value)
+    floor = floor_centi(max(c.raw_centi for c in candidates if not c.raw_is_bound), model_use.value)
     for candidate in candidates:
-        _verify_value(candidate, floor, reckoning.value, decision)
+        _verify_value(candidate, floor, model_use.value, decision)
 
 
 def _verify_unvalued(decision: Decision) -> None:

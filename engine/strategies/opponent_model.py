@@ -38,8 +38,8 @@ class OpponentModel(Strategy):
                 decision = self.search(context, None)
             except Stopped:  # before the model had judged the moves of the first iteration
                 decision, trouble = self.search(context, None), _NO_TIME
-        model, use = people.model(decision.candidates), people.reckoning(trouble)
-        return replace(decision, model=model, reckoning=use)
+        model, use = people.model(decision.candidates), people.model_use(trouble)
+        return replace(decision, model=model, model_use=use)
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""

@@ -373,7 +373,7 @@ def decision_report(
         source=decision.source,
         draw=_draw(before, decision),
         model=decision.model,
-        trouble="" if decision.reckoning is None else decision.reckoning.trouble,
+        trouble="" if decision.model_use is None else decision.model_use.trouble,
         depth=decision.depth,
         time_s=decision.time_s,
         state=made.state,
@@ -445,7 +445,7 @@ def _forecast(
 
 
 def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> CandidateReport:
-    trap, use = candidate.trap, decision.reckoning
+    trap, use = candidate.trap, decision.model_use
     judged = _judged(candidate, decision)
     best = None if judged is None or not judged.is_trap else judged.trap
     return CandidateReport(

@@ -353,7 +353,7 @@ def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> Sto
         return None
     game: Game[Any] = get_rules(decision.game)
     scale = game.expected_scale_centi(game.parse_position(decision.position))
-    reckoning = decision.reckoning
+    model_use = decision.model_use
     initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s
     return StoredPosition(
         id=row.id,
@@ -367,7 +367,7 @@ def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> Sto
             move=decision.move,
             reply=reply,
             rating=stored.opponent_rating,
-            clock_s=None if reckoning is None else reckoning.person.clock_s,
+            clock_s=None if model_use is None else model_use.person.clock_s,
             logistic_centi=scale,
             replies=replies,
             nodes=row.nodes,

@@ -409,7 +409,7 @@ def test_the_settings_are_in_the_record() -> None:
     refuses(replace(made, tempting=None), "needs its settings")
     refuses(replace(made, tempting=TemptingParams()), "logistic_centi is 0")
     person = OpponentModelUse(ValueParams(logistic_centi=200), Person(), None)
-    refuses(replace(made, reckoning=person), "use no opponent model")
+    refuses(replace(made, model_use=person), "use no opponent model")
 
 
 def test_below_four_plies_the_raw_value_decides() -> None:

@@ -191,12 +191,12 @@ def test_all_that_was_looked_into_is_whole() -> None:
 
 @pytest.mark.parametrize("player", ["opponent_model_uci", "calibrated_uci"])
 def test_who_goes_by_values_needs_the_chosen_move_whole(player: str) -> None:
-    reckoning = OpponentModelUse(ValueParams(logistic_centi=200), Person(), None, trouble="it failed")
+    model_use = OpponentModelUse(ValueParams(logistic_centi=200), Person(), None, trouble="it failed")
     partial = replace(whole("c", 350), complete=False)
-    accepts(by_engine(whole("b", 400), partial, player=player, reckoning=reckoning))
+    accepts(by_engine(whole("b", 400), partial, player=player, model_use=model_use))
     mine = replace(whole("b", 400), complete=False)
-    refuses(by_engine(mine, whole("c", 350), player=player, reckoning=reckoning), "b was analysed")
-    refuses(by_engine(whole("b", 400), player=player.removesuffix("_uci"), reckoning=reckoning), "'engine'")
+    refuses(by_engine(mine, whole("c", 350), player=player, model_use=model_use), "b was analysed")
+    refuses(by_engine(whole("b", 400), player=player.removesuffix("_uci"), model_use=model_use), "'engine'")
 
 
 def test_an_engines_own_move_has_its_whole_profile() -> None:

@@ -19,7 +19,7 @@ from bot.base.dialects import DIALECTS
 from bot.servers.lichess import LichessServer
 from storage.database import Database
 from tests.bot.fakes import config, services
-from tests.faults.proxy import FaultProxy, MoveCodec, Strike
+from tests.faults.proxy import FaultProxy, PlannedFaults, Strike
 from tests.patience import PATIENCE_S
 from tests.system.ledger import troubles
 from tests.system.person import Person, Wish
@@ -111,7 +111,7 @@ def lay(template: Path, tmp_path: Path) -> Laid:
         dialect = replace(DIALECTS["arena"], keep_alive_s=KEEP_ALIVE_S)
         try:
             async with arena.running(["Desdemona"]) as url:
-                proxy = FaultProxy(url, MoveCodec(*strikes), **options)
+                proxy = FaultProxy(url, PlannedFaults(*strikes), **options)
                 async with proxy.running() as proxy_url:
                     token = arena.bot_tokens["Desdemona"]
                     server = LichessServer(dialect, proxy_url, token, slack_s=SLACK_S, clock=clock)

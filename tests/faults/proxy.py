@@ -175,7 +175,7 @@ class Strike:
         return False
 
 
-class MoveCodec:
+class PlannedFaults:
     """Faults that are written down."""
 
     def __init__(self, *strikes: Strike) -> None:
@@ -247,7 +247,7 @@ class Chance:
         return fault
 
 
-NO_FAULTS = MoveCodec()
+NO_FAULTS = PlannedFaults()
 
 
 class FaultProxy:

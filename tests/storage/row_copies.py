@@ -36,7 +36,7 @@ async def put_rows(database: Database, rows: Rows) -> None:
 
 
 async def remove_rows(database: Database) -> None:
-    """As if it were new; one that is opened anew would have to put every statement together again."""
+    """As if it were new; a reopened one would have to compile every statement again."""
     async with database.write() as session:
         for table in reversed(Base.metadata.sorted_tables):
             await session.execute(table.delete())

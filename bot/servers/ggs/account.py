@@ -150,7 +150,7 @@ class GgsAccount(GgsState):
                 self._service(is_here)
             # Without a level it only confirms that we follow the user.
             case wire.Presence(name, True, int()) if self._challenges.is_followed(name):
-                self._resume_anew()
+                self._resume_again()
             case wire.CentralError() if message.is_service_away:
                 self._no_service()
             case wire.Alert() if now_s - self._alerted_at >= ALERTED_S:
@@ -194,7 +194,7 @@ class GgsAccount(GgsState):
                 self._challenges.stored(message)
             case wire.StoredOpponent(_, True) if self.games.with_status(GgsStatus.AWAY):
                 # The server sometimes gives the wrong name.
-                self._resume_anew()
+                self._resume_again()
             case wire.MatchList():
                 self._listed(message)
             case wire.OtherMessage(wire.SERVICE, "look", lines):
@@ -243,9 +243,9 @@ class GgsAccount(GgsState):
         for match in dict.fromkeys([game.match for game in games] + [more] * bool(more)):
             self.out.ask("moves", match)
 
-    def _resume_anew(self) -> None:
+    def _resume_again(self) -> None:
         """An opponent of an adjourned game has logged in."""
-        self._challenges.resume_anew()
+        self._challenges.resume_again()
         if not self._is_away:
             self.out.ask("stored")
 

@@ -171,6 +171,6 @@ class GgsChallenges:
         """Whether the server announces a player's logins to us."""
         return name in self._followed
 
-    def resume_anew(self) -> None:
+    def resume_again(self) -> None:
         """An opponent of an adjourned game has logged in: ask again for what the next list has."""
         self._resuming.clear()

@@ -427,8 +427,8 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         model.asked.clear()
         mind.expect(at(stored, line[1], (first.move,)), first)
         second = await mind.decide(at(stored, line[2], (first.move, reply)), 60.0, found.clock(), 40.0)
-        assert second.reckoning is not None
-        assert second.reckoning.person == Person(1432, None)
+        assert second.model_use is not None
+        assert second.model_use.person == Person(1432, None)
         assert {ask.positions[:-1] for ask in model.asked} == {line[1:]}
         verify(second)
 

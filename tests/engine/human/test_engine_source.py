@@ -93,9 +93,9 @@ def test_moves_within_the_budget_are_looked_into() -> None:
     """And no others; the best is what its replies leave of it."""
     value = ValueParams(budget_percent=2)
     decision = decide(source(Scripted(), candidates=50), MIDDLE_GAMES["chess"], value=value)
-    assert decision.reckoning is not None
+    assert decision.model_use is not None
     best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
-    floor = floor_centi(best, decision.reckoning.value)
+    floor = floor_centi(best, decision.model_use.value)
     for candidate in decision.candidates:
         assert (candidate.value is not None) == (not candidate.raw_is_bound and candidate.raw_centi >= floor)
         assert not candidate.raw_is_bound or candidate.raw_centi < floor
@@ -167,8 +167,8 @@ def test_without_a_model_it_is_the_standard_player_on_the_engines_scores() -> No
     link = Scripted()
     decision = decide(source(link, candidates=4, window_centi=100), MIDDLE_GAMES["chess"], lambda *_: (2.0,))
     assert (decision.search_mode, decision.model, decision.is_complete) == ("engine", None, True)
-    assert decision.reckoning is not None
-    assert "1 probabilities for" in decision.reckoning.trouble
+    assert decision.model_use is not None
+    assert "1 probabilities for" in decision.model_use.trouble
     known = [c.raw_centi for c in decision.candidates if not c.raw_is_bound]
     assert decision.chosen.raw_centi == max(known)
 

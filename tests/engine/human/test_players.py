@@ -101,8 +101,8 @@ def test_what_is_played_is_worth_most_within_the_budget(
     assert [reply.probability for reply in full.chosen.replies] == [
         reply.probability for reply in decision.chosen.replies
     ] or not decision.chosen.replies
-    assert decision.reckoning is not None
-    used = decision.reckoning.value
+    assert decision.model_use is not None
+    used = decision.model_use.value
     raws = {
         othello.move_text(move): -exact_score(
             native, othello.play(position, move), decision.depth - 1, StopFlag()
@@ -143,8 +143,8 @@ def test_a_forced_mate_is_played_and_nobody_is_asked(kind: str) -> None:
     verify(decision)
     assert game.score_text(decision.chosen.raw_centi, game.parse_position(MATE_IN_TWO)) == "#2"
     assert (decision.model, decision.chosen.value) == (None, None)
-    assert decision.reckoning is not None
-    assert decision.reckoning.trouble == ""
+    assert decision.model_use is not None
+    assert decision.model_use.trouble == ""
     standard = decide(game.parse_position(MATE_IN_TWO), 5, "standard", game="chess")
     assert decision.move == standard.move
 
@@ -188,9 +188,9 @@ def test_calibrated_probabilities_are_what_counts() -> None:
         position, 5, "calibrated", probabilities=probabilities, background=Background((), person)
     )
     assert decision.model == probabilities.info
-    assert decision.reckoning is not None
-    assert decision.reckoning.human == FakeModel("othello").info
-    assert decision.reckoning.person == person
+    assert decision.model_use is not None
+    assert decision.model_use.human == FakeModel("othello").info
+    assert decision.model_use.person == person
     assert set(probabilities.people) == {person}
     assert sorted(reply.probability or 0 for reply in decision.chosen.replies)[-1] == 1.0
     guessed = MoveChooser(
@@ -200,7 +200,7 @@ def test_calibrated_probabilities_are_what_counts() -> None:
         native,
         models=Models(ShallowModel("othello"), probabilities),
     )
-    unasked = guessed.choose(position, Limits(5), StopFlag()).reckoning
+    unasked = guessed.choose(position, Limits(5), StopFlag()).model_use
     assert unasked is not None
     assert unasked.human is None  # a guess is nothing that probabilities were learned with
     without = decide(position, 5, "calibrated")
@@ -254,8 +254,8 @@ def test_repeating_a_position_is_no_way_to_wait() -> None:
     )
     verify(decision)
     back = next(c for c in decision.candidates if c.move == "b1b2")
-    assert decision.reckoning is not None
-    assert back.value == expected_score(back.raw_centi, decision.reckoning.value.logistic_centi)
+    assert decision.model_use is not None
+    assert back.value == expected_score(back.raw_centi, decision.model_use.value.logistic_centi)
     assert (back.replies, back.raw_is_bound) == ((), False)
     others = [c for c in decision.candidates if c.replies]
     assert others
@@ -297,8 +297,8 @@ def test_garbage_leaves_the_move_to_the_standard_player(why: str, caplog: pytest
         assert (decision.player, decision.move) == ("opponent_model", standard.move)
         assert decision.chosen.raw_centi == standard.chosen.raw_centi
         assert decision.model is None
-        assert decision.reckoning is not None
-        assert why in decision.reckoning.trouble
+        assert decision.model_use is not None
+        assert why in decision.model_use.trouble
         verify(complete(decision, native, StopFlag()))
     for decision in worked:
         assert decision.model == model.info
@@ -313,8 +313,8 @@ def test_garbage_of_the_calibrated_model() -> None:
     decision = decide(position, 4, "calibrated", probabilities=FakeReplyModel("othello", pull=-9.0))
     verify(decision)
     assert decision.move == decide(position, 4, "standard").move
-    assert decision.reckoning is not None
-    assert "fake probabilities: not probabilities" in decision.reckoning.trouble
+    assert decision.model_use is not None
+    assert "fake probabilities: not probabilities" in decision.model_use.trouble
 
 
 @pytest.mark.parametrize("kind", PERSON_KINDS)
@@ -360,8 +360,8 @@ def test_who_stops_a_player_waits_for_few_queries(kind: str, at_most: int) -> No
     verify(decision)
     assert len(model.asked) == at_most
     assert (decision.depth, decision.model) == (2, None)
-    assert decision.reckoning is not None
-    assert decision.reckoning.trouble == "there was no time to ask it"
+    assert decision.model_use is not None
+    assert decision.model_use.trouble == "there was no time to ask it"
     assert decision.move == decide(game.initial(), 2, "standard", game="chess").move
 
 
@@ -397,6 +397,6 @@ def test_in_haste_nobody_is_asked(hurry: str) -> None:
     )
     decision = player.choose(position, limits, stop)
     assert (model.asked, decision.model) == ([], None)
-    assert decision.reckoning is not None
-    assert decision.reckoning.trouble == "there was no time to ask it"
+    assert decision.model_use is not None
+    assert decision.model_use.trouble == "there was no time to ask it"
     verify(decision)

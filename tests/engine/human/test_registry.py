@@ -140,8 +140,8 @@ def test_a_file_that_breaks_later_costs_no_game(tmp_path: Path) -> None:
                 )
                 decision = player.choose(game.initial(), Limits(2), StopFlag())
             verify(decision)
-            assert decision.reckoning is not None
-            kinds.append(decision.reckoning.trouble)
+            assert decision.model_use is not None
+            kinds.append(decision.model_use.trouble)
     assert kinds == ["othello: no such file", ""]
     files.broken = True
     with made.lend("othello"), made.lend("othello"), pytest.raises(BadModel, match="no such file"):

@@ -188,7 +188,7 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
 
 def decision_of(*moves: Candidate, params: ValueParams = EXPECTED, **more: Any) -> Decision:
     """A decision by values, as a player would record it."""
-    reckoning = OpponentModelUse(params, Person(1500, 30.0), MODEL)
+    model_use = OpponentModelUse(params, Person(1500, 30.0), MODEL)
     made = Decision(
         game="chess",
         position="",
@@ -203,7 +203,7 @@ def decision_of(*moves: Candidate, params: ValueParams = EXPECTED, **more: Any) 
         profile_source="native",
         engine_version="0",
         model=MODEL,
-        reckoning=reckoning,
+        model_use=model_use,
     )
     return replace(made, **{"move": choose_by_value(made.candidates), **more})
 
@@ -249,7 +249,7 @@ def test_forged_records_are_noticed() -> None:
     half = tuple(replace(reply, probability=0.25) for reply in b.replies)
     forged = {
         "follows": replace(GOOD, move="a"),
-        "does not": replace(GOOD, reckoning=None),
+        "does not": replace(GOOD, model_use=None),
         "recomputed": with_(a=replace(a, value=9000.0)),
         "no model is named": replace(GOOD, model=None),
         "within the budget, but has no value": with_(c=replace(c, raw_centi=44, adjusted_centi=44)),
@@ -267,9 +267,9 @@ def test_forged_records_are_noticed() -> None:
         "reply probabilities, but needs none": replace(
             GOOD,
             model=None,
-            reckoning=replace(GOOD.reckoning, trouble="it failed"),  # type: ignore[type-var]
+            model_use=replace(GOOD.model_use, trouble="it failed"),  # type: ignore[type-var]
         ),
-        "is named": replace(GOOD, reckoning=replace(GOOD.reckoning, trouble="it failed")),  # type: ignore[type-var]
+        "is named": replace(GOOD, model_use=replace(GOOD.model_use, trouble="it failed")),  # type: ignore[type-var]
     }
     for message, decision in forged.items():
         with pytest.raises(RecordError, match=message):
@@ -303,7 +303,7 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
 def test_old_records_are_read() -> None:
     """They know nothing of probabilities, values and models; nor do new ones that have none."""
     record = decision_of(
-        Candidate("a", 5, False, 0.0), player="standard", model=None, reckoning=None
+        Candidate("a", 5, False, 0.0), player="standard", model=None, model_use=None
     ).to_record()
     for key in ("model", "reckoning"):
         del record[key]
@@ -311,7 +311,7 @@ def test_old_records_are_read() -> None:
         assert "value" not in candidate
         assert all("probability" not in reply for reply in candidate["replies"])
     old = Decision.from_record(record)
-    assert (old.model, old.reckoning, old.chosen.value) == (None, None, None)
+    assert (old.model, old.model_use, old.chosen.value) == (None, None, None)
     verify(old)
 
 

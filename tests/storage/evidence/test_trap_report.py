@@ -253,8 +253,8 @@ def made_for_a_person(**changed: Any) -> Decision:
     )
     chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
     model = ModelInfo("othello", "people", "0" * 64)
-    reckoning = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
-    made = replace(plain.with_chosen(chosen), player="opponent_model", model=model, reckoning=reckoning)
+    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
+    made = replace(plain.with_chosen(chosen), player="opponent_model", model=model, model_use=model_use)
     return replace(made, **changed)
 
 
@@ -287,10 +287,10 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
 
 async def test_a_model_that_failed_is_told(database: Database) -> None:
     made = decision(quality=225.0)
-    reckoning = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
+    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
     async with database.write() as session:
         game = await opened(session, player="opponent_model")
-        failed = replace(made, player="opponent_model", reckoning=reckoning)
+        failed = replace(made, player="opponent_model", model_use=model_use)
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
     assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)

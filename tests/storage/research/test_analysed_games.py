@@ -165,7 +165,7 @@ async def test_recorded_words_do_not_come_along(database: Database) -> None:
     made = replace(
         made.with_chosen(replace(made.chosen, replies=replies)),
         model=ModelInfo("othello", "net", "a" * 64),
-        reckoning=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
+        model_use=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
     )
     async with database.write() as session:
         game = await opened(session)

@@ -19,7 +19,7 @@ NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 
 async def played(session: AsyncSession, key: str, draws: int, *, is_over: bool = True, **changes: Any) -> int:
-    """A game with so many answered randomised decisions, one without an answer, and one without a draw."""
+    """A game with answered randomised decisions, one without an answer, and one without a draw."""
     game_id = (await opened(session, key, **({"player": "randomised"} | changes))).id
     for number in range(draws):
         made = drawn_decision(trap=number % 2 == 0)

@@ -39,7 +39,7 @@ def leave_one_out(sums: list[float], counts: list[float]) -> tuple[float, float]
 
 
 def quality(games: Sequence[tuple[int, int, float]]) -> ReplyQuality:
-    """Of games with so many replies, errors and costs."""
+    """Games with these numbers of replies and errors, and these costs."""
     return reply_quality(*np.array(games, np.float64).reshape(-1, 3).T)
 
 
