@@ -92,7 +92,7 @@ def lay(template: Path, tmp_path: Path) -> Laid:
 
     @asynccontextmanager
     async def laid(
-        *strikes: Strike, manners: MannersConfig | None = None, **options: Any
+        *strikes: Strike, manners: MannersConfig | None = None, slack_s: float = SLACK_S, **options: Any
     ) -> AsyncIterator[Table]:
         path = tmp_path / "faults.db"
         shutil.copy(template, path)
@@ -114,7 +114,7 @@ def lay(template: Path, tmp_path: Path) -> Laid:
                 proxy = FaultProxy(url, PlannedFaults(*strikes), **options)
                 async with proxy.running() as proxy_url:
                     token = arena.bot_tokens["Desdemona"]
-                    server = LichessServer(dialect, proxy_url, token, slack_s=SLACK_S, clock=clock)
+                    server = LichessServer(dialect, proxy_url, token, slack_s=slack_s, clock=clock)
                     try:
                         async with services(server, database, sleep=sleep, settings=settings) as shared:
                             lobby = Lobby(shared)
