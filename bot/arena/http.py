@@ -15,9 +15,8 @@ from aiohttp import web
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ServerBusy
 from bot.arena.fairness.seen_addresses import SeenAddresses
-from bot.arena.game import ArenaRefusal, StaleBoard
+from bot.arena.game import ArenaRefusal
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
 from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
 from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
@@ -170,14 +169,8 @@ class RequestGate:
             return _slow_down(str(error), error.key, error.wait_s)
         except ServerBusy as error:
             return _slow_down(str(error), error.key, error.wait_s)
-        except HttpError as error:
+        except (HttpError, ArenaRefusal) as error:
             return refusal(error.status, str(error))
-        except NotFound as error:
-            return refusal(404, str(error))
-        except StaleBoard as error:
-            return refusal(409, str(error))
-        except ArenaRefusal as error:
-            return refusal(400, str(error))
         except web.HTTPException as error:
             if error.status < 400 or not _is_api(request):
                 raise

@@ -53,6 +53,13 @@ class Settings:
     move_s: float = 2.0
     """Default time for a move in seconds, when the GUI sets neither time nor depth."""
 
+    @property
+    def usual_depth(self) -> int:
+        """The depth in plies when the GUI sets none."""
+        if self.depth is not None:
+            return self.depth
+        return self.strong.depth if self.strategy.searches_selectively else self.full_depth
+
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
@@ -134,9 +141,7 @@ class SearchDriver:
     @property
     def usual_depth(self) -> int:
         """The depth when the GUI sets none."""
-        settings = self.settings
-        own = settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
-        return self.deepest(own if settings.depth is None else settings.depth)
+        return self.deepest(self.settings.usual_depth)
 
     def usual_limits(self) -> Limits:
         """The limits when the GUI sets neither time nor depth."""

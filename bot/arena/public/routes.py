@@ -150,7 +150,7 @@ class PublicRoutes:
             self.spectators.join(game, stream)
             return await send_stream(request, stream, keep_alive_s=self._parts.config.keep_alive_s)
         finally:
-            self.spectators.leave(game.id, stream)
+            self.spectators.remove(game.id, stream)
             leave()
 
     def _spectator_view(self, game: ReplayedGame) -> dict[str, Any]:
