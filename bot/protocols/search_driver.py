@@ -139,6 +139,10 @@ class SearchDriver:
         return self._searcher
 
     @property
+    def _is_selective(self) -> bool:
+        return self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher)
+
+    @property
     def usual_depth(self) -> int:
         """The depth when the GUI sets none."""
         return self.deepest(self.settings.usual_depth)
@@ -194,7 +198,7 @@ class SearchDriver:
             limits: Limits of the search; its time becomes the flag's deadline.
             stop: Ends the search early.
         """
-        if self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
+        if self._is_selective:
             found = self.known(position) or self._strong(position, limits, stop)
             if found is not None:
                 return found
@@ -310,10 +314,9 @@ class SearchDriver:
             moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.strategy.searches_selectively and isinstance(
-                self.searcher, SelectiveSearcher
+            yield from (self._deepen_strong if self._is_selective else self._deepen_player)(
+                position, depth, stop
             )
-            yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)
 
