@@ -96,7 +96,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
 
 
-class _Asked(Exception):
+class _LichessCall(Exception):
     """A request of berserk's, in place of an answer."""
 
     def __init__(self, request: requests.PreparedRequest) -> None:
@@ -112,7 +112,7 @@ class _Adapter(HTTPAdapter):
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
         if self.answer is None:
-            raise _Asked(request)
+            raise _LichessCall(request)
         return self.build_response(request, self.answer)
 
 
@@ -174,7 +174,7 @@ class Calls:
         self._adapter.answer = None
         try:
             call(self._client)
-        except _Asked as asked:
+        except _LichessCall as asked:
             return asked.request
         raise AssertionError("a call makes a request")
 
