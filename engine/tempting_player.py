@@ -347,7 +347,7 @@ def verify_tempting(decision: Decision, params: TemptingParams) -> None:
         RecordError: The choice does not follow from the record; the message says where.
     """
     if decision.model_use is not None:
-        raise RecordError(f"{decision.player} players use no opponent model, but the record has one")
+        raise RecordError(f"{decision.strategy} players use no opponent model, but the record has one")
     candidates, decided = decision.candidates, decision.params.decided
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)

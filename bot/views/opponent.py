@@ -224,7 +224,7 @@ class OpponentView:
 
     @property
     def _tallies(self) -> TablePart:
-        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
+        found = {(each.game, each.strategy, each.our_side): each for each in self.report.tallies}
         kinds = dict.fromkeys((game, player) for game, player, _ in found)
         return TablePart(
             "Games",

@@ -160,7 +160,7 @@ class TrapCard:
             is_named=bait.is_taken is not None,
             before_reply=f"Met {counted(self.met, 'time')}. Last: " if self.is_repeated else "",
             is_alarming=bool(bait.is_taken),
-            about=f"{title_of(bait.game)} · {bait.site} · {bait.player}",
+            about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
             when=moment_text(bait.at, "%d %b %Y"),
         )
 
@@ -183,12 +183,10 @@ class TrapCard:
     @property
     def row(self) -> dict[str, Any]:
         """The bait as plain values."""
-        expected_loss = self.bait.expected_loss
         return {
             **asdict(self.bait),
             "at": iso_moment(self.bait.at),
-            "expected_loss": expected_loss,
-            "surprise": expected_loss,  # its name in 0.2
+            "expected_loss": self.bait.expected_loss,
             "met": self.met,
             "taken": self.taken,
             "damage": self.damage,

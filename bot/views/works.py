@@ -19,7 +19,7 @@ from storage.evidence.queries.trial_report import TrialReport, read_trial
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, Expected, GroupStatistics, flat_row
 
-BY_DRAW = ("player", "version", "settings")
+BY_DRAW = ("strategy", "version", "settings")
 """Filters by randomised properties: the remaining games could not be compared."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
@@ -56,7 +56,7 @@ def _forecast(found: Expected) -> TableCell:
 
 def side_by_side(groups: Sequence[GroupStatistics]) -> tuple[TablePart, TablePart]:
     """All games by game and player, and what became of the paper's traps."""
-    names = [f"{title_of(each.group['game'])}, {each.group['player']}" for each in groups]
+    names = [f"{title_of(each.group['game'])}, {each.group['strategy']}" for each in groups]
     side = TablePart(
         "Side by side, all games",
         _SIDE,
@@ -182,7 +182,7 @@ async def load(database: Database, query: Query) -> PartsView:
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        read = await read_groups(session, filters, (By.GAME, By.STRATEGY))
         trial = await read_trial(session, filters.trial, query.own.get("arms") or None, filters)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)

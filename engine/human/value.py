@@ -149,7 +149,9 @@ def verify_values(decision: Decision) -> None:
     """
     candidates, model_use = decision.candidates, decision.model_use
     if model_use is None:
-        raise RecordError(f"{decision.player} players use an opponent model, but the record does not say so")
+        raise RecordError(
+            f"{decision.strategy} players use an opponent model, but the record does not say so"
+        )
     if is_won(candidates) or model_use.trouble:
         _verify_unvalued(decision)
         return

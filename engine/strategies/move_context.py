@@ -139,7 +139,7 @@ class MoveContext:
     """A position to choose a move in, within limits."""
 
     use: Resources
-    player: str
+    strategy: str
     """Name of the strategy, for the record."""
     position: Any
     """With the game before it."""
@@ -190,7 +190,7 @@ class MoveContext:
         return Decision(
             game=self.use.game.name,
             position=self.use.game.position_text(self.position),
-            player=self.player,
+            strategy=self.strategy,
             params=self.params,
             move=move,
             candidates=tuple(candidates),

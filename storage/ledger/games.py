@@ -73,7 +73,7 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
         our_rating=plausible_rating(new.our_rating),
         opponent_rating=plausible_rating(new.opponent_rating),
         engine_config_id=await _engine_config_row_id(session, new),
-        player=new.player,
+        strategy=new.strategy,
         state=GameStatus.OPEN,
         is_settled=False,
         started_at=moment,
@@ -256,7 +256,7 @@ async def set_rating_diff(
     await session.execute(statement.values(rating_diff=diff))
 
 
-async def count_by_player(
+async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
     """The number of an account's games by player, without aborted ones; players without games are absent.
@@ -264,7 +264,7 @@ async def count_by_player(
     Args:
         opponent_id: The site's key of one opponent; None: all opponents.
     """
-    statement = select(GameRow.player, func.count().label("games")).where(
+    statement = select(GameRow.strategy, func.count().label("games")).where(
         *_of(owner),
         GameRow.game == game,
         GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
@@ -274,8 +274,8 @@ async def count_by_player(
             OpponentRow.site == owner.site, OpponentRow.site_id == opponent_id
         )
         statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
-    counts = await session.execute(statement.group_by(GameRow.player))
-    return {row.player: row.games for row in counts}
+    counts = await session.execute(statement.group_by(GameRow.strategy))
+    return {row.strategy: row.games for row in counts}
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
@@ -342,7 +342,7 @@ async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime
 
 async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     values = {
-        "player": new.player,
+        "strategy": new.strategy,
         "engine_version": new.engine_version,
         "assessment": new.params.assessment.value,
         "margin_centi": new.params.margin_centi,
@@ -380,7 +380,7 @@ def _stored(row: GameRow) -> StoredGame:
         opponent_is_bot=row.opponent.is_bot,
         our_rating=row.our_rating,
         opponent_rating=row.opponent_rating,
-        player=row.player,
+        strategy=row.strategy,
         params=TrapParams(
             Assessment(config.assessment),
             config.margin_centi,

@@ -40,10 +40,10 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What to group by, separated by commas: player, game, site, speed, rating-band, week, "
+            help="What to group by, separated by commas: strategy, game, site, speed, rating-band, week, "
             "month, opponent-kind, version, settings, phase, model.",
         ),
-    ] = "player",
+    ] = "strategy",
     arms: Annotated[
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
@@ -172,7 +172,7 @@ _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
     "phase": "a trial compares whole games",
-    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+    **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
 }
 """Parameters that a trial's report has no use for, and why."""
 _NOT_OF_A_PLAN = {
@@ -219,11 +219,10 @@ def _refuse_unused(given: dict[str, str]) -> None:
 def _keys(text: str) -> "list[By]":
     from storage.evidence.statistics.groups import By
 
-    names = [name.strip() for name in text.split(",")]
-    known = {key.value: key for key in By}
-    if wrong := [name for name in names if name not in known]:
-        raise UsageError(f"--by: {wrong[0]!r} is not known; known: {', '.join(known)}")
-    return [known[name] for name in names]
+    try:
+        return By.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--by: {error}") from None
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
@@ -275,7 +274,6 @@ def _trial(
         if decisions is not None:
             told["decisions"] = {
                 **decisions.to_json(),
-                "opt": decisions.planned_n,  # the old name, until 0.4.0
                 "unreadable": [each.to_json() for each in report.damaged_decisions],
             }
         print_json(told)

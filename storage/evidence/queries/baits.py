@@ -68,7 +68,7 @@ class BaitEncounter:
     game_id: int
     game: str
     site: str
-    player: str
+    strategy: str
     opponent: str
     opponent_site_id: str
     """The site's key of its account."""
@@ -275,7 +275,7 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
             DecisionRow.game_id,
             GameRow.game,
             GameRow.site,
-            GameRow.player,
+            GameRow.strategy,
             OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
             GameRow.opponent_rating,

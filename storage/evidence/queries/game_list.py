@@ -57,7 +57,7 @@ class GameLine:
     game: str
     speed: str
     rated: bool
-    player: str
+    strategy: str
     opponent: str
     opponent_site_id: str
     """The site's key of its account."""
@@ -132,7 +132,7 @@ async def list_game_lines(
             GameRow.game,
             GameRow.speed,
             GameRow.rated,
-            GameRow.player,
+            GameRow.strategy,
             OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
             OpponentRow.is_bot.label("opponent_is_bot"),

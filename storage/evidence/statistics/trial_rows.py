@@ -89,7 +89,7 @@ async def trial_games(
     labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
-    players = np.array([each.player for each in labels], str)
+    players = np.array([each.strategy for each in labels], str)
     chances = [_probability(each, treated, control) for each in labels]
     chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
     order = np.lexsort((found["id"], found["drawn_us"]))
@@ -182,7 +182,7 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
                 # Unknown if the record was damaged when migration 0012 read it.
-                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING))),
+                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.strategy.in_(DRAWING))),
             )
         )
         found += [(row.created_at, row.id) for row in rows]

@@ -156,7 +156,7 @@ async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
     made = drawn_decision(trap=False)
 
     async def write(session: AsyncSession) -> StoredGame:
-        game = await opened(session, player="randomised", initial_position=made.position, our_side=1)
+        game = await opened(session, strategy="randomised", initial_position=made.position, our_side=1)
         await commit_decision(session, game.id, 0, made)
         return game
 

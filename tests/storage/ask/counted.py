@@ -60,8 +60,8 @@ def _of_game(game: Row, opponent: Row) -> Row:
     return {
         "site": game["site"],
         "game": game["game"],
-        "player": game["player"],
-        "strategy": game["player"],
+        "player": game["strategy"],
+        "strategy": game["strategy"],
         "opponent_id": opponent["id"],
         "opponent": opponent["name"],
         "is_program": int(opponent["is_bot"]),
@@ -84,7 +84,7 @@ def _games(sample: Sample) -> list[Row]:
                 "engine_version": "0.1",
                 "trial": None if game["trial_id"] is None else "winter",
                 **dict.fromkeys(
-                    ("chance", "probability"), game["selection"].get("chances", {}).get(game["player"])
+                    ("chance", "probability"), game["selection"].get("chances", {}).get(game["strategy"])
                 ),
                 "rating_band": _band(theirs),
                 "points": _POINTS.get(game["result"]),

@@ -160,7 +160,7 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
     both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
     assert other_move(made).move == ("d3" if trap else "f7")
     async with database.write() as session:
-        game = await opened(session, player="randomised")
+        game = await opened(session, strategy="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
         assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
         with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):

@@ -35,7 +35,7 @@ class GameFact:
     site: str
     game: str
     speed: str
-    player: str
+    strategy: str
     version: str
     """The engine's version."""
     settings: str
@@ -104,7 +104,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.site,
             GameRow.game,
             GameRow.speed,
-            GameRow.player,
+            GameRow.strategy,
             GameRow.opponent_id,
             OpponentRow.is_bot,
             GameRow.opponent_rating,
@@ -155,7 +155,7 @@ def _game_fact(row: Any) -> GameFact:
         site=row.site,
         game=row.game,
         speed=row.speed,
-        player=row.player,
+        strategy=row.strategy,
         version=row.engine_version,
         settings=TrapSettings(
             row.assessment,
