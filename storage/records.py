@@ -1,14 +1,36 @@
 """Frozen values that cross the boundary between storage and the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.decision import Decision, Outcome
 from engine.params import TrapParams
 from engine.strategies.registry import STRATEGIES
+
+T = TypeVar("T")
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def from_row(kind: type[T], row: Any, **others: Any) -> T:
+    """A dataclass made from the columns of a row that have its fields' names.
+
+    Args:
+        kind: The dataclass.
+        row: Of a table or of a statement.
+        others: Fields that the row has under another name or in another form.
+    """
+    return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
+
+
+def columns_of(value: Any, *without: str) -> dict[str, Any]:
+    """The fields of a dataclass by name, but for some, as columns of a row."""
+    return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
 class GameStatus(StrEnum):

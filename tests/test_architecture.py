@@ -82,7 +82,7 @@ STORAGE = {
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.ask": {"errors"},
+    "storage.ask": {"errors", "evidence"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
@@ -90,7 +90,7 @@ STORAGE = {
     "storage.migrate": {"packing", "quarantine", "tables"},
     "storage.database": {"drivers", "errors", "migrate"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
-    "storage.research": {"inserts", "tables"},
+    "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
         "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",
     },

@@ -21,7 +21,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
-from storage.records import Endpoint, NewGame
+from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
@@ -224,18 +224,10 @@ async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list
         rows_of = await session.execute(games.group_by(GameRow.is_settled))
         counts = {each.is_settled: each.games for each in rows_of}
         found.append(
-            StoredTrial(
-                id=row.id,
-                name=row.name,
+            from_row(
+                StoredTrial,
+                row,
                 arms=tuple(row.arms),
-                configurations=row.configurations,
-                strata=row.strata,
-                planned_n=row.planned_n,
-                alpha=row.alpha,
-                cap=row.cap,
-                endpoint=row.endpoint,
-                started_at=row.started_at,
-                ended_at=row.ended_at,
                 games=sum(counts.values()),
                 open_games=counts.get(False, 0),
             )

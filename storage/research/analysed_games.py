@@ -14,6 +14,7 @@ from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
 from storage.inserts import insert_all_new, insert_new
+from storage.records import columns_of, from_row
 from storage.research.archive import BATCH, add_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
@@ -127,12 +128,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
     if game is not None:
         statement = statement.where(AnalysisRow.game == game)
     return [
-        AnalysisCount(
-            row.id,
-            AnalysisSettings(row.game, row.source, row.depth, row.engine_version, row.settings),
-            some,
-            of_games,
-        )
+        AnalysisCount(row.id, from_row(AnalysisSettings, row), some, of_games)
         for row, some, of_games in await session.execute(statement)
     ]
 
@@ -170,18 +166,9 @@ async def add_positions(
     """Store positions of an analysis; an existing one stays as it is."""
     values = [
         {
+            **columns_of(each, "game_id", "replies"),
             "analysis_id": analysis_id,
             "imported_game_id": each.game_id,
-            "ply": each.ply,
-            "side": each.side,
-            "position": each.position,
-            "move": each.move,
-            "reply": each.reply,
-            "rating": each.rating,
-            "clock_s": each.clock_s,
-            "logistic_centi": each.logistic_centi,
-            "nodes": each.nodes,
-            "time_s": each.time_s,
             "profile": [[reply.reply, *reply.scores_centi] for reply in each.replies],
         }
         for each in positions
@@ -226,13 +213,10 @@ async def each_position(
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     """The key of a model, which is added if it is new."""
-    made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
+    made = await insert_new(session, HumanModelRow, **columns_of(info))
     if made is not None:
         return made
-    statement = select(HumanModelRow.id).where(
-        HumanModelRow.kind == info.kind, HumanModelRow.name == info.name, HumanModelRow.sha256 == info.sha256
-    )
-    return (await session.execute(statement)).scalar_one()
+    return (await session.execute(select(HumanModelRow.id).filter_by(**columns_of(info)))).scalar_one()
 
 
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
@@ -246,10 +230,7 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
         .where(AnalysedPositionRow.analysis_id == analysis_id)
     )
     statement = select(HumanModelRow).where(HumanModelRow.id.in_(predicted)).order_by(HumanModelRow.id.desc())
-    return [
-        (row.id, ModelInfo(row.kind, row.name, row.sha256))
-        for row in (await session.execute(statement)).scalars()
-    ]
+    return [(row.id, from_row(ModelInfo, row)) for row in await session.scalars(statement)]
 
 
 async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
@@ -295,20 +276,8 @@ def _is_prediction(model_id: int | None) -> Any:
 
 
 def _position(row: AnalysedPositionRow) -> AnalysedPosition:
-    return AnalysedPosition(
-        game_id=row.imported_game_id,
-        ply=row.ply,
-        side=row.side,
-        position=row.position,
-        move=row.move,
-        reply=row.reply,
-        rating=row.rating,
-        clock_s=row.clock_s,
-        logistic_centi=row.logistic_centi,
-        replies=tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile),
-        nodes=row.nodes,
-        time_s=row.time_s,
-    )
+    replies = tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile)
+    return from_row(AnalysedPosition, row, game_id=row.imported_game_id, replies=replies)
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.evidence.game_records import is_judged, line_key, named_bait
 from storage.filters import standing
 from storage.inserts import insert_all_new, insert_new
-from storage.records import GameStatus
+from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition, TrainingReview
@@ -161,12 +161,10 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
 
 def _new_mistake(row: Any) -> NewMistake:
     before = row.moves.split(" ", row.ply)[: row.ply] if row.ply else []
-    return NewMistake(
+    return from_row(
+        NewMistake,
+        row,
         decision_id=row.id,
-        game_id=row.game_id,
-        opponent_id=row.opponent_id,
-        opponent_rating=row.opponent_rating,
-        game=row.game,
         key=position_key(row.game, row.initial_position, before, row.move),
         probability=row.bait_expected,
     )

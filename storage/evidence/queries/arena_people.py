@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 
 from storage.evidence.reading import replies_of
 from storage.evidence.replies import ReplyTable
-from storage.records import GameStatus
+from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
 
@@ -100,20 +100,14 @@ _LISTED = (
 
 
 def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
-    return ArenaGameLine(
-        id=row.id,
-        variant=row.variant,
-        rated=row.rated,
-        initial_s=row.initial_s,
-        increment_s=row.increment_s,
+    return from_row(
+        ArenaGameLine,
+        row,
         players=(row.first_id, row.second_id),
         names=(row.first_name, row.second_name),
         ratings=(row.first_rating, row.second_rating),
         provisional=(row.first_provisional, row.second_provisional),
         diffs=None if row.first_diff is None else (row.first_diff, row.second_diff),
-        status=row.status,
-        winner=row.winner,
-        created_at=row.created_at,
     )
 
 

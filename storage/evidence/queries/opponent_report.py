@@ -17,7 +17,7 @@ from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
 from storage.ledger.blocks import blocked_as
 from storage.ledger.events import OPPONENT_RENAMED
-from storage.records import GameResult
+from storage.records import GameResult, from_row
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 _COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
@@ -67,11 +67,6 @@ class GameTally:
     wins: int
     draws: int
     losses: int
-
-    @property
-    def without_result(self) -> int:
-        """Games that go on, or whose result is not known."""
-        return self.games - self.wins - self.draws - self.losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,16 +201,8 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
         .order_by(EventRow.id)
     )
     former = dict.fromkeys(name for name in renamed if name and name != row.name)
-    return OpponentAccount(
-        row.id,
-        row.site,
-        row.site_id,
-        row.name,
-        tuple(former),
-        row.is_bot,
-        row.first_seen_at,
-        await blocked_as(session, site, row.site_id, row.name),
-    )
+    blocked = await blocked_as(session, site, row.site_id, row.name)
+    return from_row(OpponentAccount, row, opponent_id=row.id, former_names=tuple(former), blocked_as=blocked)
 
 
 async def opponent_report(
@@ -283,10 +270,7 @@ async def _games(
 
 
 def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
-    if not rows:
-        return None
-    last = rows[-1]
-    return LastTerms(last.variant, last.rated, last.clock_initial_s, last.clock_increment_s)
+    return from_row(LastTerms, rows[-1]) if rows else None
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
