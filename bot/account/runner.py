@@ -175,7 +175,8 @@ class AccountRunner:
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._holding(account.name, server.site))
             self.trouble, self.is_waiting = "", False
-            await self._adopt(AccountKey(server.site, account.name.lower()))
+            async with self._shared.database.write() as session:
+                await adopt_records(session, AccountKey(server.site, account.name.lower()))
             # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._services(server, account.name, role)
             if services.online is not None:
@@ -183,7 +184,7 @@ class AccountRunner:
             stack.callback(self._shared.limit.forget, services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services, self._shared.pause), True
-            stack.callback(self._leave)
+            stack.callback(setattr, self, "lobby", None)
             await self._listen(self.lobby, stop)
 
     def _fail(self, trouble: str) -> None:
@@ -227,13 +228,6 @@ class AccountRunner:
             await stop.wait()
             await _drain(lobby, self._config.shutdown.drain_s)
             listening.cancel()
-
-    def _leave(self) -> None:
-        self.lobby = None
-
-    async def _adopt(self, owner: AccountKey) -> None:
-        async with self._shared.database.write() as session:
-            await adopt_records(session, owner)
 
 
 def role_of(name: str, site: str) -> str:

@@ -128,16 +128,7 @@ class Accounts:
 
     async def get(self, account_id: str) -> AccountRecord | None:
         """The account with that id (a name in any case)."""
-        account_id = account_id.lower()
-        if account_id not in self._known:
-            if not NAME.fullmatch(account_id):
-                return None
-            async with self._database.read() as session:
-                account = await arena.get_account(session, account_id)
-            if account is None:
-                return None
-            self._known.setdefault(account_id, account)
-        return self._known[account_id]
+        return (await self.get_all([account_id]))[0]
 
     async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
         """The same for many, with one query at most."""

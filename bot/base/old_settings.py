@@ -21,8 +21,8 @@ RENAMED: Mapping[str, str] = {
 setting is that within its table's new name."""
 
 
-def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings under their new names, the tables of accounts included.
+def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """Settings under their new names, the tables of accounts included; and the old names that were used.
 
     Args:
         values: Settings by table, as read from a file.
@@ -30,88 +30,69 @@ def with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: A setting is given under both names.
     """
-    found = _renamed(values, "")
+    used: set[str] = set()
+    found = _renamed(values, "", used)
     accounts = found.get("accounts")
     if isinstance(accounts, list):
-        found["accounts"] = _renamed(accounts, "")
-    return dict(found)
+        found["accounts"] = _renamed(accounts, "", used)
+    return dict(found), used
 
 
-def with_new_variables(variables: Mapping[str, str | None], prefix: str) -> dict[str, str | None]:
-    """Environment variables under their new names; a new name takes precedence over an old one.
+def with_new_variables(
+    variables: Mapping[str, str | None], prefix: str
+) -> tuple[dict[str, str | None], set[str]]:
+    """Environment variables under their new names, and the old names that were used.
+
+    A new name takes precedence over an old one.
 
     Args:
         variables: By name, in any case.
         prefix: Before the name of a table.
     """
     found: dict[str, str | None] = {}
+    used: set[str] = set()
     for name, value in variables.items():
         table, _, key = name.lower().removeprefix(prefix.lower()).partition("__")
         if name.lower().startswith(prefix.lower()):
-            new = RENAMED.get(table, table)
+            new = _new_name(table, used)
             if key:
-                new = RENAMED.get(f"{new}.{key}", f"{new}.{key}")
-            value = _new_json(new, value)
+                new = _new_name(f"{new}.{key}", used)
+            value = _new_json(new, value, used)
             new = new.replace(".", "__")
             if new != "__".join(filter(None, (table, key))):
                 found.setdefault((prefix + new).lower(), value)
                 continue
         found[name] = value
-    return found
+    return found, used
 
 
-def old_names(values: Mapping[str, Any], variables: Mapping[str, str], prefix: str) -> list[str]:
-    """The old names in use, each with its new one, for a notice.
-
-    Args:
-        values: Settings by table, as read from a file.
-        variables: The environment.
-        prefix: Before the name of a table in the environment.
-    """
-    used = set()
-    for tables in (values, *_tables(values.get("accounts"))):
-        used |= {old for old in RENAMED if _has(tables, old)}
-    names = {name.upper() for name in variables}
-    for old in RENAMED:
-        variable = (prefix + old.replace(".", "__")).upper()
-        if any(name == variable or ("." not in old and name.startswith(f"{variable}__")) for name in names):
-            used.add(old)
-    return [f"{old} is now {RENAMED[old]}" for old in sorted(used)]
+def _new_name(name: str, used: set[str]) -> str:
+    if name in RENAMED:
+        used.add(name)
+    return RENAMED.get(name, name)
 
 
-def _renamed(value: Any, where: str) -> Any:
+def _renamed(value: Any, where: str, used: set[str]) -> Any:
     if isinstance(value, list):
-        return [_renamed(each, where) for each in value]
+        return [_renamed(each, where, used) for each in value]
     if not isinstance(value, Mapping):
         return value
     found: dict[str, Any] = {}
     for key, below in value.items():
         old = f"{where}{key}"
-        new = RENAMED.get(old, old)
+        new = _new_name(old, used)
         name = new.removeprefix(where)
         if name != key and name in value:
             raise ValueError(f"{old} is the old name of {new}: leave it out")
-        found[name] = _renamed(below, f"{new}.")
+        found[name] = _renamed(below, f"{new}.", used)
     return found
 
 
-def _has(value: Any, name: str) -> bool:
-    """Whether a name is in a table, or in one of a list of tables."""
-    if isinstance(value, list):
-        return any(_has(each, name) for each in value)
-    key, _, rest = name.partition(".")
-    return isinstance(value, Mapping) and key in value and (not rest or _has(value[key], rest))
-
-
-def _new_json(name: str, value: str | None) -> str | None:
+def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
     """A table, or a list of tables, in one variable."""
     try:
         settings = json.loads(value or "")
     except ValueError:
         return value
-    renamed = _renamed(settings, f"{name}.")
+    renamed = _renamed(settings, f"{name}.", used)
     return value if renamed == settings else json.dumps(renamed)
-
-
-def _tables(accounts: object) -> list[Mapping[str, Any]]:
-    return [each for each in accounts if isinstance(each, Mapping)] if isinstance(accounts, list) else []

@@ -26,7 +26,6 @@ from bot.control.status import (
     Admission,
     AdmissionStatus,
     ArenaStatus,
-    ErrorStatus,
     Status,
     gather_status,
 )
@@ -134,7 +133,6 @@ class OperatorActions:
 
     async def status(self) -> Status:
         """The current status of the program; leaves no event."""
-        latest = self._program.errors.latest
         return await gather_status(
             self._program.runners,
             self._program.database,
@@ -143,7 +141,7 @@ class OperatorActions:
             workers=self._program.pool.load,
             arena=self._program.arena(),
             log_level=log.current_level(),
-            last_error=None if latest is None else ErrorStatus(latest.at, latest.account, latest.message),
+            last_error=self._program.errors.latest,
             alarms=self._program.alarms.alarms,
         )
 

@@ -184,7 +184,9 @@ class HealthMonitor:
             disk=disk,
             backup_age_s=backup_age_s,
             losses=None if form is None else form.losses,
-            ratings=None if form is None else {rating_name(c): _rating(c) for c in form.curves},
+            ratings=None
+            if form is None
+            else {rating_name(curve): RatingSample(curve.now, curve.highest) for curve in form.curves},
         )
 
     async def _found(self, what: str, work: Awaitable[T]) -> T | None:
@@ -241,10 +243,6 @@ def link_trouble(account: AccountStatus) -> str:
 def rating_name(curve: RatingCurve) -> str:
     """The name of a rating in alarms."""
     return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
-
-
-def _rating(curve: RatingCurve) -> RatingSample:
-    return RatingSample(curve.now, curve.highest)
 
 
 def disk_sample(database_url: str) -> DiskSample:

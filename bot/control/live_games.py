@@ -123,13 +123,13 @@ def _last_move(player: GameRunner) -> tuple[str, ...]:
 
 
 def _bait(player: GameRunner) -> BaitStatus | None:
-    pending_bait, session = player.pending_bait, player.session
-    if pending_bait is None:
+    bait, session = player.pending_bait, player.session
+    if bait is None:
         return None
     rules = get_rules(session.game)
     try:
-        move = rules.parse_move(session.position, pending_bait.reply)
+        move = rules.parse_move(session.position, bait.reply)
         name = rules.move_name(session.position, move)
     except IllegalMove:  # the forecast was of a move that another one has replaced
         return None
-    return BaitStatus(name, rules.move_squares(move), pending_bait.probability, pending_bait.cost / 10_000)
+    return BaitStatus(name, rules.move_squares(move), bait.p_reply, bait.cost / 10_000)

@@ -7,7 +7,7 @@ any moment and another one can resume the game.
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -59,6 +59,7 @@ from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_rules
+from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
@@ -80,20 +81,6 @@ LIST_S = 2.0
 """Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
 STREAM_CAP_S = 3.0
 """Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingBait:
-    """A confirmed bait that a move of ours sets."""
-
-    ply: int
-    """Of our move: the moves made before it."""
-    reply: str
-    """In the game's notation for programs."""
-    probability: float
-    """How probably this opponent plays it, from 0 to 1."""
-    cost: int
-    """Its cost to them, in hundredths of a per cent of expected score."""
 
 
 class GameRunner:
@@ -124,8 +111,8 @@ class GameRunner:
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
-        self._pending_bait: PendingBait | None = None
-        """Of our latest move with a forecast."""
+        self._pending_bait: tuple[int, TemptingReply] | None = None
+        """Of our latest move with a forecast: its ply, and the confirmed bait that it sets."""
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -183,12 +170,10 @@ class GameRunner:
         return max(0.0, self._services.clock() - began_s - longest_s)
 
     @property
-    def pending_bait(self) -> PendingBait | None:
+    def pending_bait(self) -> TemptingReply | None:
         """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
-        found = self._pending_bait
-        if found is None or self.is_over or len(self._session.moves or ()) != found.ply + 1:
-            return None
-        return found
+        ply, bait = self._pending_bait or (0, None)
+        return None if self.is_over or len(self._session.moves or ()) != ply + 1 else bait
 
     # --- The operator's orders --------------------------------------------------------------------------
 
@@ -618,8 +603,8 @@ class GameRunner:
             return
         await self._ledger.forecast(stored, decision, made)
         bait = made.bait if sets_bait(decision, made) else None
-        if bait is not None and (self._pending_bait is None or self._pending_bait.ply <= stored.ply):
-            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.p_reply, bait.cost)
+        if bait is not None and (self._pending_bait is None or self._pending_bait[0] <= stored.ply):
+            self._pending_bait = stored.ply, bait
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""

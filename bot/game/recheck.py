@@ -14,7 +14,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from bot.base.game_summaries import check_summaries
@@ -105,20 +105,12 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {
-            "verified": self.verified,
-            "pruned": self.pruned,
-            "judged": self.judged,
-            "forecast": self.forecast,
-            "completed": self.completed,
-            "restored": self.restored,
-            "wrong": [
-                {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
-                for each in self.wrong
-            ],
-            "summaries": self.summaries,
-            "quarantined": [asdict(each) for each in self.quarantined],
-            "damaged": [asdict(each) for each in self.quarantined],  # its name up to 0.2.0
+        quarantined = [asdict(each) for each in self.quarantined]
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return plain | {
+            "wrong": [asdict(each) for each in self.wrong],
+            "quarantined": quarantined,
+            "damaged": quarantined,  # its name up to 0.2.0
             "left": dict(self.left),
         }
 

@@ -53,6 +53,13 @@ class Settings:
     move_s: float = 2.0
     """Default time for a move in seconds, when the GUI sets neither time nor depth."""
 
+    @property
+    def usual_depth(self) -> int:
+        """The depth in plies when the GUI sets none."""
+        if self.depth is not None:
+            return self.depth
+        return self.strong.depth if self.strategy.searches_selectively else self.full_depth
+
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
@@ -132,11 +139,13 @@ class SearchDriver:
         return self._searcher
 
     @property
+    def _is_selective(self) -> bool:
+        return self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher)
+
+    @property
     def usual_depth(self) -> int:
         """The depth when the GUI sets none."""
-        settings = self.settings
-        own = settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
-        return self.deepest(own if settings.depth is None else settings.depth)
+        return self.deepest(self.settings.usual_depth)
 
     def usual_limits(self) -> Limits:
         """The limits when the GUI sets neither time nor depth."""
@@ -189,7 +198,7 @@ class SearchDriver:
             limits: Limits of the search; its time becomes the flag's deadline.
             stop: Ends the search early.
         """
-        if self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
+        if self._is_selective:
             found = self.known(position) or self._strong(position, limits, stop)
             if found is not None:
                 return found
@@ -305,10 +314,9 @@ class SearchDriver:
             moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.strategy.searches_selectively and isinstance(
-                self.searcher, SelectiveSearcher
+            yield from (self._deepen_strong if self._is_selective else self._deepen_player)(
+                position, depth, stop
             )
-            yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)
 

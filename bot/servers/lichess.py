@@ -35,6 +35,7 @@ from bot.base.events import (
 )
 from bot.base.game_server import Account, goes_on
 from bot.base.notation import MoveCodec
+from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
@@ -79,39 +80,14 @@ CHALLENGE_SCOPE = "challenge:write"
 """Scope of a token that may challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
 """Scope of a token that may join tournaments."""
+STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
+"""Of the account's stream: lichess.org allows 30 in 10 minutes."""
 _LINE_LIMIT = 1 << 20
 """Longest line of a stream, in bytes; a longer one is an error."""
 _LINES_A_TURN = 8
 """Lines of a stream read before we yield to other tasks."""
 _STATES = frozenset({"gameFull", "gameState"})
 """Messages that a game needs."""
-
-
-class StreamRateLimiter:
-    """Token bucket for opening the account's stream: lichess.org allows 30 openings in 10 minutes.
-
-    It allows a burst, so that we reconnect soon after a loss, and then one opening every half a minute.
-    """
-
-    AT_ONCE = 9
-    EVERY_S = 30.0
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._left = float(self.AT_ONCE)
-        self._at = clock()
-
-    @property
-    def wait_s(self) -> float:
-        """Seconds until the stream may be opened; 0: now."""
-        now = self._clock()
-        self._left = min(self.AT_ONCE, self._left + (now - self._at) / self.EVERY_S)
-        self._at = now
-        return max(0.0, (1 - self._left) * self.EVERY_S)
-
-    def opened(self) -> None:
-        """Record an opening."""
-        self._left -= 1
 
 
 class RefusalCounter:
@@ -177,7 +153,7 @@ class LichessServer:
         self._clock = clock
         self._account: Account | None = None
         self._lag = Lag()
-        self._openings = StreamRateLimiter(clock)
+        self._openings = RateLimiter(STREAM_OPENINGS, clock)
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
         """For the games with a stream, until they end."""
@@ -211,7 +187,6 @@ class LichessServer:
             raise RefusedError(f"{self.site} has no such request ({ability})", 404)
 
     async def close(self) -> None:
-        self._calls.close()
         await self._http.close()
 
     # --- One-shot calls, by berserk ---------------------------------------------------------------------
@@ -477,17 +452,13 @@ class LichessServer:
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         account = self._account or await self.account()
-        wait_s = self._openings.wait_s if self._dialect.limits_stream_opens else 0.0
-        if wait_s > 0:
+        if self._dialect.limits_stream_opens and (wait_s := self._openings.wait_s(self.site)):
             raise TransientError("the account's stream was opened too often", wait_s)
-        path = "/api/stream/event"
+        path, is_open = "/api/stream/event", False
         try:
             async with aclosing(self._lines("GET", path, silence_s=self._silence_s)) as lines:
-                is_open = False
                 async for line in lines:
-                    if not is_open:
-                        is_open = True
-                        self._openings.opened()
+                    is_open = True
                     try:
                         message = read_line(line)
                         yield (
@@ -502,6 +473,9 @@ class LichessServer:
         except RefusedError as error:
             # The bot needs this stream, so keep trying; only a refusal of the account itself is final.
             raise TransientError(str(error)) from error
+        finally:
+            if not is_open:
+                self._openings.refund(self.site)
 
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         account = self._account or await self.account()

@@ -1,15 +1,14 @@
 """Reading calls through berserk: one at a time, none while the server asks us to wait.
 
 berserk builds the requests and parses the answers, but it blocks, without a deadline or a limit on the size
-of an answer.  So it gets one thread of its own, and aiohttp carries its requests: there the deadline cuts off
-a server that hangs, dribbles or never ends.
+of an answer.  So aiohttp carries its requests: there the deadline cuts off a server that hangs, dribbles or
+never ends.
 """
 
 import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from enum import Enum, auto
 from io import BytesIO
@@ -97,15 +96,24 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
 
 
-class _Adapter(HTTPAdapter):
-    """Replaces the transport of requests, the HTTP library under berserk."""
+class _LichessCall(Exception):
+    """A request of berserk's, in place of an answer."""
 
-    def __init__(self, transfer: Callable[[requests.PreparedRequest], HTTPResponse]) -> None:
+    def __init__(self, request: requests.PreparedRequest) -> None:
         super().__init__()
-        self._transfer = transfer
+        self.request = request
+
+
+class _Adapter(HTTPAdapter):
+    """Replaces the transport of requests, the HTTP library under berserk, which therefore never blocks."""
+
+    answer: HTTPResponse | None = None
+    """To the next request; None: raise it."""
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
-        return self.build_response(request, self._transfer(request))
+        if self.answer is None:
+            raise _LichessCall(request)
+        return self.build_response(request, self.answer)
 
 
 class Calls:
@@ -124,29 +132,29 @@ class Calls:
     ) -> None:
         self._http = http
         self._throttle = throttle
-        self._url = url
         self._token = token
         self._timeout_s = timeout_s
-        self._transfer_task: asyncio.Task[Any] | None = None
-        self._berserk: tuple[ThreadPoolExecutor, requests.Session, berserk.Client] | None = None
+        self._adapter = _Adapter()
+        session = berserk.TokenSession(token)
+        # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
+        session.trust_env = False
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, self._adapter)
+        self._client = berserk.Client(session, url)
 
     async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
         """Run a function that makes one request with the client; return its result.
 
         Args:
             what: The request, for messages.
-            call: Runs in the thread.
+            call: Called twice: its first call only shows the request.
         """
-        # berserk's session is not thread-safe either.
         async with self._throttle.turn(what, Lane.READS):
-            executor, _, client = self._berserk or self._open()
-            loop = asyncio.get_running_loop()
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    return await loop.run_in_executor(executor, lambda: call(client))
+                    self._adapter.answer = await self._transfer(self._asked(call))
+                return call(self._client)
             except TimeoutError:
-                # The thread may still be following redirects: the next call must not wait for it.
-                self.close()
                 raise TransientError(f"{what}: no answer in {self._timeout_s:g} s") from None
             except berserk.exceptions.ResponseError as error:
                 response = error.response
@@ -161,12 +169,16 @@ class Calls:
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 # berserk converts some fields and takes their types for granted.
                 raise ProtocolError(f"{what}: the answer is malformed: {error!r}") from error
-            finally:
-                if self._transfer_task is not None:  # on cancellation the thread must not go on alone
-                    self._transfer_task.cancel()
+
+    def _asked(self, call: Callable[[berserk.Client], object]) -> requests.PreparedRequest:
+        self._adapter.answer = None
+        try:
+            call(self._client)
+        except _LichessCall as asked:
+            return asked.request
+        raise AssertionError("a call makes a request")
 
     async def _transfer(self, request: requests.PreparedRequest) -> HTTPResponse:
-        self._transfer_task = asyncio.current_task()
         async with self._http.request(
             request.method or "GET",
             URL(request.url or "", encoded=True),
@@ -174,7 +186,6 @@ class Calls:
                 key: str(value) for key, value in request.headers.items() if key.lower() != "user-agent"
             },
             data=request.body,
-            timeout=aiohttp.ClientTimeout(total=self._timeout_s),
             allow_redirects=False,
         ) as response:
             body = await read_answer(response)
@@ -188,28 +199,3 @@ class Calls:
                 key: value for key, value in response.headers.items() if key.lower() not in _TRANSFER_HEADERS
             }
             return HTTPResponse(BytesIO(body), headers, response.status, preload_content=False)
-
-    def _open(self) -> tuple[ThreadPoolExecutor, requests.Session, berserk.Client]:
-        session = berserk.TokenSession(self._token)
-        # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
-        session.trust_env = False
-        loop = asyncio.get_running_loop()
-
-        def transfer(request: requests.PreparedRequest) -> HTTPResponse:
-            # A deadline here too: a loop that was stopped meanwhile would never answer.
-            return asyncio.run_coroutine_threadsafe(self._transfer(request), loop).result(self._timeout_s)
-
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, _Adapter(transfer))
-        executor = ThreadPoolExecutor(1, thread_name_prefix="calls")
-        self._berserk = executor, session, berserk.Client(session, self._url)
-        return self._berserk
-
-    def close(self) -> None:
-        """Release the thread, which finishes its current call.  A later call opens another."""
-        if self._berserk is None:
-            return
-        executor, session, _ = self._berserk
-        self._berserk = None
-        executor.submit(session.close)
-        executor.shutdown(wait=False)

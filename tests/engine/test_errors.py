@@ -23,7 +23,6 @@ PARSING = {
     "bot/alarms/hooks.py": {"execute", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
-    "bot/arena/connection_limiter.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON

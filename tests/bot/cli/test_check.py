@@ -137,7 +137,7 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
     arena = Arena(ArenaConfig(port=0), database)
     async with arena.running() as url:
         for token, is_good, text in (
-            (await arena.ensure_bot("Desdemona"), True, f"Desdemona at {url}"),
+            (await arena.accounts.ensure_bot("Desdemona"), True, f"Desdemona at {url}"),
             ("wrong", False, "401"),
         ):
             config = settings(tmp_path, server=ServerConfig(url=url, token=SecretStr(token)))

@@ -10,13 +10,13 @@ import pytest
 from bot.alarms.board import AlarmStatus
 from bot.alarms.lifecycle import AlarmState
 from bot.base.events import ChallengeReceived, Opponent
+from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
     Admission,
     AdmissionStatus,
     DatabaseStatus,
-    ErrorStatus,
     LinkStatus,
     Status,
     WaitingChallenge,
@@ -127,7 +127,7 @@ def sample() -> Status:
         database=DatabaseStatus("data/desdemona.db", 0.4, ""),
         arena=None,
         log_level="INFO",
-        last_error=ErrorStatus(AT - timedelta(minutes=5), "home", "game x: crashed"),
+        last_error=LoggedError(AT - timedelta(minutes=5), "home", "game x: crashed"),
     )
 
 
