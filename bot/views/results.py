@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from bot.base.rounding import percent
 from bot.parts.values import Choice, Column, Heading, PartsView, TablePart
@@ -68,8 +69,8 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
     )
     return PartsView(
         (Heading(title), Choice("By", options), table),
-        {"by": by, "groups": [{**each.to_json(), "score": share(each)} for each in groups]},
-        {"groups": [{**flat_row(each.to_json()), "score": share(each)} for each in groups]},
+        {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
+        {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
     )
 
 

@@ -113,7 +113,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,
         "verdict": report.verdicts[0].finding,
-        "verdicts": [each.to_json() for each in report.verdicts],
+        "verdicts": [asdict(each) for each in report.verdicts],
     }
 
 
@@ -139,13 +139,13 @@ def works_view(
             "games_to_know": report.verdicts[0].more,
             "games": None if report.games is None else report.games.to_json(),
             "decisions": None if report.decisions is None else report.decisions.to_json(),
-            "unreadable": [each.to_json() for each in unreadable],
+            "unreadable": [asdict(each) for each in unreadable],
         }
     return PartsView(
         (*parts, *side_by_side(groups)),
-        {"trial": trial, "groups": [each.to_json() for each in groups]},
+        {"trial": trial, "groups": [asdict(each) for each in groups]},
         {
-            "groups": [flat_row(each.to_json()) for each in groups],
+            "groups": [flat_row(asdict(each)) for each in groups],
             "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
             "funnel": [] if analyses is None else _interim_rows(analyses),
         },

@@ -1,5 +1,6 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,7 @@ def stats(
         output,
         tables.groups_view(found),
         tables.group_rows(found),
-        nested=[each.to_json() for each in found],
+        nested=[asdict(each) for each in found],
         is_filtered=suspect is not None or filters != Filters(),
     )
     if mixed := [each for each in found if len(each.models) > 1]:
@@ -154,7 +155,7 @@ def _calibration(
             output,
             calibration.calibration_view(found),
             calibration.calibration_rows(found),
-            nested=[each.to_json() for each in found],
+            nested=[asdict(each) for each in found],
         )
     _note_outdated(outdated)
 
@@ -246,7 +247,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     except StorageError as error:  # a plan may come before the first game
         note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
-    flat = [row.to_json() for row in rows]
+    flat = [asdict(row) for row in rows]
     write(output, plan_view(rows, rate, pace), flat, nested=flat)
 
 
@@ -270,11 +271,11 @@ def _trial(
     if output is CommandFormat.JSON:
         told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
-            told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
+            told |= games.to_json() | {"unreadable": [asdict(each) for each in report.damaged_games]}
         if decisions is not None:
             told["decisions"] = {
                 **decisions.to_json(),
-                "unreadable": [each.to_json() for each in report.damaged_decisions],
+                "unreadable": [asdict(each) for each in report.damaged_decisions],
             }
         print_json(told)
     elif output is CommandFormat.CSV:

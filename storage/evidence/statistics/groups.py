@@ -10,7 +10,7 @@ at any time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any, Self
@@ -136,10 +136,6 @@ class GroupStatistics:
     traps_erred_elsewhere: int
     falls: Expected
     """Falls into these traps."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:

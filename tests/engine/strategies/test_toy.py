@@ -29,7 +29,7 @@ class Last(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        return Analysis(lambda profiler, depth, stop: self.ranked(profiler, depth, context.params), True)  # noqa: ARG005
+        return Analysis(lambda profiler, depth: self.ranked(profiler, depth, context.params), True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""

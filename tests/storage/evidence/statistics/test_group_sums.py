@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -143,7 +143,7 @@ def assert_same(found: Sequence[GroupStatistics], wanted: Sequence[GroupStatisti
     """Both say the same, but for the last bits of floating-point numbers."""
     assert [each.group for each in found] == [each.group for each in wanted]
     for one, other in zip(found, wanted, strict=True):
-        assert_alike(one.to_json(), other.to_json(), str(one.group))
+        assert_alike(asdict(one), asdict(other), str(one.group))
 
 
 def assert_alike(found: object, wanted: object, where: str) -> None:

@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import LargeBinary, insert, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
@@ -249,8 +249,24 @@ async def test_a_damaged_record_is_named_and_hides_no_other(
         await session.execute(update(DecisionRow).where(DecisionRow.id == keys[1]).values(record=record))
         rows, (damaged,) = await trial_decisions(session, trial)
     assert [row.decision_id for row in rows] == [keys[0], keys[2]]
-    assert (damaged.what, damaged.id) == ("decision", keys[1])
+    assert (damaged.what, damaged.id, damaged.game_id, damaged.ply) == ("decision", keys[1], game_id, 2)
     assert damaged.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("table", [DecisionRow, ForecastRow])
+async def test_bytes_that_are_no_record_are_named_and_hide_no_other(database: Database, table: Any) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        keys = [await drawn(session, game_id, ply, trap=True, reply=0) for ply in (0, 2, 4)]
+        which = table.id if table is DecisionRow else table.decision_id
+        await session.execute(
+            update(table).where(which == keys[1]).values(record=type_coerce(b"\x1b", LargeBinary))
+        )
+        rows, damaged = await trial_decisions(session, trial)
+    assert [row.decision_id for row in rows] == [keys[0], keys[2]]
+    reason = "packed in format 27, which this version does not know"
+    assert damaged == [Unreadable("decision", keys[1], reason, game_id, 2)]
 
 
 def redrawn(**changes: Any) -> dict[str, Any]:
@@ -283,15 +299,14 @@ async def test_a_record_of_another_row_is_named(database: Database) -> None:
     """The draw fell on the other move, by a whole record with its own seed."""
     async with database.write() as session:
         trial = await begun(session)
-        key = await drawn(
-            session, await game_of(session, trial, "one"), 0, trap=True, reply=None, foreseen=False
-        )
+        game_id = await game_of(session, trial, "one")
+        key = await drawn(session, game_id, 0, trap=True, reply=None, foreseen=False)
         record = drawn_decision(trap=False).to_record()
         await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
         rows, damaged = await trial_decisions(session, trial)
     assert (rows, damaged) == (
         [],
-        [Unreadable("decision", key, "move is d3 in the record, but f7 in its row")],
+        [Unreadable("decision", key, "move is d3 in the record, but f7 in its row", game_id, 0)],
     )
 
 
@@ -308,8 +323,8 @@ async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> Non
         rows, damaged = await trial_decisions(session, trial)
     assert [row.decision_id for row in rows] == [third]
     assert damaged == [
-        Unreadable("decision", first, "z9 is not among the replies"),
-        Unreadable("decision", second, "not the record of a forecast: probabilities is missing"),
+        Unreadable("decision", first, "z9 is not among the replies", game_id, 0),
+        Unreadable("decision", second, "not the record of a forecast: probabilities is missing", game_id, 2),
     ]
 
 
