@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
 from engine.games import get_rules

@@ -46,7 +46,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from bot.base.old_settings import RENAMED, with_new_names, with_new_variables
+from bot.base.old_names import RENAMED, with_new_names, with_new_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel

@@ -13,7 +13,7 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 
 # Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment
 
 from bot.alarms.board import AlarmStatus
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 from bot.dashboard.controls import ActionResult
 from bot.dashboard.filter_chips import chips
 from bot.dashboard.page_cache import PageCache

@@ -12,7 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 from bot.text.bait_text import bait_comparison
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select, text, update
 
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import classify_reply, expected_scale_centi
 from storage.database import Database

@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
-from bot.base.old_keys import with_old_keys
+from bot.base.old_names import with_old_keys
 from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
