@@ -271,9 +271,9 @@ class World:
             reply = outcome.reply or ""
             which = [each.reply for each in found.decision.chosen.replies].index(reply)
             settled = (
-                {"is_taken": None, "reply_odds": None}
+                {"is_taken": None, "reply_probability": None}
                 if is_unanswered
-                else {"is_taken": reply in found.baits, "reply_odds": found.probabilities[which]}
+                else {"is_taken": reply in found.baits, "reply_probability": found.probabilities[which]}
             )
             rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, "at": at})
         if not is_unanswered and rng.random() < TIMED:

@@ -24,6 +24,7 @@ OLD_KEYS: Mapping[str, str] = {
     "control": "sound",
     "control_name": "sound_name",
     "control_value": "sound_value",
+    "encounters": "met",
     "error_probability": "error_odds",
     "expected_control": "expected_sound",
     "expected_loss": "surprise",

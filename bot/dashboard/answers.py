@@ -112,13 +112,13 @@ class PageRenderer:
         )
         return RenderedPage(text)
 
-    def render(self, template: str, surroundings: RequestContext, **values: Any) -> str:
+    def render(self, template: str, context: RequestContext, **values: Any) -> str:
         """A template's text."""
         return self._templates.get_template(template).render(
             menu=[page for page in self._pages.values() if page.is_in_menu],
-            has_session=surroundings.has_session,
-            unacknowledged_alarms=surroundings.unacknowledged_alarms,
-            said=surroundings.said,
+            has_session=context.has_session,
+            unacknowledged_alarms=context.unacknowledged_alarms,
+            said=context.said,
             **values,
         )
 

@@ -162,7 +162,7 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
         *(getattr(ForecastRow, name) for name in EXPECTATIONS),
         ForecastRow.optimal_expected,
         ForecastRow.bait,
-        ForecastRow.bait_odds,
+        ForecastRow.bait_probability,
         ForecastRow.bait_cost,
         ForecastRow.is_taken,
         ReplyTimeRow.time_s,
@@ -283,7 +283,7 @@ class _Reply:
         columns = packed_expectations(values, row.reply_count or 0) | packed_bait(0, 0.0, 0)
         if ReplyFlag.BAIT in self.flags:
             line = line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait)
-            columns |= packed_bait(line, row.bait_odds, row.bait_cost)
+            columns |= packed_bait(line, row.bait_probability, row.bait_cost)
         columns |= {
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,

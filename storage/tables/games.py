@@ -244,7 +244,7 @@ class ForecastRow(Base):
         # Few forecasts have a bait; with all that lists and counts of baits read of them.
         Index(
             "ix_forecasts_bait",
-            *("decision_id", "rule", "is_taken", "bait", "bait_odds", "bait_cost", "bait_expected"),
+            *("decision_id", "rule", "is_taken", "bait", "bait_probability", "bait_cost", "bait_expected"),
             sqlite_where=text("bait IS NOT NULL"),
             postgresql_where=text("bait IS NOT NULL"),
         ),
@@ -280,12 +280,12 @@ class ForecastRow(Base):
     optimal_uniform: Mapped[float | None]
     optimal_expected: Mapped[float | None]
     bait: Mapped[KeyColumn | None]
-    bait_odds: Mapped[float | None]
+    bait_probability: Mapped[float | None] = mapped_column("bait_odds", key="bait_probability")
     bait_cost: Mapped[int | None]
     confirm_depth: Mapped[int]
     # Null until the reply is judged: whether it takes a bait, and its probability.
     is_taken: Mapped[bool | None]
-    reply_odds: Mapped[float | None]
+    reply_probability: Mapped[float | None] = mapped_column("reply_odds", key="reply_probability")
     at: Mapped[UtcTime]
     # `ReplyForecast.to_record`.
     record: Mapped[dict[str, Any]] = mapped_column(PackedRecord)

@@ -125,7 +125,7 @@ class GroupStatistics:
     cost: Expected
     """The cost of the replies, in expected score."""
     baits_set: int
-    """Replies to moves that set a tempting trap."""
+    """Replies to moves that set a bait."""
     baits: Expected
     """Of these, replies that take the bait."""
     traps_set: int

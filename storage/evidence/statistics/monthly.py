@@ -122,7 +122,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
             OpponentRow.name.label("opponent"),
             OutcomeRow.reply,
             OutcomeRow.cost,
-            ForecastRow.reply_odds,
+            ForecastRow.reply_probability,
             DecisionRow.created_at,
             as_stored(DecisionRow.record).label("record"),
         )
@@ -158,7 +158,7 @@ def _bait(row: Any) -> CostliestBait:
         tuple(game.move_squares(move)),
         tuple(game.board_rows(after)),
         row.cost / WHOLE,
-        row.reply_odds or 0.0,
+        row.reply_probability or 0.0,
     )
 
 

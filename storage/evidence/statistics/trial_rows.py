@@ -86,17 +86,19 @@ async def trial_games(
     labels = [labels_of(text) for text in rows.labels.texts]
     found, kinds = _trial_rows(rows, labels)
     found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
-    players = np.array([each.strategy for each in labels], str)
-    chances = [_probability(each, treated, control) for each in labels]
-    chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
+    strategies = np.array([each.strategy for each in labels], str)
+    probabilities = [_probability(each, treated, control) for each in labels]
+    probability = np.array(
+        [nan if isinstance(each, RecordError) else each for each in probabilities], np.float64
+    )
     order = np.lexsort((found["id"], found["drawn_us"]))
     found, label = found[order], rows.labels.codes[order]
-    found["treated"], found["chance"] = (players == treated)[label], chance[label]
-    is_wanted, is_read = np.isin(players, (treated, control))[label], ~np.isnan(found["chance"])
+    found["treated"], found["probability"] = (strategies == treated)[label], probability[label]
+    is_wanted, is_read = np.isin(strategies, (treated, control))[label], ~np.isnan(found["probability"])
     unreadable = [
         Unreadable("game", int(found["id"][at]), reason_of(error), int(found["id"][at]))
         for at in np.flatnonzero(is_wanted & ~is_read).tolist()
-        if isinstance(error := chances[label[at]], RecordError)
+        if isinstance(error := probabilities[label[at]], RecordError)
     ]
     return TrialGames(found[is_wanted & is_read], kinds), unreadable
 
@@ -326,7 +328,7 @@ def trial_decision(
         drawn_at=drawn_at,
         settled_at=settled_at,
         treated=is_trap,
-        chance=draw.params.chance,
+        probability=draw.params.chance,
         cost=None if reply is None else played.of(reply),
         expected_trap=trap.expected,
         expected_control=control.expected,

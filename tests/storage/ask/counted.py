@@ -151,7 +151,7 @@ def _outcomes(sample: Sample) -> list[Row]:
                 "expected_cost": _share(forecast.get("cost_expected")),
                 "has_bait": int(forecast.get("bait") is not None),
                 "is_bait_taken": int(bool(forecast.get("is_taken"))),
-                "probability": forecast.get("reply_odds"),
+                "probability": forecast.get("reply_probability"),
                 "reply_time_s": times.get(row["id"], {}).get("time_s"),
                 "at": moment(outcome["at"]),
             }
@@ -175,10 +175,11 @@ def _baits(sample: Sample) -> list[Row]:
                 "ply": row["ply"],
                 "move": row["move"],
                 "bait": forecast["bait"],
-                "probability": forecast["bait_odds"],
+                "probability": forecast["bait_probability"],
                 "cost": forecast["bait_cost"] / 10_000,
                 **dict.fromkeys(
-                    ("surprise", "expected_loss"), forecast["bait_odds"] * forecast["bait_cost"] / 10_000
+                    ("surprise", "expected_loss"),
+                    forecast["bait_probability"] * forecast["bait_cost"] / 10_000,
                 ),
                 "model": forecast["model_name"],
                 "reply": outcome.get("reply"),

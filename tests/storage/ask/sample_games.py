@@ -248,11 +248,11 @@ def _forecast(rng: random.Random, key: int, *, is_taken: bool | None, has_bait: 
         "cost_uniform": rng.randrange(20_000) / 4,
         "cost_expected": rng.randrange(20_000) / 4,
         "bait": "d6" if has_bait else None,
-        "bait_odds": rng.randrange(7, 64) / 64 if has_bait else None,
+        "bait_probability": rng.randrange(7, 64) / 64 if has_bait else None,
         "bait_cost": rng.randrange(ERROR, 10_000) if has_bait else None,
         "confirm_depth": 6,
         "is_taken": is_taken,
-        "reply_odds": None if is_taken is None else rng.randrange(65) / 64,
+        "reply_probability": None if is_taken is None else rng.randrange(65) / 64,
         "at": NOW,
         "record": {},
     }

@@ -175,7 +175,7 @@ def _forecast(rng: random.Random, replies: int) -> ForecastRow:
         cost_uniform=rng.randrange(WHOLE * replies + 1) / replies,
         cost_expected=rng.choice([0.0, 777.7, 9999.0]),
         bait="d6" if has_bait else None,
-        bait_odds=0.25 if has_bait else None,
+        bait_probability=0.25 if has_bait else None,
         bait_cost=2000 if has_bait else None,
         is_taken=rng.choice([None, False, True]) if has_bait else rng.choice([None, False]),
         confirm_depth=6,

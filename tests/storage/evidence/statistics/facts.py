@@ -79,7 +79,7 @@ class ReplyFact:
     is_taken: bool
     """The reply took a bait."""
     has_bait: bool
-    """Our move set a tempting trap: a confirmed bait."""
+    """Our move set a bait."""
     model: str
     """Who made the forecast, as `model_text` writes it."""
     error_uniform: float

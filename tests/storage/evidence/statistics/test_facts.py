@@ -306,7 +306,7 @@ def draw_recomputed(row: Any) -> dict[str, Any]:
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "control"]
-    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
+    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "probability": draw["params"]["chance"]}
     for name, drawn in (("trap", draw["trap"]), ("control", draw["control"])):
         move = next(each for each in record["candidates"] if each["move"] == drawn)
         least = worth(move["raw_centi"], scale)

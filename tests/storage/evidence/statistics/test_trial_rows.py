@@ -111,7 +111,7 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         game_id = await game_of(session, trial, "one")
         key = await drawn(session, game_id, 4, trap=trap, reply=-1)
         (row,), _ = await trial_decisions(session, trial)
-    assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
+    assert (row.decision_id, row.game_id, row.treated, row.probability) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert (row.value_trap, row.value_control) == (0.6236, 0.6079)
     assert row.cost == costs(trap)[-1]
@@ -352,7 +352,7 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
         which = GameRow.id == games[1].id
         await session.execute(update(GameRow).where(which).values(selection=selection))
         found, (damaged,) = await trial_games(session, trial, "trappy", "standard")
-    assert found.rows[["id", "chance"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
+    assert found.rows[["id", "probability"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
 
@@ -388,7 +388,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
         await summarise(session, [*games, other])
         found, damaged = await trial_games(session, trial, "trappy", "standard")
     assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
-    assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])
+    assert found.rows["probability"].tolist() == pytest.approx([0.6, 0.6, 0.6])
     assert found.rows["treated"].tolist() == [True, True, False]
     assert [each.id for each in damaged] == [games[4], games[3]]
 
@@ -541,6 +541,8 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
         now = (row.expected_trap + row.expected_control) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         assert row.cost is not None
-        found.append((row.cost - guess) * (1 / row.chance if row.treated else -1 / (1 - row.chance)))
+        found.append(
+            (row.cost - guess) * (1 / row.probability if row.treated else -1 / (1 - row.probability))
+        )
         before.append((row.cost, now))
     return sum(found) / len(found)
