@@ -204,7 +204,7 @@ class EngineProcess:
             except (OSError, ValueError) as error:
                 raise self._ended() from error
 
-    def hear(self, wait: Waiting, poll_s: float = POLL_S) -> str:
+    def receive(self, wait: Waiting, poll_s: float = POLL_S) -> str:
         """Read the next line, stripped; it may be empty.
 
         Args:

@@ -179,7 +179,7 @@ def _with_control(
 def _whole(candidate: Candidate, profiler: Profiler, decision: Decision) -> Candidate:
     if candidate.is_whole:
         return candidate
-    return with_trap(whole_profile(profiler, profiler.game, candidate, decision.depth), decision.params)
+    return with_trap(whole_profile(profiler, candidate, decision.depth), decision.params)
 
 
 # --- Who takes part -------------------------------------------------------------------------------------

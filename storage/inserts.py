@@ -67,7 +67,7 @@ def _insert_newer(table: type[Base], dialect: str) -> Any:
     made = _dialect_insert(table, dialect)
     return made.on_conflict_do_update(
         index_elements=[key],
-        set_={column.name: made.excluded[column.name] for column in columns if column is not key},
+        set_={column: made.excluded[column.key] for column in columns if column is not key},
         where=and_(columns["rule"] < made.excluded["rule"]),
     ).returning(key)
 

@@ -79,7 +79,7 @@ def _keep(
     keys = inspect(connection).get_pk_constraint(table)["constrained_columns"]
     key = " || ', ' || ".join(_literal(connection, name) for name in keys)
     now = datetime.now(UTC)
-    kept = text(
+    insertion = text(
         f'INSERT INTO "{QUARANTINE}" (at, table_name, row_key, reason, statement)'
         f' SELECT :moved_at, :moved_from, {key}, :because, {statement} FROM "{table}" WHERE {where}'
     ).bindparams(
@@ -89,7 +89,7 @@ def _keep(
     )
     is_sqlite = connection.dialect.name == "sqlite"
     moved_at = now.replace(tzinfo=None) if is_sqlite else now
-    connection.execute(kept, {**values, "moved_at": moved_at, "moved_from": table, "because": reason})
+    connection.execute(insertion, {**values, "moved_at": moved_at, "moved_from": table, "because": reason})
 
 
 def _literal(connection: Connection, column: str) -> str:

@@ -299,7 +299,7 @@ MAY_NAME_SITES = (
     "bot/servers/",
     "bot/arena/",
     "bot/base/config.py",
-    "bot/base/old_settings.py",
+    "bot/base/old_names.py",
     "bot/base/dialects.py",
     "bot/base/notation.py",
 )

@@ -35,7 +35,6 @@ from engine.move_chooser import MoveChooser
 from engine.params import TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
-from engine.search.tempting_search import tempting_candidates
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
@@ -44,12 +43,12 @@ from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
     allowed_floor_centi,
-    choose_from_table,
     to_expected_score,
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
 from engine.verification import verify
+from tests.engine.native.tempting_mirror import choose_from_table, tempting_candidates
 
 
 def expected_choice(table: list[Candidate], params: TrapParams, tempting: TemptingParams, depth: int) -> str:

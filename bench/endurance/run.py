@@ -59,7 +59,7 @@ EVERY_S, TELL_S = 2.0, 30.0
 """Between two looks at the program, and between two lines about it."""
 LISTENERS = 2
 SETTLING_S = 120.0
-KEPT_BACKUPS = 3
+BACKUPS = 3
 LEAST_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
@@ -267,7 +267,7 @@ class Endurance:
 
     async def _backup(self) -> None:
         await self._command(
-            "db backup", "db", "backup", str(self._folder / "backups"), "--keep", str(KEPT_BACKUPS)
+            "db backup", "db", "backup", str(self._folder / "backups"), "--keep", str(BACKUPS)
         )
 
     async def _command(self, name: str, *arguments: str) -> None:

@@ -44,9 +44,13 @@ class GameCase:
     design: SequenceDesign = GAMES_DESIGN
 
 
-AS_IN_THE_PROGRAM = GameCase("as in the program, effect sd .3", GamePlan(effect_sd=0.3, chances=(0.6, 0.4)))
+AS_IN_THE_PROGRAM = GameCase(
+    "as in the program, effect sd .3", GamePlan(effect_sd=0.3, probabilities=(0.6, 0.4))
+)
 GAME_CASES = (
-    GameCase("one game each, coin .75", GamePlan(new_share=1, chances=(0.75,), skill_sd=0, adjusted=False)),
+    GameCase(
+        "one game each, coin .75", GamePlan(new_share=1, probabilities=(0.75,), skill_sd=0, adjusted=False)
+    ),
     GameCase("one game each, fair coin", GamePlan(new_share=1, skill_sd=0, adjusted=False)),
     GameCase("return, skill sd .7", GamePlan(cap=None, adjusted=False)),
     GameCase(
@@ -55,9 +59,11 @@ GAME_CASES = (
         SequenceDesign(PlannedN.GAMES, least_persons=0),
     ),
     AS_IN_THE_PROGRAM,
-    GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, chances=(0.6, 0.4))),
-    GameCase("the same, score 95 %", GamePlan(score=0.95, effect_sd=0.5, chances=(0.6, 0.4))),
-    GameCase("the same, 250 persons only", GamePlan(most_persons=250, effect_sd=0.5, chances=(0.6, 0.4))),
+    GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, probabilities=(0.6, 0.4))),
+    GameCase("the same, score 95 %", GamePlan(score=0.95, effect_sd=0.5, probabilities=(0.6, 0.4))),
+    GameCase(
+        "the same, 250 persons only", GamePlan(most_persons=250, effect_sd=0.5, probabilities=(0.6, 0.4))
+    ),
 )
 
 

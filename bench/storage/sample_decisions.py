@@ -104,7 +104,7 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "prior": made.prior,
             **asdict(expectations(made, judgement)),
             "bait": None if bait is None else bait.reply,
-            "bait_odds": None if bait is None else bait.p_reply,
+            "bait_probability": None if bait is None else bait.p_reply,
             "bait_cost": None if bait is None else bait.cost,
             "confirm_depth": made.confirm_depth,
             "record": made.to_record(),

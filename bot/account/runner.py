@@ -198,9 +198,9 @@ class AccountRunner:
             RoleLost, RoleTaken: In a group.
         """
         async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(role.watch())
+            watch = tasks.create_task(role.watch())
             yield role
-            watching.cancel()
+            watch.cancel()
 
     def _services(self, server: Server, name: str, role: Role) -> GameServices:
         shared, config = self._shared, self._config  # as read last

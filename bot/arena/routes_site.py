@@ -26,8 +26,8 @@ from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
-_KEPT_ANALYSES = 2000  # positions, of a kilobyte each
+_CACHE_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_CACHED_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
@@ -58,9 +58,9 @@ class SiteRoutes:
         self._no_takebacks = no_takebacks
         self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
-        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
+        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _KEPT_BYTES, lambda answer: len(answer.body)
+            _CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:

@@ -12,6 +12,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+OLD_OPTIONS = {"--opt": "--planned-n", "--player": "--strategy"}
+"""Options of 0.2, which work until 0.4.0 and print a notice, and today's."""
+
 
 class LazyCommand(NamedTuple):
     """A command's location, and its line in the group's help."""
@@ -63,6 +66,7 @@ def lazy_group(
     class Group(TyperGroup):
         # Any: typer has no public names for its context and commands.
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            args = _with_new_options(args)
             if default and (not args or args[0].startswith("-")) and args[:1] != ["--help"]:
                 # Options may stand before the name, as in earlier releases.
                 name = next((each for each in args if each in self.commands), default)
@@ -103,6 +107,17 @@ def lazy_group(
     for name in commands:
         group.command(name)(_stand_in)
     return group
+
+
+def _with_new_options(args: list[str]) -> list[str]:
+    found = []
+    for each in args:
+        option, equals, value = each.partition("=")
+        if option in OLD_OPTIONS:
+            _note_renamed(option, OLD_OPTIONS[option])
+            each = OLD_OPTIONS[option] + equals + value
+        found.append(each)
+    return found
 
 
 def _note_renamed(old: str, new: str) -> None:

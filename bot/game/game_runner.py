@@ -374,7 +374,7 @@ class GameRunner:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
             found = assign(context, config.assignment, self._services.draw_number(), coin_probability)
-            detail, kind = dict(found.detail), strategy_named(found.player)
+            detail, kind = dict(found.detail), strategy_named(found.strategy)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
@@ -395,10 +395,10 @@ class GameRunner:
             "game %s: %s as %s against %s (%s)",
             self.game_id,
             "playing" if is_new else "taking up",
-            game.player,
+            game.strategy,
             game.opponent_name,
             game.opponent_rating or "unrated",
-            extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
+            extra={"game_id": self.game_id, "strategy": game.strategy, "opponent": game.opponent_id},
         )
         if is_new:
             self._chat.greet()
@@ -450,7 +450,7 @@ class GameRunner:
         if committed is not None:
             stored_game = self._ledger.game
             took_s = self._services.clock() - received_at
-            self._services.metrics.decided(stored_game.game, stored_game.player, took_s, longest_s)
+            self._services.metrics.decided(stored_game.game, stored_game.strategy, took_s, longest_s)
         return committed
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:

@@ -171,7 +171,7 @@ class MoveSearch:
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._at.stored, self._at.game
-        kind = strategy_named(stored.player)
+        kind = strategy_named(stored.strategy)
         with ExitStack() as lent:
             source = models = background = None
             if kind.asks_engine:
@@ -326,7 +326,7 @@ class GameThinker:
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
         online, game, position = self._services.online, at.game, at.position
-        if online is None or not strategy_named(at.stored.player).looks_up:
+        if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
         root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
         for source in self._services.strong.sources.get(game.name, ()):
@@ -432,7 +432,7 @@ def _clock_limits(
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
     """Whether another engine plays and takes what it likes of its clock."""
     settings = services.engines.settings(at.game.name)
-    is_asked = strategy_named(at.stored.player).plays_engine_moves
+    is_asked = strategy_named(at.stored.strategy).plays_engine_moves
     return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 

@@ -75,11 +75,11 @@ class NBoard:
                     word, _, rest = line.partition(" ")
                     if word == "quit":
                         break
-                    self._obey(word, rest.strip(), worker)
+                    self._execute(word, rest.strip(), worker)
             finally:
                 self._drop()
 
-    def _obey(self, word: str, rest: str, worker: Executor) -> None:
+    def _execute(self, word: str, rest: str, worker: Executor) -> None:
         match word:
             case "nboard":
                 self._console.say(f"set myname {NAME}")

@@ -422,7 +422,7 @@ class SearchDriver:
         seen = min(depth, _TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
-            whole = whole_profile(profiler, game, bare, seen)
+            whole = whole_profile(profiler, bare, seen)
             if seen != depth:  # compare a trap with the exact score at its own depth
                 exact = min((reply.final_centi for reply in whole.replies), default=score)
                 whole = replace(whole, raw_centi=exact)

@@ -156,13 +156,13 @@ class Uci:
                     if words and words[0] == "quit":
                         break
                     if words:
-                        self._obey(words, worker)
+                        self._execute(words, worker)
             finally:
                 self._stop()
         if self._is_ucci:
             self._console.say("bye")
 
-    def _obey(self, words: list[str], worker: Executor) -> None:
+    def _execute(self, words: list[str], worker: Executor) -> None:
         match words[0]:
             case self._protocol:
                 self._greet()

@@ -223,7 +223,7 @@ class GameView:
         other = next((each for each in wanted if each != best), None)
         if best is None or other is None or len(best.scores_centi) < 2:
             return None
-        worths = dict(zip(decision.replies, self.moment.worths, strict=True))
+        values = dict(zip(decision.replies, self.moment.values, strict=True))
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return line_chart(
             LineChart(
@@ -231,7 +231,7 @@ class GameView:
                 description=f"Expected score after {best.name} and {other.name}, for who played it.",
                 x_name="plies ahead",
                 lines=tuple(
-                    _line(f"{reply.name}, {names[reply.reply]}", worths[reply]) for reply in (best, other)
+                    _line(f"{reply.name}, {names[reply.reply]}", values[reply]) for reply in (best, other)
                 ),
                 y_style=_SHARE,
                 size=ChartSize.HALF,
@@ -290,8 +290,8 @@ class GameView:
         }
 
 
-def _line(name: str, worths: Sequence[float]) -> ChartLine:
-    return ChartLine(name, tuple(range(2, 2 + len(worths))), tuple(100 * worth for worth in worths))
+def _line(name: str, values: Sequence[float]) -> ChartLine:
+    return ChartLine(name, tuple(range(2, 2 + len(values))), tuple(100 * worth for worth in values))
 
 
 def _mark_row(mark: MoveMark) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _score(report: MonthlyReport) -> LineChart:
 
 
 def _label(group: GroupStatistics) -> str:
-    return f"{group.group['player']}, {title_of(group.group['game'])}"
+    return f"{group.group['strategy']}, {title_of(group.group['game'])}"
 
 
 def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
@@ -157,8 +157,8 @@ def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
         )
         for each in groups
     )
-    columns = (Column("player", is_text=True), *map(Column, _GROUP_HEADS))
-    return TablePart("By player and game", columns, tuple(rows))
+    columns = (Column("strategy", is_text=True), *map(Column, _GROUP_HEADS))
+    return TablePart("By strategy and game", columns, tuple(rows))
 
 
 def _beside(found: Expected) -> tuple[str, str]:
@@ -174,8 +174,8 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
     ratings = [row.value for row in rows if row.value is not None]
     return IntervalChart(
         title="Performance",
-        description="The rating whose expected score is the actual one, by player and game.",
-        group_name="player",
+        description="The rating whose expected score is the actual one, by strategy and game.",
+        group_name="strategy",
         value_name="performance",
         interval_name="95 %",
         count_name="games",
@@ -199,7 +199,7 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
     return IntervalChart(
         title=title,
         description=f"How much more often {happened} than forecast, in points of a hundred.",
-        group_name="player",
+        group_name="strategy",
         value_name="difference",
         interval_name="95 % at every moment",
         count_name=what,
@@ -212,7 +212,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     return StackedBars(
         title="Traps in the paper's sense",
         description="Replies to moves that set a trap: the best, into a trap, another error.",
-        row_name="player",
+        row_name="strategy",
         categories=(
             BarCategory("best reply", BarKind.GOOD),
             BarCategory("fell", BarKind.TRAP),

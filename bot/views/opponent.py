@@ -169,10 +169,10 @@ class OpponentView:
     def _met(self) -> tuple[Part, ...]:
         """What its games have shown."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
-        courses = (Beside((_course(each, is_cost=False), _course(each, is_cost=True))) for each in drawn)
+        trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
         return (
-            *courses,
+            *trends,
             self._progress,
             *self._baits,
             Beside((self._tallies, self._visits)),
@@ -224,7 +224,7 @@ class OpponentView:
 
     @property
     def _tallies(self) -> TablePart:
-        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
+        found = {(each.game, each.strategy, each.our_side): each for each in self.report.tallies}
         kinds = dict.fromkeys((game, player) for game, player, _ in found)
         return TablePart(
             "Games",
@@ -416,7 +416,7 @@ def _is_drawn(found: GameProgress) -> bool:
     )
 
 
-def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
+def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
     """The share of errors, or the mean cost of a reply, in each block of games."""
     game = title_of(found.game)
     if is_cost:
@@ -424,7 +424,7 @@ def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
         about = "The mean cost of a reply in blocks of games, as a share of the game."
     else:
         title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
-        about = "The share of errors in blocks of games, after tempting traps and elsewhere."
+        about = "The share of errors in blocks of games, after baits and elsewhere."
     lines = tuple(_lines(found, *fields))
     return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
 

@@ -105,7 +105,12 @@ def _unreadable(damaged: Sequence[Unreadable]) -> str:
     """Which records are left out, and why; empty: none."""
     if not damaged:
         return ""
-    reasons = [f"{each.what} {each.id}: {each.reason}" for each in damaged[:_NAMED]]
+    reasons = [
+        f"{each.what} {each.id}: {each.reason}"
+        if each.ply is None
+        else f"{each.what} {each.id} of game {each.game_id}, ply {each.ply}: {each.reason}"
+        for each in damaged[:_NAMED]
+    ]
     if more := len(damaged) - len(reasons):
         reasons.append(f"{more} more")
     them = "it" if len(damaged) == 1 else "them"

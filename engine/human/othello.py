@@ -174,11 +174,11 @@ class OthelloHumanModel:
         if not asks:
             return []
         sight = sight_of(asks)
-        chances = self.chances(sight)
+        probabilities = self.probabilities(sight)
         legal = bits(moves_masks(sight.own, sight.other)).astype(bool)
-        return [tuple(row[mask].tolist()) for row, mask in zip(chances, legal, strict=True)]
+        return [tuple(row[mask].tolist()) for row, mask in zip(probabilities, legal, strict=True)]
 
-    def chances(self, sight: Sight) -> NDArray[np.float64]:
+    def probabilities(self, sight: Sight) -> NDArray[np.float64]:
         """The probability of each square, shape (n, 64); 0 where the move is not legal.
 
         Args:

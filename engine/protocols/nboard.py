@@ -64,7 +64,7 @@ class NBoardClient:
         lines: list[EngineReply] = []
         nodes: int | None = None
         try:
-            while not (said := self._process.hear(wait)).startswith("==="):
+            while not (said := self._process.receive(wait)).startswith("==="):
                 self._note_name(said)
                 nodes = read_nodes(said) or nodes
                 if line := read_search(said):
@@ -87,7 +87,7 @@ class NBoardClient:
     def _ping(self, wait: WaitLimit) -> None:
         self._pings += 1
         self._process.say(f"ping {self._pings}", wait)
-        while (said := self._process.hear(wait)).split() != ["pong", str(self._pings)]:
+        while (said := self._process.receive(wait)).split() != ["pong", str(self._pings)]:
             self._note_name(said)
 
     def _note_name(self, said: str) -> None:

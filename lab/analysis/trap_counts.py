@@ -129,7 +129,7 @@ def decision_of(game: str, position: str, candidate: Candidate, params: TrapPara
     return Decision(
         game=game,
         position=position,
-        player="standard",
+        strategy="standard",
         params=params,
         move=candidate.move,
         candidates=(candidate,),

@@ -38,7 +38,7 @@ TABLES = ("lines", "whole", "near")
 _SIDE = 8
 _LEAST_LINE = 3
 _OPSET, _IR_VERSION = 13, 8
-_KEPT = 0.9999
+_QUANTILE = 0.9999
 """Share of a table's numbers to represent; the outliers are clipped, for a finer resolution of the others."""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
@@ -151,7 +151,7 @@ class _OthelloGraph:
 
     def looked_up(self, table: NDArray[np.float32], index: str) -> str:
         """Rows of a table that is stored in one byte a number."""
-        scale = np.maximum(np.quantile(np.abs(table), _KEPT, axis=0), 1e-6).astype(np.float32) / 127
+        scale = np.maximum(np.quantile(np.abs(table), _QUANTILE, axis=0), 1e-6).astype(np.float32) / 127
         small = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
         rows = self.add("Gather", small, index, axis=0)
         return self.add("Mul", self.add("Cast", rows, to=TensorProto.FLOAT), scale)

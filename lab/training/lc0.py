@@ -278,5 +278,5 @@ def _block(within: ProtobufFields, where: str, filters: int) -> ResidualBlock:
     )
     if not hidden:
         raise BadModel(f"{where}, squeeze and excitation: no numbers")
-    squeezed = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
-    return ResidualBlock(convolutions[0], convolutions[1], squeezed)
+    clipped = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
+    return ResidualBlock(convolutions[0], convolutions[1], clipped)

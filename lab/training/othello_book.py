@@ -350,17 +350,17 @@ def entries_of(
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
-        kept: list[BookMove] = []
+        book_moves: list[BookMove] = []
         for move, (score, depth) in found.items():
             if score < least:
                 continue
             if games is None:
-                kept.append(BookMove(move, score, depth))
+                book_moves.append(BookMove(move, score, depth))
             elif move in games[key]:
                 n, ended, points = games[key][move]
-                kept.append(BookMove(move, score, depth, n, points / ended if ended else None))
-        if kept:
-            entries[key] = sorted(kept, key=lambda move: (-move.score_centi, move.move))
+                book_moves.append(BookMove(move, score, depth, n, points / ended if ended else None))
+        if book_moves:
+            entries[key] = sorted(book_moves, key=lambda move: (-move.score_centi, move.move))
     return entries
 
 
@@ -370,9 +370,9 @@ def often_played(
     """Positions and moves that occurred in at least this many games."""
     often: dict[BookKey, dict[Move, MoveCounts]] = {}
     for key, moves in counted(records, plies).items():
-        kept = {move: games for move, games in moves.items() if games.played >= least}
-        if kept:
-            often[key] = kept
+        book_moves = {move: games for move, games in moves.items() if games.played >= least}
+        if book_moves:
+            often[key] = book_moves
     return often
 
 

@@ -124,7 +124,7 @@ _GAMES: Select[*tuple[Any, ...]] = select(
     GameRow.ended_at,
     GameRow.opponent_rating,
     GameRow.our_rating,
-    GameRow.player,
+    GameRow.strategy,
     GameRow.game,
     GameRow.site,
     GameRow.speed,
@@ -162,7 +162,7 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
         *(getattr(ForecastRow, name) for name in EXPECTATIONS),
         ForecastRow.optimal_expected,
         ForecastRow.bait,
-        ForecastRow.bait_odds,
+        ForecastRow.bait_probability,
         ForecastRow.bait_cost,
         ForecastRow.is_taken,
         ReplyTimeRow.time_s,
@@ -197,18 +197,18 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
     for name, value in columns.items():
         found[name] = value
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
-    labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
+    labels = Labels(game.strategy, game.game, game.site, game.speed, probabilities, tuple(models))
     return GameSummary(game.id, labels.text, found.tobytes(), rows.tobytes(), counts)
 
 
-def is_drawn(search_mode: str | None, player: str) -> bool:
+def is_drawn(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was drawn at random between two moves.
 
     Args:
         search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
-        player: Whose decision it is.
+        strategy: Whose decision it is.
     """
-    return player in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
+    return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ class _Reply:
         columns = packed_expectations(values, row.reply_count or 0) | packed_bait(0, 0.0, 0)
         if ReplyFlag.BAIT in self.flags:
             line = line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait)
-            columns |= packed_bait(line, row.bait_odds, row.bait_cost)
+            columns |= packed_bait(line, row.bait_probability, row.bait_cost)
         columns |= {
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
@@ -326,7 +326,7 @@ def _of_decisions(
     game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
     """The columns that come from its decisions."""
-    drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
+    drawn = [each for each in decisions if is_drawn(each.search_mode, game.strategy)]
     # Also replies that were taken back: the first one counts.
     times = [
         each.time_s

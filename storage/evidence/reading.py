@@ -37,7 +37,7 @@ MOST_BYTES = 128_000_000
 """Of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
-_KEPT = "replies"
+_CACHE_KEY = "replies"
 
 Keys = NDArray[np.int64]
 
@@ -78,7 +78,7 @@ class PartCache:
 
 def keep_replies(database: Database) -> None:
     """Keep what transactions that only read have read, in a process that makes reports again and again."""
-    database.info[_KEPT] = PartCache()
+    database.info[_CACHE_KEY] = PartCache()
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
@@ -154,7 +154,7 @@ async def _part(
         with_replies: As for `read_replies`.
     """
     games, stamps = some
-    cache: PartCache | None = session.info.get(_KEPT)
+    cache: PartCache | None = session.info.get(_CACHE_KEY)
     known = None if cache is None else cache.get(number, stamps, with_replies=with_replies)
     if known is not None:
         return known

@@ -125,7 +125,7 @@ ReplyArray = NDArray[np.void]
 class Labels(NamedTuple):
     """Texts that many games share."""
 
-    player: str
+    strategy: str
     game: str
     site: str
     speed: str
@@ -144,8 +144,8 @@ class Labels(NamedTuple):
 def labels_of(text: str) -> Labels:
     """The labels as they were before they were written in one text."""
     *texts, models = json.loads(text)
-    player, game, site, speed, probabilities = texts
-    return Labels(player, game, site, speed, probabilities, tuple(models))
+    strategy, game, site, speed, probabilities = texts
+    return Labels(strategy, game, site, speed, probabilities, tuple(models))
 
 
 _DIGITS = 8

@@ -120,7 +120,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         arms=sorted(new.arms),
         configurations=dict(new.configurations),
         strata=dict(new.strata),
-        opt=new.planned_n,  # the column keeps its name
+        planned_n=new.planned_n,
         alpha=new.alpha,
         cap=new.cap,
         endpoint=new.endpoint,

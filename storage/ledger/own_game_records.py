@@ -58,7 +58,7 @@ def record_of(
     tags = {
         "UTCTime": f"{game.started_at:%H:%M:%S}",
         "GameId": game.site_game_id,
-        "Engine": f"{game.player} {game.engine_version}",
+        "Engine": f"{game.strategy} {game.engine_version}",
     }
     if suspect:
         tags["Suspect"] = ", ".join(suspect)

@@ -102,7 +102,7 @@ class CopiedTable:
 
     def insertion(self, dialect: str) -> Insert:
         """Inserts the rows given by `parameters`."""
-        return insert(self._table).values({each.name: _written(each, dialect) for each in self._columns})
+        return insert(self._table).values({each: _written(each, dialect) for each in self._columns})
 
     def emptying(self) -> Delete:
         """Deletes all rows."""

@@ -34,7 +34,7 @@ PARSING = {
         "is_loopback",
         "load_config",
     },
-    "bot/base/old_settings.py": {"_new_json"},
+    "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_phase_of", "_settings_of"},

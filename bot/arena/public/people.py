@@ -185,7 +185,7 @@ def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
 def _trap_chart(history: GameProgress) -> Markup | None:
     blocks = history.blocks
     found = (
-        ("after tempting traps", [block.tempting for block in blocks]),
+        ("after baits", [block.tempting for block in blocks]),
         ("elsewhere", [block.elsewhere for block in blocks]),
     )
     lines = [

@@ -1,5 +1,6 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,10 +41,10 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What to group by, separated by commas: player, game, site, speed, rating-band, week, "
+            help="What to group by, separated by commas: strategy, game, site, speed, rating-band, week, "
             "month, opponent-kind, version, settings, phase, model.",
         ),
-    ] = "player",
+    ] = "strategy",
     arms: Annotated[
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
@@ -88,7 +89,7 @@ def stats(
         output,
         tables.groups_view(found),
         tables.group_rows(found),
-        nested=[each.to_json() for each in found],
+        nested=[asdict(each) for each in found],
         is_filtered=suspect is not None or filters != Filters(),
     )
     if mixed := [each for each in found if len(each.models) > 1]:
@@ -154,7 +155,7 @@ def _calibration(
             output,
             calibration.calibration_view(found),
             calibration.calibration_rows(found),
-            nested=[each.to_json() for each in found],
+            nested=[asdict(each) for each in found],
         )
     _note_outdated(outdated)
 
@@ -172,7 +173,7 @@ _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
     "phase": "a trial compares whole games",
-    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+    **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
 }
 """Parameters that a trial's report has no use for, and why."""
 _NOT_OF_A_PLAN = {
@@ -219,11 +220,10 @@ def _refuse_unused(given: dict[str, str]) -> None:
 def _keys(text: str) -> "list[By]":
     from storage.evidence.statistics.groups import By
 
-    names = [name.strip() for name in text.split(",")]
-    known = {key.value: key for key in By}
-    if wrong := [name for name in names if name not in known]:
-        raise UsageError(f"--by: {wrong[0]!r} is not known; known: {', '.join(known)}")
-    return [known[name] for name in names]
+    try:
+        return By.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--by: {error}") from None
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
@@ -247,7 +247,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     except StorageError as error:  # a plan may come before the first game
         note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
-    flat = [row.to_json() for row in rows]
+    flat = [asdict(row) for row in rows]
     write(output, plan_view(rows, rate, pace), flat, nested=flat)
 
 
@@ -271,12 +271,11 @@ def _trial(
     if output is CommandFormat.JSON:
         told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
-            told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
+            told |= games.to_json() | {"unreadable": [asdict(each) for each in report.damaged_games]}
         if decisions is not None:
             told["decisions"] = {
                 **decisions.to_json(),
-                "opt": decisions.planned_n,  # the old name, until 0.4.0
-                "unreadable": [each.to_json() for each in report.damaged_decisions],
+                "unreadable": [asdict(each) for each in report.damaged_decisions],
             }
         print_json(told)
     elif output is CommandFormat.CSV:

@@ -66,8 +66,8 @@ def _effect(row: PlanRow) -> str:
     return f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
 
 
-def _pair(one_look: float | None, any_time: float | None) -> str:
-    return " / ".join(NONE if count is None else f"{count:,.0f}" for count in (one_look, any_time))
+def _pair(fixed: float | None, any_time: float | None) -> str:
+    return " / ".join(NONE if count is None else f"{count:,.0f}" for count in (fixed, any_time))
 
 
 def _days(games: float | None, pace: Pace) -> float | None:

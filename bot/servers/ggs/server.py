@@ -291,7 +291,7 @@ class GgsServer(Server):
                     yield event
                 messages = await self._listen(link)
                 for number, message in enumerate(messages):
-                    self._hear(message)
+                    self._on_message(message)
                     if number % MESSAGES_A_TURN == 0:
                         await asyncio.sleep(0)  # a burst of messages must not delay the games
                 self._state.tick(self._clock())
@@ -330,7 +330,7 @@ class GgsServer(Server):
                 link.say("")
         raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
 
-    def _hear(self, message: wire.GgsMessage) -> None:
+    def _on_message(self, message: wire.GgsMessage) -> None:
         logger.debug("GGS > %r", message)
         if isinstance(message, wire.PlayerList):
             self._players = list(message.players)

@@ -636,11 +636,11 @@ def _match(is_new: bool, words: list[str]) -> MatchBegan | MatchEnded:
             return ended
         case ["aborted", *_]:
             return ended
-        case [name, "left", *kept]:
-            stored_id = _checked(_ID, kept[0]) if kept else ""
+        case [name, "left", *stored_ids]:
+            stored_id = _checked(_ID, stored_ids[0]) if stored_ids else ""
             return MatchEnded(id_, ended.names, type_text, ended.flag, None, name, stored_id)
-        case [result, *kept]:
-            stored_id = _checked(_ID, kept[0]) if kept else ""
+        case [result, *stored_ids]:
+            stored_id = _checked(_ID, stored_ids[0]) if stored_ids else ""
             return MatchEnded(id_, ended.names, type_text, ended.flag, _number(result), "", stored_id)
     raise ProtocolError("an unknown end of a match", rest)
 

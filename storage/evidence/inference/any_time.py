@@ -25,7 +25,7 @@ Never intersect an interval with earlier ones: V may grow.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from math import floor, inf, log
@@ -143,10 +143,6 @@ class AnyTimeEstimate:
     def excludes_zero(self) -> bool:
         """Whether there is an interval and 0 lies outside."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def estimate(

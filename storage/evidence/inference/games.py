@@ -1,6 +1,7 @@
 """Whole games of a trial: the differences in score and cost between trappy and standard.
 
-Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded chance of trappy, Y the
+Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded probability of trappy,
+Y the
 outcome, e its expectation before the game and m a guess from earlier games of the stratum::
 
     m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
@@ -263,7 +264,7 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
     """m and psi of the score."""
     games = rows.games
     guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
-    return guess, (games["score"] - guess) * contrast(games["treated"], games["chance"])
+    return guess, (games["score"] - guess) * contrast(games["treated"], games["probability"])
 
 
 def _cost_values(rows: _Counted) -> Floats:
@@ -272,7 +273,7 @@ def _cost_values(rows: _Counted) -> Floats:
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
     guess = earlier_guess(games["cost"], expected, rows.strata)
-    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["chance"]))
+    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["probability"]))
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:

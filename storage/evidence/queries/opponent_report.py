@@ -59,7 +59,7 @@ class GameTally:
     """Games of one kind, and our results."""
 
     game: str
-    player: str
+    strategy: str
     """Of ours."""
     our_side: int
     """0: we moved first."""
@@ -249,7 +249,7 @@ async def _games(
             select(
                 GameRow.id,
                 GameRow.game,
-                GameRow.player,
+                GameRow.strategy,
                 GameRow.our_side,
                 GameRow.result,
                 GameRow.started_at,
@@ -276,7 +276,7 @@ def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
     results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
-        results[row.game, row.player, row.our_side][row.result] += 1
+        results[row.game, row.strategy, row.our_side][row.result] += 1
     return tuple(
         GameTally(
             *key,

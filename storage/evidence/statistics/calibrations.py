@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -32,10 +31,6 @@ class GroupCalibration:
     """The common values of the replies, by the names of `By`; always the model and the game."""
     errors: Calibration
     """Replies that cost a tenth of the game or more."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return {"group": self.group, "errors": self.errors.to_json()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from storage.filters import Filters, TrapSettings, of_games
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
-_LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
+_LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class GroupRows:
 async def read_groups(
     session: AsyncSession,
     filters: Filters | None = None,
-    by: Sequence[By] = (By.PLAYER,),
+    by: Sequence[By] = (By.STRATEGY,),
     among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
     """Read the data for the statistics of the games that pass the filters; aborted games do not count.

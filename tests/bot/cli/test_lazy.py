@@ -164,7 +164,9 @@ def test_the_list_of_commands_imports_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("player", ["trappy", "strong"])
 def test_the_engine_loads_no_database_and_no_network(tmp_path: Path, player: str) -> None:
     typed = "name\nclear_board\nplay black f5\ngenmove white\nquit\n"
-    found = imported(tmp_path, "engine", "--protocol", "gtp", "--player", player, "--depth", "2", typed=typed)
+    found = imported(
+        tmp_path, "engine", "--protocol", "gtp", "--strategy", player, "--depth", "2", typed=typed
+    )
     spoken = {f"bot.protocols.{protocol}" for protocol in ("gtp", "nboard", "uci")}
     assert found & spoken == {"bot.protocols.gtp"}
     assert found & HEAVY <= FOR_SETTINGS_AND_RULES

@@ -1,4 +1,5 @@
-"""Names of settings in the previous release, which still work, with one notice at start."""
+"""Names of the previous release that still work until 0.4.0: settings, with one notice at start; fields of
+JSON and CSV, which are exported beside the new ones."""
 
 import json
 from collections.abc import Mapping
@@ -19,6 +20,26 @@ RENAMED: Mapping[str, str] = {
 }
 """New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
 setting is that within its table's new name."""
+OLD_KEYS: Mapping[str, str] = {
+    "control": "sound",
+    "control_name": "sound_name",
+    "control_value": "sound_value",
+    "encounters": "met",
+    "error_probability": "error_odds",
+    "expected_control": "expected_sound",
+    "expected_loss": "surprise",
+    "is_paper_trap": "is_fall",
+    "mean_control": "mean_sound",
+    "planned_n": "opt",
+    "probability": "odds",
+    "score_texts": "looks",
+    "shallow_plies": "glance_plies",
+    "shallow_text": "glance_text",
+    "shown_centi": "looks_centi",
+    "strategy": "player",
+    "value_control": "value_sound",
+}
+"""Old names of fields by new ones."""
 
 
 def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -96,3 +117,14 @@ def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
         return value
     renamed = _renamed(settings, f"{name}.", used)
     return value if renamed == settings else json.dumps(renamed)
+
+
+def with_old_keys(value: Any) -> Any:
+    """A plain JSON value whose renamed fields also stand under their old names, after all others."""
+    if isinstance(value, Mapping):
+        new = {name: with_old_keys(each) for name, each in value.items()}
+        old = {OLD_KEYS[name]: each for name, each in new.items() if name in OLD_KEYS}
+        return new | {name: each for name, each in old.items() if name not in new}
+    if isinstance(value, list | tuple):
+        return [with_old_keys(each) for each in value]
+    return value
