@@ -69,14 +69,14 @@ class StoredSample:
 def samples(name: str, count: int) -> list[StoredSample]:
     """Decisions of the trappy player at its usual depth, with a forecast by looks."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
-    found = []
+    samples = []
     for number in range(count):
         position = random_position(game, searcher, number)
         player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
         chosen = player.choose(position, Limits(DEPTHS[name]), StopFlag())
         whole = complete(chosen, searcher, StopFlag())
-        found.append(StoredSample(chosen, whole, forecast(whole.chosen, expected_scale_centi(whole))))
-    return found
+        samples.append(StoredSample(chosen, whole, forecast(whole.chosen, expected_scale_centi(whole))))
+    return samples
 
 
 async def store(

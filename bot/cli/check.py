@@ -212,8 +212,8 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
             verify(decision)
             if decision.source is None:
                 raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
-            found = f"{decision.source.name} to depth {decision.depth}"
-        return f"{found} in {time.monotonic() - began:.2f} s"
+            text = f"{decision.source.name} to depth {decision.depth}"
+        return f"{text} in {time.monotonic() - began:.2f} s"
     finally:
         source.close()
 

@@ -371,13 +371,13 @@ class Uci:
         """The moves to search; empty: all."""
         wanted = set(legal.values())
         if go.moves:
-            found = set()
+            moves = set()
             for text in go.moves:
                 try:
-                    found.add(self._game.parse_move(position, self._from_wire(text)))
+                    moves.add(self._game.parse_move(position, self._from_wire(text)))
                 except IllegalMove:
                     self._complain(f"searchmoves: {text} is not legal")
-            wanted = found or wanted
+            wanted = moves or wanted
         wanted = {move for move in wanted if self._game.move_text(move) not in self._banned} or wanted
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 

@@ -184,20 +184,20 @@ class GameView:
     @property
     def replies(self) -> list[ReplyReport]:
         """The replies to the shown move, the best for the opponent first."""
-        found = () if self.moment is None else self.moment.decision.replies
-        return sorted(found, key=lambda each: each.final_centi)
+        replies = () if self.moment is None else self.moment.decision.replies
+        return sorted(replies, key=lambda each: each.final_centi)
 
     @property
     def candidates(self) -> list[CandidateReport]:
         """The moves that we could have played, the best by the score that decided first."""
-        found = () if self.moment is None else self.moment.decision.candidates
+        candidates = () if self.moment is None else self.moment.decision.candidates
         is_by_value = self.moment is not None and self.moment.decision.chosen.value_text is not None
 
         def rank(each: CandidateReport) -> tuple[float, int]:
             value = float("-inf") if each.value is None else each.value
             return (value if is_by_value else each.adjusted_centi), each.raw_centi
 
-        return sorted(found, key=rank, reverse=True)
+        return sorted(candidates, key=rank, reverse=True)
 
     def cost(self, reply: ReplyReport) -> str:
         """The cost of a reply, without its unit."""

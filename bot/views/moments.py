@@ -50,8 +50,8 @@ class Moment:
     @property
     def marks(self) -> tuple[BoardMark, ...]:
         """The replies that are marked on the board; later ones lie on top."""
-        found = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
-        return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
+        marks = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
+        return tuple(sorted(marks, key=lambda mark: [*_ORDER].index(mark.kind)))
 
     @property
     def board(self) -> Board:

@@ -331,10 +331,10 @@ def band_name(group: BaitGroup) -> str:
 
 def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
-    found = group.interval
-    if found is None or found.low is None or found.high is None:
+    interval = group.interval
+    if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
-    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     # Many baits make it narrow: "5 to 5 %" would say nothing.
     digits = int(low < high and percent(low) == percent(high))
     return f"{percent(low, digits).removesuffix(' %')} to {percent(high, digits)}"

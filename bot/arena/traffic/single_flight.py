@@ -56,8 +56,8 @@ class SingleFlightCache(Generic[V]):
             ServerBusy: Too many computations wait.
             Exception: Any exception of `make`, raised in all callers; nothing is cached then.
         """
-        if (found := self.cached(key)) is not None:
-            return found
+        if (value := self.cached(key)) is not None:
+            return value
         if key not in self._making:
             if len(self._making) >= MAX_WAITING:
                 raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
