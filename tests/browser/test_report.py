@@ -654,9 +654,10 @@ def test_nothing_sticks_out(finished: Page) -> None:
                 assert sticking == [], width
 
 
-def test_the_lobby_remembers_the_game(finished: Page) -> None:
+def test_the_lobby_leads_to_the_game(finished: Page) -> None:
     game_id = finished.game_id
     finished.click(".brand")
-    finished.click(".recent ul a")
+    finished.click("[data-test=history]")
+    finished.click(f"main a[href='/game/{game_id}']")
     finished.find(".moment")
     assert finished.game_id == game_id
