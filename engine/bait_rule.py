@@ -147,12 +147,12 @@ def _tempting(
 ) -> tuple[TemptingReply, ...]:
     raw = expected_score(candidate.raw_centi, scale_centi)
     best = [reply for reply in candidate.replies if reply.final_centi == candidate.raw_centi]
-    found = []
+    replies = []
     for reply, p in zip(candidate.replies, probabilities, strict=True):
         cost = expected_score(reply.final_centi, scale_centi) - raw
         if cost >= ERROR and p >= LIKELY and (depths := _deceives_at(reply, best, scale_centi)):
-            found.append(TemptingReply(reply.reply, p, cost, depths))
-    return tuple(found)
+            replies.append(TemptingReply(reply.reply, p, cost, depths))
+    return tuple(replies)
 
 
 def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:

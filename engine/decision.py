@@ -363,9 +363,9 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
     """The present fields, by name."""
     return {
-        _GLANCE if name == "shallow_scores_centi" else name: found
+        _GLANCE if name == "shallow_scores_centi" else name: value_of
         for name in value.__slots__
-        if (found := getattr(value, name)) is not None
+        if (value_of := getattr(value, name)) is not None
     }
 
 

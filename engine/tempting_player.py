@@ -184,9 +184,9 @@ def standings(
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
     """
     raw, raw_expected = candidate.raw_centi, to_expected_score(candidate.raw_centi, params)
-    found = weights([_shallow_scores_of(candidate, reply) for reply in candidate.replies], params)
+    reply_weights = weights([_shallow_scores_of(candidate, reply) for reply in candidate.replies], params)
     low = high = 0
-    for reply, weight in zip(candidate.replies, found, strict=True):
+    for reply, weight in zip(candidate.replies, reply_weights, strict=True):
         least, most = reply.least_centi, reply.final_centi
         if reply.bound_centi is None:
             least = most
@@ -196,7 +196,7 @@ def standings(
             raise RecordError(f"{candidate.move}: {reply.reply} has bounds that contradict each other")
         low += weight * (to_expected_score(least, params) - raw_expected)
         high += weight * (to_expected_score(most, params) - raw_expected)
-    total = sum(found)
+    total = sum(reply_weights)
     return (
         TemptingStanding(adjusted(raw_expected, low, total), raw, -index),
         TemptingStanding(adjusted(raw_expected, high, total), raw, -index),

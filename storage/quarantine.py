@@ -62,15 +62,15 @@ def move_to_quarantine(
 def _references(connection: Connection, table: str) -> list[tuple[str, str, str, bool]]:
     """What refers to a table: table, column, referred column, and whether the column may be null."""
     known = inspect(connection)
-    found = []
+    references = []
     for child in known.get_table_names():
         for key in known.get_foreign_keys(child):
             if key["referred_table"] != table:
                 continue
             (column,), (referred,) = key["constrained_columns"], key["referred_columns"]
             nullable = {each["name"]: each["nullable"] for each in known.get_columns(child)}
-            found.append((child, column, referred, nullable[column]))
-    return found
+            references.append((child, column, referred, nullable[column]))
+    return references
 
 
 def _keep(

@@ -86,7 +86,7 @@ def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
 
 async def busiest(session: AsyncSession) -> str:
     """The opponent with the most games at the arena."""
-    found = await session.scalar(
+    key = await session.scalar(
         select(OpponentRow.site_id)
         .join(GameRow, GameRow.opponent_id == OpponentRow.id)
         .where(OpponentRow.site == ACCOUNT.site)
@@ -94,8 +94,8 @@ async def busiest(session: AsyncSession) -> str:
         .order_by(func.count().desc())
         .limit(1)
     )
-    assert found is not None
-    return found
+    assert key is not None
+    return key
 
 
 async def _calibration(session: AsyncSession) -> object:
@@ -300,8 +300,8 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
     database = await Database.open(url)
     try:
         wall = time.perf_counter()
-        made = await make_summaries(database)
-        print(f"summaries made: {made:,} in {time.perf_counter() - wall:.0f} s")
+        summaries = await make_summaries(database)
+        print(f"summaries made: {summaries:,} in {time.perf_counter() - wall:.0f} s")
         async with database.read() as session:
             opponent = await busiest(session)
             last = await session.scalar(select(func.max(GameRow.started_at)))
@@ -325,13 +325,13 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
                 Reader(f"page {name} {' '.join(query.values())}", page_work(page, query))
                 for name, page, query in pages_at(last)
             ]
-        found = [await measure(url, reader, repeat, reference.p50) for reader in readers]
+        results = [await measure(url, reader, repeat, reference.p50) for reader in readers]
         some = others(opponent) if "others" in only else []
-        found += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
+        results += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
         if "measures" in only:
             await print_measures(database)
-        await print_plans(url, sorted(found, key=lambda each: -each.p50)[:plans])
-        return all(each.is_right for each in found)
+        await print_plans(url, sorted(results, key=lambda each: -each.p50)[:plans])
+        return all(each.is_right for each in results)
     finally:
         await database.close()
 

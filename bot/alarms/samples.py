@@ -84,12 +84,12 @@ class SampleHistory:
     def before(self, span_s: float) -> HealthSample:
         """The latest sample at least `seconds` older than the newest, or else the oldest."""
         moment = self.latest.at_s - span_s
-        found = self._samples[0]
+        earliest = self._samples[0]
         for sample in self._samples:
             if sample.at_s > moment:
                 break
-            found = sample
-        return found
+            earliest = sample
+        return earliest
 
     def increase(self, name: str, span_s: float) -> int:
         """Growth of a total of `MetricTotals` over the given last seconds."""

@@ -50,14 +50,14 @@ def blind_report(report: GameReport) -> dict[str, Any]:
     """
     share = plain_share(report.header.drawn_from)
     decisions = [blind_decision(each) for each in report.decisions]
-    found = {
+    fields = {
         "blind": True,
         **_only(_GAME, report.header),
         **_only(("sides", "names"), report),
         "plain_share": share,
         **report_texts(report, decisions, is_blind=True, plain_share=share),
     }
-    return dict(with_old_keys(found))
+    return dict(with_old_keys(fields))
 
 
 def _only(names: Sequence[str], report: object) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def _only(names: Sequence[str], report: object) -> dict[str, Any]:
 
 def open_report(report: GameReport) -> dict[str, Any]:
     """The whole report in plain JSON values, with its sentences."""
-    found = report.to_json()
-    return dict(with_old_keys({**found, **report_texts(report, found["decisions"])}))
+    fields = report.to_json()
+    return dict(with_old_keys({**fields, **report_texts(report, fields["decisions"])}))
 
 
 def report_texts(
@@ -92,12 +92,12 @@ def report_texts(
         for each in report.decisions
     ]
     played = [
-        (made, verdict)
-        for made, verdict in zip(report.decisions, verdicts, strict=True)
-        if made.state != "dropped"
+        (decision, verdict)
+        for decision, verdict in zip(report.decisions, verdicts, strict=True)
+        if decision.state != "dropped"
     ]
     summary = summarise_report(
-        [made for made, _ in played],
+        [decision for decision, _ in played],
         [verdict for _, verdict in played],
         name,
         bot,
@@ -141,12 +141,12 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
 
 def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     """The bait without its depths, which would reveal the depth of the player's search."""
-    found = decision.forecast
-    if found is None:
+    forecast = decision.forecast
+    if forecast is None:
         return None
     names = ("reply", "name", "probability", "cost")
-    baits = [_only(names, each) | {"odds": each.probability} for each in found.baits]  # odds: until 0.4.0
-    return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
+    baits = [_only(names, each) | {"odds": each.probability} for each in forecast.baits]  # odds: until 0.4.0
+    return {"is_confirmed": forecast.is_confirmed, "baits": baits, "is_taken": forecast.is_taken}
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:

@@ -153,8 +153,8 @@ class SiteRoutes:
             raise HttpError(400, "Send tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
             raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
-        found = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
-        return web.json_response({token: _scopes(account) for token, account in found.items()})
+        accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
+        return web.json_response({token: _scopes(account) for token, account in accounts.items()})
 
     async def bots_online(self, request: web.Request) -> web.Response:
         wanted = as_int(request.query, "nb")
@@ -292,12 +292,12 @@ class SiteRoutes:
         you = await self._gate.visitor(request)
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
-        told = {
+        fields = {
             "plainShare": self._plain_share,
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | told)
+        return web.json_response(lobby | fields)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

@@ -52,11 +52,11 @@ def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]
         ValueError: A setting is given under both names.
     """
     used: set[str] = set()
-    found = _renamed(values, "", used)
-    accounts = found.get("accounts")
+    renamed = _renamed(values, "", used)
+    accounts = renamed.get("accounts")
     if isinstance(accounts, list):
-        found["accounts"] = _renamed(accounts, "", used)
-    return dict(found), used
+        renamed["accounts"] = _renamed(accounts, "", used)
+    return dict(renamed), used
 
 
 def with_new_variables(
@@ -70,7 +70,7 @@ def with_new_variables(
         variables: By name, in any case.
         prefix: Before the name of a table.
     """
-    found: dict[str, str | None] = {}
+    renamed: dict[str, str | None] = {}
     used: set[str] = set()
     for name, value in variables.items():
         table, _, key = name.lower().removeprefix(prefix.lower()).partition("__")
@@ -81,10 +81,10 @@ def with_new_variables(
             value = _new_json(new, value, used)
             new = new.replace(".", "__")
             if new != "__".join(filter(None, (table, key))):
-                found.setdefault((prefix + new).lower(), value)
+                renamed.setdefault((prefix + new).lower(), value)
                 continue
-        found[name] = value
-    return found, used
+        renamed[name] = value
+    return renamed, used
 
 
 def _new_name(name: str, used: set[str]) -> str:
@@ -98,15 +98,15 @@ def _renamed(value: Any, where: str, used: set[str]) -> Any:
         return [_renamed(each, where, used) for each in value]
     if not isinstance(value, Mapping):
         return value
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, below in value.items():
         old = f"{where}{key}"
         new = _new_name(old, used)
         name = new.removeprefix(where)
         if name != key and name in value:
             raise ValueError(f"{old} is the old name of {new}: leave it out")
-        found[name] = _renamed(below, f"{new}.", used)
-    return found
+        renamed[name] = _renamed(below, f"{new}.", used)
+    return renamed
 
 
 def _new_json(name: str, value: str | None, used: set[str]) -> str | None:

@@ -124,8 +124,8 @@ async def _database(config: Config) -> str:
         await database.try_writing()
         moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
         if moved:
-            told = "; ".join(moved[:_MOST_NAMED])
-            raise StorageError(f"moved to the quarantine: {told}; `desdemona db recheck` checks all rows")
+            names = "; ".join(moved[:_MOST_NAMED])
+            raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()
@@ -212,8 +212,8 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
             verify(decision)
             if decision.source is None:
                 raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
-            found = f"{decision.source.name} to depth {decision.depth}"
-        return f"{found} in {time.monotonic() - began:.2f} s"
+            text = f"{decision.source.name} to depth {decision.depth}"
+        return f"{text} in {time.monotonic() - began:.2f} s"
     finally:
         source.close()
 

@@ -37,12 +37,12 @@ class LazyCommand(NamedTuple):
         spec = find_spec(self.module)
         assert spec is not None  # noqa: S101 - a module of ours
         assert spec.origin is not None  # noqa: S101 - likewise
-        found = next(
+        definition = next(
             node
             for node in ast.parse(Path(spec.origin).read_text("utf-8")).body
             if isinstance(node, ast.FunctionDef) and node.name == self.function
         )
-        return " ".join((ast.get_docstring(found) or "").split("\n\n")[0].split())
+        return " ".join((ast.get_docstring(definition) or "").split("\n\n")[0].split())
 
 
 def lazy_group(
@@ -78,14 +78,14 @@ def lazy_group(
                 if (new := (old_names or {}).get(" ".join(args[:count]))) is not None:
                     _note_renamed(" ".join(args[:count]), new)
                     return _resolved(self, ctx, new.split(), args[count:])
-            name, found, rest = super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
             if name is not None and name in commands:
                 for option, new in commands[name].old_options:
                     if option in rest:
                         _note_renamed(f"{name} {option}", new)
                         return self.resolve_command(ctx, [new, *(each for each in rest if each != option)])
-                found, rest = _load(name, commands[name]), [*commands[name].first, *rest]
-            return name, found, rest
+                command, rest = _load(name, commands[name]), [*commands[name].first, *rest]
+            return name, command, rest
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
             longest = max(map(len, self.commands))
@@ -110,14 +110,14 @@ def lazy_group(
 
 
 def _with_new_options(args: list[str]) -> list[str]:
-    found = []
+    options = []
     for each in args:
         option, equals, value = each.partition("=")
         if option in OLD_OPTIONS:
             _note_renamed(option, OLD_OPTIONS[option])
             each = OLD_OPTIONS[option] + equals + value
-        found.append(each)
-    return found
+        options.append(each)
+    return options
 
 
 def _note_renamed(old: str, new: str) -> None:
@@ -128,10 +128,10 @@ def _resolved(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
     """The command that these names lead to from a group on, its name and its arguments."""
-    found = group
+    command = group
     for name in names:
-        _, found, rest = found.resolve_command(ctx, [name, *rest])
-    return " ".join(names), found, rest
+        _, command, rest = command.resolve_command(ctx, [name, *rest])
+    return " ".join(names), command, rest
 
 
 def _stand_in() -> None:

@@ -192,14 +192,14 @@ class HealthMonitor:
     async def _found(self, what: str, work: Awaitable[T]) -> T | None:
         """A part of the sample; None: it failed, which is logged once."""
         try:
-            found = await work
+            value = await work
         except Exception as error:  # no failure of the watch may stop it
             level = logging.DEBUG if what in self._failing else logging.ERROR
             self._failing.add(what)
             logger.log(level, "health: cannot find out the %s: %r", what, error)
             return None
         self._failing.discard(what)
-        return found
+        return value
 
     async def _write(self) -> str:
         """Why the database cannot be written; empty: it can."""

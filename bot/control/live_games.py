@@ -66,8 +66,8 @@ class LiveGame:
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
     """The games of an account."""
-    found = ((key, lobby.player(key)) for key in lobby.playing)
-    return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
+    runners = ((key, lobby.player(key)) for key in lobby.playing)
+    return [_live_game(name, lobby.owner.site, key, player) for key, player in runners if player is not None]
 
 
 def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGame:

@@ -63,16 +63,16 @@ def assign(
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
         case AssignmentMethod.FIXED:
-            found = Assignment(config.strategy, {"method": "fixed"})
+            assignment = Assignment(config.strategy, {"method": "fixed"})
         case AssignmentMethod.RULES:
-            found = _by_rules(context, config)
+            assignment = _by_rules(context, config)
         case AssignmentMethod.BALANCED:
             players = [each for each in config.strategies if each in kinds]
-            found = _balanced(context, players, number, coin_probability) if players else only
-    found = found if found.strategy in kinds else only
-    if strategy_named(found.strategy).has_level:
-        return Assignment(found.strategy, found.detail | {"level": config.level})
-    return found
+            assignment = _balanced(context, players, number, coin_probability) if players else only
+    assignment = assignment if assignment.strategy in kinds else only
+    if strategy_named(assignment.strategy).has_level:
+        return Assignment(assignment.strategy, assignment.detail | {"level": config.level})
+    return assignment
 
 
 def _by_rules(context: AssignmentContext, config: AssignmentConfig) -> Assignment:

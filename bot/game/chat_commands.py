@@ -116,14 +116,14 @@ def _eval(decision: Decision) -> str:
     else:
         score_centi, depth = decision.chosen.raw_centi, decision.depth
     searched = f" at depth {depth}" if depth else ""
-    found = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
+    text = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
     if decision.trial_draw is None:
-        return found
+        return text
     other = (
         decision.trial_draw.control if decision.move == decision.trial_draw.trap else decision.trial_draw.trap
     )
     name = game.move_name(position, game.parse_move(position, other))
-    return f"{found} A random draw decided between it and {name}."
+    return f"{text} A random draw decided between it and {name}."
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:

@@ -157,13 +157,13 @@ class MoveSearch:
             return self._best
         self._running = self._services.clock(), stop
         try:
-            found = self._choose(searcher, limits, stop)
+            decision = self._choose(searcher, limits, stop)
         finally:
             self._running = None
-        self._spent_s += found.time_s
-        self._spent_nodes += found.nodes
-        if self._best is None or _reach(found) >= _reach(self._best):
-            self._best = found
+        self._spent_s += decision.time_s
+        self._spent_nodes += decision.nodes
+        if self._best is None or _reach(decision) >= _reach(self._best):
+            self._best = decision
         self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
         if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
@@ -278,22 +278,22 @@ class GameThinker:
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
-        found = None
+        decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_for(at):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, patience_s)
-            found = await ahead.task
+            decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
-        if found is None:
+        if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
             rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
-            found = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
+            decision = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
         await self._hold(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
-        return found
+        return decision
 
     def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The longest time that a move may take, in seconds, for the operator: later than this it is late.

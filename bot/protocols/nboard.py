@@ -240,13 +240,13 @@ class NBoard:
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")
-        for made, position in reversed(list(enumerate(self._positions(record)))):
+        for count, position in reversed(list(enumerate(self._positions(record)))):
             solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
             try:
                 score = driver.score(position, deepest, task.stop, solve)
             except Stopped:
                 return
-            task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
+            task.say(f"analysis {count} {discs(score if position.side == 0 else -score)}")
         task.say_last("status")
 
     def _positions(self, record: GgfGame) -> list[Any]:

@@ -201,12 +201,12 @@ class _Moment:
     @property
     def arguments(self) -> dict[str, TextPart]:
         """The places of sentences."""
-        found: dict[str, TextPart] = {"name": self.name, "bot": self.bot}
+        arguments: dict[str, TextPart] = {"name": self.name, "bot": self.bot}
         if self.played is not None:
-            found["move"] = MoveText(self.played.name)
+            arguments["move"] = MoveText(self.played.name)
         if self.best is not None:
-            found["best"] = MoveText(self.best.name)
-        return found
+            arguments["best"] = MoveText(self.best.name)
+        return arguments
 
     @property
     def missed(self) -> Sentence:
@@ -257,10 +257,10 @@ def judge_moment(
 
 def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment:
     by_reply = {each.reply: each for each in decision.replies}
-    found = decision.forecast
+    forecast = decision.forecast
     baits: Sequence[BaitReport] = ()
-    if found is not None and found.is_confirmed and not decision.is_decided:
-        baits = sorted(found.baits, key=lambda each: -each.probability * each.cost)
+    if forecast is not None and forecast.is_confirmed and not decision.is_decided:
+        baits = sorted(forecast.baits, key=lambda each: -each.probability * each.cost)
     least = min((each.final_centi for each in decision.replies), default=0)
     bests = tuple(each for each in decision.replies if each.final_centi == least)
     played = by_reply.get(decision.reply or "")
@@ -558,13 +558,13 @@ def _for_what(moment: _Moment) -> Sentence | None:
 def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentFact]:
     decision, played, best = moment.decision, moment.played, moment.best
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
-    found = [
+    facts = [
         MomentFact("trap", term, MoveText(reply.name), scores_part(reply))
         for _, reply in moment.baits
         if reply != played
     ]
     if kind is MomentKind.FORCED:  # the title says all
-        return found
+        return facts
     if played is not None:
         took_bait = kind is MomentKind.TOOK_BAIT
         parts: list[TextPart] = [scores_part(played)] if took_bait else []
@@ -582,10 +582,10 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
         if took_bait:
             said = Sentence("{name} took the bait", moment.arguments, you="You took the bait")
         mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
-        found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
+        facts.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:
-        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_part(best)))
-    return found
+        facts.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_part(best)))
+    return facts
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:

@@ -143,19 +143,19 @@ class Sentence:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form for the arena's page, which translates and fills it."""
-        found: dict[str, Any] = {"key": self.key}
+        fields: dict[str, Any] = {"key": self.key}
         used = {name: part_json(each) for name, each in self.arguments.items() if f"{{{name}}}" in self._keys}
         if used:
-            found["places"] = used
+            fields["places"] = used
         if self.you:
-            found["you"] = self.you
+            fields["you"] = self.you
         if self.one:
-            found["one"] = self.one
+            fields["one"] = self.one
         if self.you_one:
-            found["you_one"] = self.you_one
+            fields["you_one"] = self.you_one
         if self.is_capital:
-            found["capital"] = True
-        return found
+            fields["capital"] = True
+        return fields
 
 
 TextPart = (

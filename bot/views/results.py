@@ -83,11 +83,11 @@ async def load(database: Database, query: Query) -> PartsView:
         raise BadQuery(f"by: {error}") from None
     async with database.read() as session:
         read = await read_groups(session, query.filters, keys)
-    found = await asyncio.to_thread(read.statistics)
+    groups = await asyncio.to_thread(read.statistics)
     for key in (By.MONTH, By.WEEK):
         if key in keys:
-            found = sorted(found, key=lambda each: each.group[key.value], reverse=True)
-    return results_view(by, found, query.texts())
+            groups = sorted(groups, key=lambda each: each.group[key.value], reverse=True)
+    return results_view(by, groups, query.texts())
 
 
 PAGE = Page(

@@ -157,10 +157,10 @@ def _stratum_rows(report: GamesReport) -> Rows:
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
-        found = each.score
-        is_shown = not hides and found.too_early is None
-        values = (found.mean, found.low, found.high) if is_shown else (None, None, None)
-        counts = {"games": found.n, "persons": found.persons}
+        score = each.score
+        is_shown = not hides and score.too_early is None
+        values = (score.mean, score.low, score.high) if is_shown else (None, None, None)
+        counts = {"games": score.n, "persons": score.persons}
         rows.append(
             {**asdict(each.stratum), **counts, **dict(zip(("score", "low", "high"), values, strict=True))}
         )

@@ -105,10 +105,10 @@ class Connect4(PlainGame[Connect4Position]):
         return f"{'/'.join(self.board_rows(position))} {'ry'[self.side_to_move(position)]}"
 
     def parse_position(self, text: str) -> Connect4Position:
-        found = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
-        if not found:
+        match = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
+        if not match:
             raise BadPosition(f"expected six rows of r, y and . separated by /, and r or y, got {text!r}")
-        rows, side = found[1].split("/")[::-1], found[2]
+        rows, side = match[1].split("/")[::-1], match[2]
         red, yellow = (
             sum(1 << _HEIGHT * c + r for r, row in enumerate(rows) for c in range(COLUMNS) if row[c] == disc)
             for disc in "ry"

@@ -202,8 +202,8 @@ class CalibratedModel:
             human,
             person,
         )
-        found = self.probabilities(features, human is not None)
-        return {reply.reply: float(p) for reply, p in zip(candidate.replies, found, strict=True)}
+        probabilities = self.probabilities(features, human is not None)
+        return {reply.reply: float(p) for reply, p in zip(candidate.replies, probabilities, strict=True)}
 
     def probabilities(self, features: NDArray[np.float32], has_human: bool) -> NDArray[np.float64]:
         """The softmax over the replies of one position.

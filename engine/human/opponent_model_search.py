@@ -190,11 +190,11 @@ class OpponentModelSearch:
         self._check_stop()
         move, after = self._moves[candidate.move], self._position_after(candidate.move)
         replies = {self._game.move_text(reply): reply for reply in self._game.legal_moves(after)}
-        found: dict[str, ReplyProfile] = {}
+        profiles: dict[str, ReplyProfile] = {}
         if replies and not self._game.stood_before(after):
             wanted = [replies[text] for text in self._wanted(candidate.move)]
-            found = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
-        return self._with_value(candidate, found)
+            profiles = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
+        return self._with_value(candidate, profiles)
 
     # --- Scores of another program ----------------------------------------------------------------------
 
@@ -246,11 +246,11 @@ class OpponentModelSearch:
             if chosen.complete:
                 break
             search_replies(chosen.move, self._reply_texts(chosen.move))
-        found = [
+        candidates = [
             with_trap(known.get(move, Candidate(move, value, True, 0.0)), self._params, swindle=True)
             for move, value in values.items()
         ]
-        return found, min(values[move] for move in looked)
+        return candidates, min(values[move] for move in looked)
 
     def _first_wanted(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
         """The replies that another program searches first."""

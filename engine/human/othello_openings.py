@@ -123,10 +123,10 @@ class OpeningTable:
         if not len(self.keys):
             return probabilities
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        found = probabilities.copy()
+        corrected = probabilities.copy()
         for row in np.flatnonzero(self.keys[place] == keys):
             moves = slice(*self.first[place[row] : place[row] + 2])
             mean = NETWORK_GAMES * probabilities[row]
             mean[self.squares[moves]] += self.games[moves]
-            found[row] = mean / mean.sum()
-        return found
+            corrected[row] = mean / mean.sum()
+        return corrected

@@ -148,8 +148,8 @@ def read_search(line: str) -> EngineReply | None:
 
 def read_nodes(line: str) -> int | None:
     """The positions in a line ``nodestats 123456 0.78``; None: it is another line."""
-    found = re.match(r"nodestats\s+(\d{1,18})\b", line)
-    return int(found[1]) if found else None
+    match = re.match(r"nodestats\s+(\d{1,18})\b", line)
+    return int(match[1]) if match else None
 
 
 def read_go(line: str, lines: list[EngineReply]) -> EngineReply:

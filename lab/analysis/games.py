@@ -94,8 +94,8 @@ class Answered:
 
 def year_of(date: str) -> int | None:
     """The year in a date as game files write it; None: the date has no year."""
-    found = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
-    return None if found is None else int(found[1])
+    match = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
+    return None if match is None else int(match[1])
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
@@ -181,9 +181,9 @@ def choose(
     while True:
         draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
         first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
-        found = list(_answered(games, first, sample, on_batch))
-        if len(found) == sample or drawn >= len(wanted):
-            return found
+        answered = list(_answered(games, first, sample, on_batch))
+        if len(answered) == sample or drawn >= len(wanted):
+            return answered
         drawn *= 2
 
 

@@ -151,12 +151,12 @@ def _shown(value: int | bytes) -> str:
 
 
 def _subs(within: ProtobufFields, field: int, where: str) -> list[ProtobufFields]:
-    found = []
+    fields = []
     for value in within.get(field, []):
         if not isinstance(value, bytes):
             raise BadModel(f"{where}: a number where a message should be")
-        found.append(message(value, where))
-    return found
+        fields.append(message(value, where))
+    return fields
 
 
 def _sub(within: ProtobufFields, field: int, where: str) -> ProtobufFields:

@@ -91,10 +91,10 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
 
     A game with a row that this program did not write is left out, and logged.
     """
-    found: dict[int, GameSummary] = {}
+    records: dict[int, GameSummary] = {}
     for start in range(0, len(games), _BATCH):
-        found |= await _records(session, games[start : start + _BATCH])
-    return found
+        records |= await _records(session, games[start : start + _BATCH])
+    return records
 
 
 async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
@@ -192,13 +192,13 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
         baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
         slips=sum(each.is_slip for each in replies),
     )
-    found = np.zeros((), GAME)
+    record = np.zeros((), GAME)
     columns = _of_game(game) | _of_decisions(game, decisions, standing, replies) | asdict(counts)
     for name, value in columns.items():
-        found[name] = value
+        record[name] = value
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
     labels = Labels(game.strategy, game.game, game.site, game.speed, probabilities, tuple(models))
-    return GameSummary(game.id, labels.text, found.tobytes(), rows.tobytes(), counts)
+    return GameSummary(game.id, labels.text, record.tobytes(), rows.tobytes(), counts)
 
 
 def is_drawn(search_mode: str | None, strategy: str) -> bool:
@@ -224,13 +224,13 @@ class _Reply:
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
         """The reply in a row of the decisions' statement; None: it is not counted."""
-        found = cls(
+        reply = cls(
             row,
             row.outcome_rule == RULE and row.reply_cost is not None,
             row.forecast_rule == FORECAST_RULE,
         )
-        is_there = found.is_judged or (found.is_forecast and row.bait is not None)
-        return found if row.is_decided is not None and is_there else None
+        is_there = reply.is_judged or (reply.is_forecast and row.bait is not None)
+        return reply if row.is_decided is not None and is_there else None
 
     @property
     def counts(self) -> bool:
@@ -428,8 +428,8 @@ def probability_of(part: str, treated: str, control: str) -> float:
         RecordError: It has none.
     """
     try:
-        found: Mapping[str, float] = json.loads(part)["chances"]
-        probability = float(found[treated] / (found[treated] + found[control]))
+        probabilities: Mapping[str, float] = json.loads(part)["chances"]
+        probability = float(probabilities[treated] / (probabilities[treated] + probabilities[control]))
     except (ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise RecordError(f"{type(error).__name__}: {error}") from error
     if not 0 < probability < 1:

@@ -97,10 +97,10 @@ async def read_replies(
         which: Which games.
         with_replies: False: the replies are not wanted, and may be missing.
     """
-    found = await read_columns(
+    columns = await read_columns(
         session, select(GameRow.id, GameRow.is_settled).where(*which).order_by(GameRow.id)
     )
-    keys, is_settled = np.array(found["id"], np.int64), np.array(found["is_settled"], bool)
+    keys, is_settled = np.array(columns["id"], np.int64), np.array(columns["is_settled"], bool)
     settled = keys[is_settled]
     numbers = settled // _PART
     games, stamps = await _stamps(session, numbers)
@@ -112,9 +112,9 @@ async def read_replies(
     others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
     for start in range(0, len(others), _OTHERS):
         records = await game_records(session, others[start : start + _OTHERS].tolist())
-        made = [*records.values()]
-        rows = GameRows.of([each.labels for each in made], [each.game for each in made])
-        yield ReplyTable.unpacked(rows, [each.replies for each in made])
+        summaries = [*records.values()]
+        rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
+        yield ReplyTable.unpacked(rows, [each.replies for each in summaries])
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
@@ -137,8 +137,8 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
     key = GameSummaryRow.game_id
     between = key.between(int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
     statement = select(key, GameSummaryRow.stamp).where(between, *is_of_today()).order_by(key)
-    found = await read_columns(session, statement)
-    return np.array(found["game_id"], np.int64), np.array(found["stamp"], np.int64)
+    columns = await read_columns(session, statement)
+    return np.array(columns["game_id"], np.int64), np.array(columns["stamp"], np.int64)
 
 
 async def _part(

@@ -286,7 +286,7 @@ def _build_report(
         _sets_traps(stored.strategy),
         game.sides,
         tuple(names),
-        tuple(decision_report(game, stored, made, forecasts.get(made.id)) for made in decisions),
+        tuple(decision_report(game, stored, decision, forecasts.get(decision.id)) for decision in decisions),
     )
 
 
@@ -306,8 +306,8 @@ class _Board:
 
     def move(self, text: str) -> Move:
         """A legal move by its text; the game's parser reads texts that the game no longer writes."""
-        found = self._moves.get(text)
-        return self.game.parse_move(self.position, text) if found is None else found
+        move_found = self._moves.get(text)
+        return self.game.parse_move(self.position, text) if move_found is None else move_found
 
     def name(self, text: str) -> str:
         return self.game.move_name(self.position, self.move(text))

@@ -100,9 +100,9 @@ async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> s
 
 async def settle(session: AsyncSession, decision_id: int) -> None:
     """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
-    found = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
-    if found is not None:
-        await note_reply(session, decision_id, ReplyForecast.from_record(found.record), found.reply)
+    row = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
+    if row is not None:
+        await note_reply(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
 
 
 async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:

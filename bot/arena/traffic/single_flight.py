@@ -56,8 +56,8 @@ class SingleFlightCache(Generic[V]):
             ServerBusy: Too many computations wait.
             Exception: Any exception of `make`, raised in all callers; nothing is cached then.
         """
-        if (found := self.cached(key)) is not None:
-            return found
+        if (value := self.cached(key)) is not None:
+            return value
         if key not in self._making:
             if len(self._making) >= MAX_WAITING:
                 raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
@@ -73,14 +73,14 @@ class SingleFlightCache(Generic[V]):
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
         try:
-            made = await make()
+            value = await make()
         finally:
             del self._making[key]
-        if not self._keep(made):
-            return made
-        self._values[key] = made
-        self._weight += self._weigh(made)
+        if not self._keep(value):
+            return value
+        self._values[key] = value
+        self._weight += self._weigh(value)
         while self._weight > self._most and len(self._values) > 1:
             _, oldest = self._values.popitem(last=False)
             self._weight -= self._weigh(oldest)
-        return made
+        return value

@@ -79,7 +79,7 @@ class Problem:
         outcome = classify_reply(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
-        found = {
+        fields = {
             # The moves that we could have played are nobody's business here, and most of the text.
             "decision": {**blind_decision(report), "reply": reply, "candidates": []},
             "good": [{**self._named(text), "cost": cost} for cost, text in good],
@@ -92,7 +92,7 @@ class Problem:
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
         }
-        return dict(with_old_keys(found))
+        return dict(with_old_keys(fields))
 
     def _named(self, text: str) -> Json:
         move = self.rules.parse_move(self.after, text)
@@ -123,8 +123,8 @@ def _comparison(report: DecisionReport, bait: str, best: str) -> Json | None:
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
     shown = next((each for each in bests if each.reply == best), bests[0])
-    found = bait_comparison(replies[bait], shown, bests, shown_depths(report))
-    return None if found is None else found.to_json()
+    comparison = bait_comparison(replies[bait], shown, bests, shown_depths(report))
+    return None if comparison is None else comparison.to_json()
 
 
 def make_problem(

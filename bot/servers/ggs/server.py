@@ -537,7 +537,7 @@ class GgsServer(Server):
 
     async def online_bots(self) -> list[Bot]:
         """The configured programs that are open for games; if none is, everybody if the settings allow it."""
-        found: dict[str, dict[str, int]] = {}
+        ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
             self._state.out.ask("who", pool)
@@ -550,8 +550,8 @@ class GgsServer(Server):
                     ratings = (
                         {} if player.deviation >= PROVISIONAL else dict.fromkeys(keys, round(player.rating))
                     )
-                    found.setdefault(player.name, {}).update(ratings)
-        bots = [Bot(name, name, ratings) for name, ratings in found.items()]
+                    ratings_of.setdefault(player.name, {}).update(ratings)
+        bots = [Bot(name, name, ratings) for name, ratings in ratings_of.items()]
         if not bots and self._public:
             bots.append(Bot(EVERYBODY, "everybody", {}))
         return bots

@@ -150,17 +150,17 @@ class DecisionsReport(TrialCounts):
         """Plain JSON values; estimates for which it is too early are hidden
         (`storage.evidence.inference.trial`).
         """
-        found = asdict(self)
-        found["guard"]["broken"] = list(self.guard.broken)
-        hide_early(found["guard"])
+        fields = asdict(self)
+        fields["guard"]["broken"] = list(self.guard.broken)
+        hide_early(fields["guard"])
         lacks = self.guard.lacks_an_arm(self)
         for name in ("cost", "beyond_difficulty", "earned"):
             outcome: DecisionOutcome = getattr(self, name)
             early = outcome.any_time.estimate.too_early
             waits = f"{self.counted} of {self.planned_n}" if self.counted < self.planned_n else None
-            hide_early(found[name]["any_time"], lacks)
-            hide_early(found[name]["fixed"], lacks or early or waits)
-        return found
+            hide_early(fields[name]["any_time"], lacks)
+            hide_early(fields[name]["fixed"], lacks or early or waits)
+        return fields
 
 
 def decisions_report(
@@ -214,7 +214,7 @@ def decisions_report(
 
 def _by_column(decisions: Sequence[TrialDecision]) -> Units:
     """Decisions as rows of `_DECISION`."""
-    found = np.zeros(len(decisions), _DECISION)
+    units = np.zeros(len(decisions), _DECISION)
     columns: dict[str, list[Any]] = {
         "id": [each.decision_id for each in decisions],
         "drawn_us": [microseconds(each.drawn_at) for each in decisions],
@@ -224,8 +224,8 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
         "cost": [nan if each.cost is None else each.cost for each in decisions],
     }
     for name in _DECISION.names or ():
-        found[name] = columns.get(name) or [getattr(each, name) for each in decisions]
-    return found
+        units[name] = columns.get(name) or [getattr(each, name) for each in decisions]
+    return units
 
 
 def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:

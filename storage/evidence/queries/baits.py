@@ -194,13 +194,13 @@ async def list_repeated(
     )
     taken = np.bincount(line, has(latest, ReplyFlag.TAKEN), len(many)).astype(np.int64)
     columns = (taken, many, latest["decision"][first])
-    found = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
+    repeated = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
     if fate is not BaitFate.ALL:
-        found = [each for each in found if bool(each[0]) is (fate is BaitFate.TAKEN)]
-    found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
-    shown = found[offset : offset + limit]
+        repeated = [each for each in repeated if bool(each[0]) is (fate is BaitFate.TAKEN)]
+    repeated.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
+    shown = repeated[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
-    return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(found)
+    return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(repeated)
 
 
 async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
@@ -296,5 +296,5 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
         .where(ForecastRow.decision_id.in_(keys))
     )
-    found = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}
-    return [found[key] for key in keys]
+    encounters = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}
+    return [encounters[key] for key in keys]

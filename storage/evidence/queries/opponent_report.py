@@ -290,11 +290,11 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
-    found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
+    ratings: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
         if row.opponent_rating is not None:
-            found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+            ratings[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
+    ordered = sorted(ratings.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)
 
 
