@@ -50,9 +50,9 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 def core_table(table: type[Base]) -> Table:
     """A table without its class: the ORM need not look at statements on it."""
-    found = table.__table__
-    assert isinstance(found, Table)  # noqa: S101 - no class of ours is a join
-    return found
+    core = table.__table__
+    assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
+    return core
 
 
 @lru_cache
@@ -67,7 +67,7 @@ def _insert_newer(table: type[Base], dialect: str) -> Any:
     made = _dialect_insert(table, dialect)
     return made.on_conflict_do_update(
         index_elements=[key],
-        set_={column.name: made.excluded[column.name] for column in columns if column is not key},
+        set_={column: made.excluded[column.key] for column in columns if column is not key},
         where=and_(columns["rule"] < made.excluded["rule"]),
     ).returning(key)
 

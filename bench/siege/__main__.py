@@ -195,10 +195,12 @@ class Siege:
         if attacker.returncode:
             raise RuntimeError(f"the attack {name} failed")
         await asyncio.sleep(REST_S)
-        found = Found(**json.loads(out))
+        result = Found(**json.loads(out))
         log = (daemon.log.stat().st_size if daemon.log.exists() else 0) - log
         moves_s = [took for person in self.people for at, took in person.moves_s if began <= at <= ended]
-        return Row(name, found, moves_s, most, _descriptors(daemon.pid), rss_mb(daemon.pid) or 0.0, log, busy)
+        return Row(
+            name, result, moves_s, most, _descriptors(daemon.pid), rss_mb(daemon.pid) or 0.0, log, busy
+        )
 
     async def _restart(self, daemon: Daemon) -> float:
         await daemon.kill()

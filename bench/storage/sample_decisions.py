@@ -55,16 +55,16 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
     """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
     searcher, rules = native_searcher(game, TABLE_MB), get_rules(game)
     player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
-    found: list[Sample] = []
+    samples: list[Sample] = []
     for number in range(20 * count):
         position = random_position(rules, searcher, rng.randrange(1 << 30) + number)
         if not rules.legal_moves(position):
             continue
         decision = complete(player.choose(position, Limits(DEPTHS[game]), StopFlag()), searcher, StopFlag())
         if len(decision.chosen.replies) >= 2:
-            found.append(sample(decision, searcher, wants_bait=len(found) % 3 == 0))
-        if len(found) == count:
-            return found
+            samples.append(sample(decision, searcher, wants_bait=len(samples) % 3 == 0))
+        if len(samples) == count:
+            return samples
     raise RuntimeError(f"{game}: too few positions with a choice for both sides")
 
 
@@ -104,7 +104,7 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "prior": made.prior,
             **asdict(expectations(made, judgement)),
             "bait": None if bait is None else bait.reply,
-            "bait_odds": None if bait is None else bait.p_reply,
+            "bait_probability": None if bait is None else bait.p_reply,
             "bait_cost": None if bait is None else bait.cost,
             "confirm_depth": made.confirm_depth,
             "record": made.to_record(),

@@ -34,10 +34,10 @@ def current(context: typer.Context) -> None:
     """Print the schema of the database and the newest one."""
 
     async def schema() -> str | None:
-        database, found = await Database.open_unchecked(config_of(context).storage.url)
+        database, revision = await Database.open_unchecked(config_of(context).storage.url)
         await database.close()
-        return found
+        return revision
 
-    found = asyncio.run(schema())
-    state = "up to date" if found == migrate.head() else f"newest {migrate.head()}"
-    print(f"schema {found or 'empty'}, {state}")
+    revision = asyncio.run(schema())
+    state = "up to date" if revision == migrate.head() else f"newest {migrate.head()}"
+    print(f"schema {revision or 'empty'}, {state}")

@@ -86,8 +86,8 @@ def _header(report: GameReport) -> RenderableType:
         ),
         ("kind", f"{get_rules(game.game).title}, {kind}"),
         (
-            "player",
-            f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
+            "strategy",
+            f"{game.strategy} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
         ),
         (
             "opponent",

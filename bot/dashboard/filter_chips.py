@@ -7,7 +7,7 @@ from bot.views.addresses import query_text
 from bot.views.page import Page, Query
 from storage.evidence.queries.filter_language import FIELDS, FilterField, filter_texts
 
-NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")
+NAMED = ("game", "opponents", "strategy", "site", "speed", "rated", "min-rating", "max-rating", "since")
 """Chips that are shown even without a value; the others only with one, or under "more"."""
 _DATES = ("since", "until")
 _NUMBERS = ("min-rating", "max-rating")

@@ -89,7 +89,7 @@ class GameChat:
         facts = commands.ChatFacts(
             bot=self._services.bot_name,
             opponent=game.opponent_name,
-            player=game.player,
+            strategy=game.strategy,
             is_over=self._is_over(),
             is_blind=self._services.is_blind(game),
             may_tell=commands.may_tell(line, game.opponent_name, self._config),
@@ -128,7 +128,7 @@ class GameChat:
         game = self._ledger.game
         text = talk.farewell(
             self._config,
-            names_traps=strategy_named(game.player).sets_traps or self._services.is_blind(game),
+            names_traps=strategy_named(game.strategy).sets_traps or self._services.is_blind(game),
             opponent=game.opponent_name,
             bot=self._services.bot_name,
             game=get_rules(game.game).title,

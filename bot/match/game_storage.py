@@ -106,7 +106,7 @@ def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
         opponent_is_bot=True,
         our_rating=None,
         opponent_rating=None,
-        player=a.kind.name if isinstance(a, OurSpec) else a.kind,
+        strategy=a.kind.name if isinstance(a, OurSpec) else a.kind,
         params=a.params if isinstance(a, OurSpec) else TrapParams(),
         engine_version=ENGINE_VERSION,
         selection={

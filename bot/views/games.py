@@ -76,10 +76,10 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
             against = "" if game.our_rating is None else f" against {game.our_rating}"
             names = (
                 TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tag=tag),
-                TableCell(title_of(game.game), f"{game.player} · {game.site}"),
+                TableCell(title_of(game.game), f"{game.strategy} · {game.site}"),
             )
         else:
-            names = (TableCell(title_of(game.game), game.player, link), TableCell(rating, game.speed))
+            names = (TableCell(title_of(game.game), game.strategy, link), TableCell(rating, game.speed))
         rows.append(
             (
                 *names,

@@ -71,7 +71,7 @@ class BaitRow:
     is_confirmed: bool
     """Whether the row is about baits; False: about candidate baits, confirmed or not."""
     offered: PersonShare
-    """Moves that set a tempting trap, among all."""
+    """Moves that set a bait, among all."""
     played: PersonShare
     """Replies that were the bait, the tempting reply of the greatest probability times cost, among those to
     moves that set one."""
@@ -80,7 +80,7 @@ class BaitRow:
     ratio: Estimate
     """Baits expected to be played for one that was."""
     fell: PersonShare
-    """Replies that were tempting, among those to moves that set a tempting trap."""
+    """Replies that were tempting, among those to moves that set a bait."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,12 +277,12 @@ def results_of(context: typer.Context, url: str | None, game: str) -> "list[Rate
 
     async def read(database: Database) -> "list[RatedResult]":
         async with database.read() as session:
-            found = [rated_result(record) async for record in each_game(session, game=game)]
-        return [each for each in found if each is not None]
+            results = [rated_result(record) async for record in each_game(session, game=game)]
+        return [each for each in results if each is not None]
 
-    found = ask_database(context, read, url)
-    note(f"{len(found)} imported games with a result")
-    return found
+    results = ask_database(context, read, url)
+    note(f"{len(results)} imported games with a result")
+    return results
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:

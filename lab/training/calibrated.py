@@ -262,9 +262,9 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
         if now - then < 1e-7 * abs(now):
             break
         now = then
-    found = np.zeros(len(FEATURES))
-    found[used] = weights / spread[used]
-    return found
+    logit = np.zeros(len(FEATURES))
+    logit[used] = weights / spread[used]
+    return logit
 
 
 def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:

@@ -148,7 +148,7 @@ async def keep_games(
 ) -> dict[str, int]:
     """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
     await add_games(session, records, source=source, source_format=source_format)
-    found: dict[str, int] = {}
+    games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
     for start in range(0, len(keys), _MOST_KEYS):
         rows = await session.execute(
@@ -156,8 +156,8 @@ async def keep_games(
                 ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
             )
         )
-        found |= {row.content_key: row.id for row in rows}
-    return found
+        games |= {row.content_key: row.id for row in rows}
+    return games
 
 
 async def add_positions(
@@ -307,10 +307,10 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
         if not rows:
             return
         for row, stored, name, reply in rows:
-            found = _own(row, stored, name, reply)
-            if found is not None:
+            own = _own(row, stored, name, reply)
+            if own is not None:
                 moves = tuple(stored.moves.split())
-                yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
+                yield own, GameRecord(game=game, start=stored.initial_position, moves=moves)
         last = rows[-1][0].id
         session.expunge_all()
 

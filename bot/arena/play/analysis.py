@@ -71,10 +71,10 @@ def analyse(game: ReplayedGame, ply: int) -> Json:
     if not rules.legal_moves(position):
         return told
     searcher = _searcher(rules.name)
-    depth, found = _best(rules, searcher, position)
+    depth, best = _best(rules, searcher, position)
     return told | {
         "depth": depth,
-        "lines": [_line(rules, searcher, position, move, score, depth) for move, score in found],
+        "lines": [_line(rules, searcher, position, move, score, depth) for move, score in best],
     }
 
 

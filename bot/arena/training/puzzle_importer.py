@@ -38,16 +38,12 @@ class PuzzleImporter:
 
     async def run(self) -> None:
         """Import until cancelled; retries after a database failure."""
-        is_filled, has_database = False, True
+        has_database = True
         while True:
             await self._sleep(POLL_S)
             try:
-                if not is_filled:
-                    if made := await self.fill():
-                        logger.info("the trainer has %d more positions in which people fell", made)
-                    is_filled = True
-                else:
-                    await self.poll()
+                if made := await self.poll():
+                    logger.info("the trainer has %d more positions in which people fell", made)
                 has_database = True
             except StorageError as error:
                 if has_database:
@@ -56,13 +52,8 @@ class PuzzleImporter:
             except Exception:  # the edge of every game: none may end because of it
                 logger.exception("filling the trainer failed; it tries again")
 
-    async def fill(self) -> int:
-        """Import all pending games; returns the number of new positions."""
-        self._floor = 0
-        return await self.poll()
-
     async def poll(self) -> int:
-        """Import games settled since the last call; returns the number of new positions."""
+        """Import games settled since the last call, at first all; returns the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)

@@ -1,6 +1,7 @@
 """`desdemona stats --calibration`: formats how well the forecasts predicted errors.  Prints nothing."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -33,7 +34,7 @@ def calibration_view(found: Sequence[GroupCalibration]) -> RenderableType:
 
 def calibration_rows(found: Sequence[GroupCalibration]) -> list[dict[str, Any]]:
     """Flat rows; nested names are joined by ``_``."""
-    return [flat_row(each.to_json()) for each in found]
+    return [flat_row(asdict(each)) for each in found]
 
 
 def _table(found: Sequence[GroupCalibration]) -> Table:

@@ -1,6 +1,7 @@
 """Formats statistics as rich tables, or as rows of plain values.  Prints nothing."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -58,7 +59,7 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
     add("in decided positions", [each.decided for each in found], last=True)
     add_expected("errors", [each.errors for each in found])
     add_expected("mean cost of a reply", [each.cost for each in found])
-    add("tempting traps answered", [each.baits_set for each in found])
+    add("baits answered", [each.baits_set for each in found])
     add_expected("bait taken", [each.baits for each in found])
     add("Figure 9: traps answered", [each.traps_set for each in found])
     add("  optimal", [each.traps_optimal for each in found])
@@ -71,7 +72,7 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
 
 def group_rows(found: Sequence[GroupStatistics]) -> list[dict[str, Any]]:
     """Flat rows; nested names are joined by ``_``."""
-    return [flat_row(each.to_json()) for each in found]
+    return [flat_row(asdict(each)) for each in found]
 
 
 def _points(found: AnyTimeEstimate) -> str:

@@ -6,9 +6,9 @@ then has the counts that are still missing, and no estimate.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
@@ -128,10 +128,6 @@ class TrialVerdict:
     """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty:
     they may be.
     """
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def games_verdicts(
