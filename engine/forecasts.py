@@ -59,13 +59,13 @@ def forecast_replies(
         IncompleteProfile: The profile is incomplete.
         Stopped: The flag was set first.
     """
-    made = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
+    forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
         other = other_move(decision)
-        made = replace(made, other=_unconfirmed(decision, other, before, models, person, seconds))
+        forecast = replace(forecast, other=_unconfirmed(decision, other, before, models, person, seconds))
     if is_own(decision, searcher):
-        return confirm(decision, made, searcher, stop)
-    return made if engine is None else confirm_by_engine(decision, made, engine, stop)
+        return confirm(decision, forecast, searcher, stop)
+    return forecast if engine is None else confirm_by_engine(decision, forecast, engine, stop)
 
 
 def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:

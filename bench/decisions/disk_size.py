@@ -199,11 +199,11 @@ async def measure(names: list[str], databases: list[str], positions: int, times:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         server = stack.enter_context(running_postgres()) if "postgresql" in databases else ""
         for name in names:
-            made = samples(name, positions)
-            everything += made * times
-            records = [each.whole.to_record() for each in made]
+            stored = samples(name, positions)
+            everything += stored * times
+            records = [each.whole.to_record() for each in stored]
             packed = [pack(record) for record in records]
-            foreseen = [len(pack(each.foreseen.to_record())) for each in made]
+            foreseen = [len(pack(each.foreseen.to_record())) for each in stored]
             print(
                 f"{name}, depth {DEPTHS[name]}, {positions} positions: packed record"
                 f" {statistics.mean(map(len, packed)):.0f} bytes, forecast"
@@ -213,7 +213,7 @@ async def measure(names: list[str], databases: list[str], positions: int, times:
             )
             for kind in databases:
                 place = folder if kind == "sqlite" else server
-                _print_sizes(kind, await _KINDS[kind](place, name, made * times))
+                _print_sizes(kind, await _KINDS[kind](place, name, stored * times))
         for kind in databases:
             place = folder if kind == "sqlite" else server
             _print_sizes(

@@ -108,8 +108,10 @@ class Endured:
     def _pages_answer(self) -> Claim:
         bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
         # Not ready is an answer: while it signs in, or while the database is rewritten.
-        told = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
-        return Claim("every page answers", not told, ", ".join(told) or f"{len(self.fetches)} answers")
+        statuses = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
+        return Claim(
+            "every page answers", not statuses, ", ".join(statuses) or f"{len(self.fetches)} answers"
+        )
 
     def _pages_fast(self) -> Claim:
         slow, compared = [], 0

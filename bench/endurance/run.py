@@ -343,12 +343,12 @@ class Endurance:
         await self._hold_against_the_arena()
         # It judges what is not judged yet, so it comes last.
         status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
-        told = json.loads(out) if out.startswith("{") else {}
-        if status or not told:
+        fields = json.loads(out) if out.startswith("{") else {}
+        if status or not fields:
             found.wrong.append(f"db recheck: exit status {status}: {(err or out)[-500:]}")
         for name in ("judged", "forecast", "completed", "summaries", "left"):
-            if told.get(name):
-                found.wrong.append(f"db recheck: {name}: {told[name]}")
+            if fields.get(name):
+                found.wrong.append(f"db recheck: {name}: {fields[name]}")
         for path in (*self._rotated, self._bot.log):
             found.logged += log_lines(path, "ERROR", "CRITICAL")
             found.logged += [line for line in path.read_text().splitlines() if "Traceback" in line]

@@ -217,9 +217,9 @@ class Siege:
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:
                 async with http.get(f"/game/export/{game}") as answer:
-                    told = await answer.json()
-                if told["status"] in ("outoftime", "timeout", "aborted"):
-                    lost.append(f"{game} ({told['status']})")
+                    fields = await answer.json()
+                if fields["status"] in ("outoftime", "timeout", "aborted"):
+                    lost.append(f"{game} ({fields['status']})")
         return lost
 
     def _judge(self, start: int, lost: list[str], kill_s: float) -> bool:

@@ -213,8 +213,8 @@ async def accounts(mallory: Mallory) -> Found:
 
 
 def _accounts(mallory: Mallory, found: Found) -> Found:
-    made = mallory.statuses["201"]
-    found.got, found.holds = f"{made} accounts", made <= 50
+    created = mallory.statuses["201"]
+    found.got, found.holds = f"{created} accounts", created <= 50
     return found
 
 
@@ -290,14 +290,14 @@ async def moves(mallory: Mallory) -> Found:
 async def bots(mallory: Mallory) -> Found:
     """Strangers make bot accounts until ours is off the list."""
     result = Found("600 bot accounts, each from an address of its own")
-    wheres, made = addresses("10.71"), []
+    wheres, accounts = addresses("10.71"), []
 
     async def make(_: int) -> None:
         where = next(wheres)
         if token := await mallory.join(where, f"a{next(mallory._numbers)}"):
             status, _ = await mallory.ask(where, "POST", "/api/bot/account/upgrade", token)
-            made.extend([where] * (status == 200))
-        if len(made) >= 600:
+            accounts.extend([where] * (status == 200))
+        if len(accounts) >= 600:
             mallory.until = 0.0
 
     await mallory.together(make)
@@ -309,7 +309,7 @@ async def bots(mallory: Mallory) -> Found:
             break
         await asyncio.sleep(0.5)
     place = f"number {listed.index(BOT) + 1}" if BOT in listed else "missing"
-    result.got = f"{len(made)} bots; ours is {place} of {len(listed)} in the list"
+    result.got = f"{len(accounts)} bots; ours is {place} of {len(listed)} in the list"
     result.holds = listed[:1] == [BOT]
     return result
 

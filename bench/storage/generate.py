@@ -333,11 +333,11 @@ class Writer:
             name: column.type.dialect_impl(self._connection.dialect).bind_processor(self._connection.dialect)
             for name, column in columns.items()
         }
-        made = [
+        values = [
             {column.name: self._value(convert[name], name, row[name]) for name, column in columns.items()}
             for row in rows
         ]
-        self._connection.execute(sa.insert(raw), made)
+        self._connection.execute(sa.insert(raw), values)
 
     def _value(self, convert: Any, name: str, value: object) -> object:
         if convert is None:

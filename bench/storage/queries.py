@@ -300,8 +300,8 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
     database = await Database.open(url)
     try:
         wall = time.perf_counter()
-        made = await make_summaries(database)
-        print(f"summaries made: {made:,} in {time.perf_counter() - wall:.0f} s")
+        summaries = await make_summaries(database)
+        print(f"summaries made: {summaries:,} in {time.perf_counter() - wall:.0f} s")
         async with database.read() as session:
             opponent = await busiest(session)
             last = await session.scalar(select(func.max(GameRow.started_at)))

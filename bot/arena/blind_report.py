@@ -92,12 +92,12 @@ def report_texts(
         for each in report.decisions
     ]
     played = [
-        (made, verdict)
-        for made, verdict in zip(report.decisions, verdicts, strict=True)
-        if made.state != "dropped"
+        (decision, verdict)
+        for decision, verdict in zip(report.decisions, verdicts, strict=True)
+        if decision.state != "dropped"
     ]
     summary = summarise_report(
-        [made for made, _ in played],
+        [decision for decision, _ in played],
         [verdict for _, verdict in played],
         name,
         bot,

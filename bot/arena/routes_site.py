@@ -292,12 +292,12 @@ class SiteRoutes:
         you = await self._gate.visitor(request)
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
-        told = {
+        fields = {
             "plainShare": self._plain_share,
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | told)
+        return web.json_response(lobby | fields)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

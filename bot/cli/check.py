@@ -124,8 +124,8 @@ async def _database(config: Config) -> str:
         await database.try_writing()
         moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
         if moved:
-            told = "; ".join(moved[:_MOST_NAMED])
-            raise StorageError(f"moved to the quarantine: {told}; `desdemona db recheck` checks all rows")
+            names = "; ".join(moved[:_MOST_NAMED])
+            raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()

@@ -19,8 +19,8 @@ def upgrade(context: typer.Context) -> None:
     async def work() -> str:
         database = await Database.open(config_of(context).storage.url, patience_s=LONG_PATIENCE_S)
         try:
-            if made := await make_summaries(database):
-                print(f"summaries made: {made}")
+            if summaries := await make_summaries(database):
+                print(f"summaries made: {summaries}")
             if notice := await unjudged_notice(database):
                 print(notice)
         finally:

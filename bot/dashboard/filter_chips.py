@@ -37,8 +37,8 @@ def chips(page: Page, query: Query) -> list[Chip]:
     """The page's filters, the active and common ones first."""
     texts = filter_texts(query.filters)
     own = {name: text for name, text in query.own.items() if name in page.parameters}
-    made = [_chip(FIELDS[name], texts, own) for name in page.filters]
-    return sorted(made, key=lambda chip: not (chip.is_common or chip.value))
+    chips = [_chip(FIELDS[name], texts, own) for name in page.filters]
+    return sorted(chips, key=lambda chip: not (chip.is_common or chip.value))
 
 
 def _chip(field: FilterField, texts: dict[str, str], own: dict[str, str]) -> Chip:

@@ -128,10 +128,10 @@ class PageCache:
             raise TooSlow(
                 f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."
             ) from None
-        made = Cached(view, version, self._clock(), page.fresh_s)
+        cached = Cached(view, version, self._clock(), page.fresh_s)
         self._forget_stale()
-        self._views[key] = made
+        self._views[key] = cached
         self._views.move_to_end(key)
         if len(self._views) > MOST:
             self._views.popitem(last=False)
-        return made
+        return cached

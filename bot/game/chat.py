@@ -98,8 +98,8 @@ class GameChat:
             case Command.EVAL | Command.TRAP if (facts.may_tell or facts.is_over) and not facts.is_blind:
                 stored = await self._ledger.latest(moves)
                 if stored is not None:
-                    made = await self._ledger.forecast_of(stored)
-                    facts = replace(facts, latest=stored.decision, forecast=made)
+                    forecast = await self._ledger.forecast_of(stored)
+                    facts = replace(facts, latest=stored.decision, forecast=forecast)
             case Command.STATS:
                 facts = replace(facts, earlier=await self._ledger.earlier_games())
             case _:

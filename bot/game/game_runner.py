@@ -594,15 +594,15 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            made = await self._services.pool.run(
+            forecast = await self._services.pool.run(
                 job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
-        await self._ledger.forecast(stored, decision, made)
-        bait = made.bait if sets_bait(decision, made) else None
+        await self._ledger.forecast(stored, decision, forecast)
+        bait = forecast.bait if sets_bait(decision, forecast) else None
         if bait is not None and (self._pending_bait is None or self._pending_bait[0] <= stored.ply):
             self._pending_bait = stored.ply, bait
 

@@ -264,7 +264,7 @@ class _Recheck:
             full = await self._completed(decision)
         except _Left as left:
             trouble = str(left)
-        outcome = made = None
+        outcome = settled = None
         if row.outcome_rule != JUDGED:
             is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
             reply = await self._reply(decision) if is_first else row.outcome_reply
@@ -273,16 +273,16 @@ class _Recheck:
         judged = judge_profile(full) if full.is_complete else None
         if judged is not None and row.forecast_rule != FORECAST:
             forecast = await self._forecast(full)
-            made = forecast, expectations_of(full, forecast)
+            settled = forecast, expectations_of(full, forecast)
         is_old = judged is not None and row.rule != JUDGED
-        if outcome is not None or made is not None or is_old:
+        if outcome is not None or settled is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await settle_later(session, row, full, judged, outcome, made)
+                is_judged = await settle_later(session, row, full, judged, outcome, settled)
             if is_judged is None:
                 raise _Left("it was changed meanwhile")
             self._findings.judged += is_judged
             self._findings.completed += full is not decision
-            self._findings.forecast += made is not None
+            self._findings.forecast += settled is not None
         if trouble:
             raise _Left(trouble)
 

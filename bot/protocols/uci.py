@@ -350,13 +350,13 @@ class Uci:
                 search.stop.set_deadline(limits.time_s)
 
         search.on_hit = hit if go.is_ponder else None
-        begun, made, person = self._begun, self._moves, self._person(go, position)
+        begun, moves, person = self._begun, self._moves, self._person(go, position)
 
         def job() -> None:
             self._driver.settings = settings
             try:
                 if settings.strategy.models_opponent:
-                    *before, _ = positions(self._game, made, begun)
+                    *before, _ = positions(self._game, moves, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
             except Exception as error:  # the GUI must still get a move

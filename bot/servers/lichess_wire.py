@@ -210,8 +210,8 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
     """Parse a line of the answer to a new challenge."""
     if "done" in message:
         return ChallengeDone(_clean(need(message, "done", str)))
-    made = message.get("challenge")  # older sites wrap it
-    return ChallengeMade(_identifier(made if isinstance(made, dict) else message, "id"))
+    challenge = message.get("challenge")  # older sites wrap it
+    return ChallengeMade(_identifier(challenge if isinstance(challenge, dict) else message, "id"))
 
 
 class GameReader:

@@ -61,8 +61,8 @@ def summarise_report(
     baits_taken = kinds.count(MomentKind.TOOK_BAIT)
     us = WhoText("bot", bot)
     lost = sum(
-        made.cost or 0
-        for made, each in zip(decisions, verdicts, strict=True)
+        decision.cost or 0
+        for decision, each in zip(decisions, verdicts, strict=True)
         if each.kind is MomentKind.TOOK_BAIT
     )
     story: list[TextPart] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]

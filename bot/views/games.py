@@ -125,8 +125,8 @@ async def load(database: Database, query: Query) -> PartsView:
         *paging.below(query.filters, is_shown=bool(games)),
     ]
     records = [game_record(game) for game in games]
-    told = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), told, {"games": records})
+    fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
+    return PartsView(tuple(parts), fields, {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

@@ -91,12 +91,12 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
     if stored.game not in GAMES:
         return f"this program does not know the rules of {stored.game!a:.40}"
     try:
-        made = await get_decision(session, stored.id, ply)
-        if made is None:
+        decision = await get_decision(session, stored.id, ply)
+        if decision is None:
             return "it is gone"
-        forecast = await get_forecast(session, made.id)
+        forecast = await get_forecast(session, decision.id)
         # Naming all replies is slow and must not block the event loop.
-        return await asyncio.to_thread(_moment, stored, made, forecast)
+        return await asyncio.to_thread(_moment, stored, decision, forecast)
     except RecordError as error:
         return reason_of(error)
 

@@ -249,14 +249,14 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
         )
         for trial, counts in report.trials
     )
-    told = [
+    lines = [
         Note(f"{trial.name}: {' '.join(sentences(verdicts[trial.name]))}")
         for trial, _ in report.trials
         if trial.name in verdicts
     ]
     columns = (*(Column(name, is_text=True) for name in _TRIAL_HEADS), Column("games in all"))
     about = "Verdicts count all games of a trial until this report was made."
-    return TablePart("Trials", columns, rows, about), *told
+    return TablePart("Trials", columns, rows, about), *lines
 
 
 def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
@@ -268,8 +268,8 @@ def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
         bait.move_squares,
         (BoardMark(MarkKind.BAIT, bait.bait_squares),),
     )
-    told = (
+    text = (
         f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
         f"expected of {percent(bait.probability)} of people"
     )
-    return board, told, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
+    return board, text, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"

@@ -115,8 +115,8 @@ class TrapCard:
     @property
     def _story(self) -> str:
         """The bait's probability, appearance and cost."""
-        told = () if self.moment is None else map(str, self.moment.verdict.story)
-        said = next((line for line in told if line.startswith(("A trap:", "A trap by accident:"))), "")
+        sentences = () if self.moment is None else map(str, self.moment.verdict.story)
+        said = next((line for line in sentences if line.startswith(("A trap:", "A trap by accident:"))), "")
         said = said or f"It costs {game_share(self.bait.cost)}."
         return f"The bait was {self.bait.bait}, after {self.bait.move}. {said}" if self.damage else said
 
@@ -203,14 +203,14 @@ def gallery(title: str, cards: Sequence[TrapCard]) -> Gallery:
 
 async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
     """The card of a bait by itself."""
-    told = await read_moment(session, bait.game_id, bait.ply)
+    moment = await read_moment(session, bait.game_id, bait.ply)
     return TrapCard(
         bait,
         encounters=int(bait.is_taken is not None),
         taken=int(bool(bait.is_taken)),
         is_repeated=False,
-        moment=told if isinstance(told, Moment) else None,
-        damage=told if isinstance(told, str) else "",
+        moment=moment if isinstance(moment, Moment) else None,
+        damage=moment if isinstance(moment, str) else "",
     )
 
 
@@ -301,7 +301,7 @@ def traps_view(
         parts += [*paging.pager(is_shown=bool(cards)), Beside(shares)]
     parts += without_matches(filters)
     records = [card.row for card in cards]
-    told = {
+    fields = {
         "outcome": fate.value,
         "sort": order,
         **paging.to_json(),
@@ -315,7 +315,7 @@ def traps_view(
         "phases": [_group_row(each) for each in counts.by_phase],
         "ratings": [_group_row(each) for each in counts.by_rating],
     }
-    return PartsView(tuple(parts), told, rows)
+    return PartsView(tuple(parts), fields, rows)
 
 
 def phase_name(group: BaitGroup) -> str:

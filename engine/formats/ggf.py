@@ -311,15 +311,15 @@ def parse_move(text: str) -> GgfMove:
     Raises:
         BadGgf: It is not a move.
     """
-    move, *told = (part.strip() for part in text.split("/"))
+    move, *values = (part.strip() for part in text.split("/"))
     move = move.lower()
     if move.startswith("pa"):
         move = "pass"
     elif not re.fullmatch(r"[a-h][1-8]", move):
         raise BadGgf(f"{text[:60]!r} is not a move")
-    if len(told) > 2:
+    if len(values) > 2:
         raise BadGgf(f"{text[:60]!r} has more than evaluation and time")
-    evaluation, time_s = [_number(part, "number") if part else None for part in [*told, "", ""][:2]]
+    evaluation, time_s = [_number(part, "number") if part else None for part in [*values, "", ""][:2]]
     return GgfMove(move, evaluation, time_s)
 
 
@@ -327,7 +327,7 @@ def move_text(move: GgfMove) -> str:
     """The move in GGF notation: ``F5/1.45/0.04``, ``PA``."""
     square = "PA" if move.move == "pass" else move.move.upper()
     evaluation, time_s = (
-        "" if told is None else _decimals(told, 2) for told in (move.evaluation, move.time_s)
+        "" if value is None else _decimals(value, 2) for value in (move.evaluation, move.time_s)
     )
     return "/".join([square, evaluation, time_s]).rstrip("/")
 

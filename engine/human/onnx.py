@@ -80,10 +80,10 @@ class OnnxNetwork:
         """Of the file, in hexadecimal."""
         try:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
-            told, flow = _metadata(model), _control_flow(model)
+            metadata, flow = _metadata(model), _control_flow(model)
         except BadModel as error:
             raise BadModel(f"{where}: not a network of ONNX: {error}") from None
-        self.metadata, self.card = told
+        self.metadata, self.card = metadata
         """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.  And its
         card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:

@@ -327,8 +327,8 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
     model = helper.make_model(graph, opset_imports=opsets, producer_name="desdemona", ir_version=_IR)
-    told = {"kind": CALIBRATED, "features": FEATURES_VERSION, **metadata}
-    helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in told.items()})
+    properties = {"kind": CALIBRATED, "features": FEATURES_VERSION, **metadata}
+    helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in properties.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 

@@ -217,7 +217,7 @@ def to_onnx(
 
 
 def _file(graph: _OthelloGraph, metadata: Mapping[str, str], text: str) -> bytes:
-    made = helper.make_model(
+    model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "human_othello",
@@ -230,7 +230,7 @@ def _file(graph: _OthelloGraph, metadata: Mapping[str, str], text: str) -> bytes
         ir_version=_IR_VERSION,
         doc_string=text,
     )
-    helper.set_model_props(made, {PREFIX + key: value for key, value in metadata.items()})
-    onnx.checker.check_model(made)
-    data: bytes = made.SerializeToString(deterministic=True)
+    helper.set_model_props(model, {PREFIX + key: value for key, value in metadata.items()})
+    onnx.checker.check_model(model)
+    data: bytes = model.SerializeToString(deterministic=True)
     return data

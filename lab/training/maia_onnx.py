@@ -91,8 +91,8 @@ def import_network(data: bytes, file_name: str) -> Imported:
     stem = re.sub(r"[^\w.-]", "_", re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name)) or "maia"
     name = f"maia-{rating}" if rating else stem
     is_published = rating is not None
-    if rating is None and (told := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
-        rating = int(told[1])
+    if rating is None and (match := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
+        rating = int(match[1])
         if not 1 <= rating <= _MOST_RATING:
             raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MOST_RATING}")
     written = write_onnx(network, name, licence, rating, is_published=is_published)

@@ -478,8 +478,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error("--time must be above 0")
     try:
         entries = make(options)
-        made = {"command": shlex.join(["python", "-m", "lab.training.othello_book", *arguments])}
-        write_book(options.out, entries, {**made, "engine": ENGINE_VERSION})
+        metadata = {"command": shlex.join(["python", "-m", "lab.training.othello_book", *arguments])}
+        write_book(options.out, entries, {**metadata, "engine": ENGINE_VERSION})
     except (BadBook, BadGameFile, ValueError, OSError) as error:
         p.error(str(error))
     except KeyboardInterrupt:

@@ -112,9 +112,9 @@ async def read_replies(
     others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
     for start in range(0, len(others), _OTHERS):
         records = await game_records(session, others[start : start + _OTHERS].tolist())
-        made = [*records.values()]
-        rows = GameRows.of([each.labels for each in made], [each.game for each in made])
-        yield ReplyTable.unpacked(rows, [each.replies for each in made])
+        summaries = [*records.values()]
+        rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
+        yield ReplyTable.unpacked(rows, [each.replies for each in summaries])
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:

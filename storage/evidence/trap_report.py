@@ -286,7 +286,7 @@ def _build_report(
         _sets_traps(stored.strategy),
         game.sides,
         tuple(names),
-        tuple(decision_report(game, stored, made, forecasts.get(made.id)) for made in decisions),
+        tuple(decision_report(game, stored, decision, forecasts.get(decision.id)) for decision in decisions),
     )
 
 

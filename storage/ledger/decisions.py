@@ -104,9 +104,9 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}
     for row in rows:
-        made = Decision.from_record(row.record)
-        if made.trial_draw is not None:
-            seeds.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
+        decision = Decision.from_record(row.record)
+        if decision.trial_draw is not None:
+            seeds.setdefault((row.ply, decision.position), int(decision.trial_draw.seed, 16))
     return seeds
 
 

@@ -109,9 +109,9 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
     """The key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
-    made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
-    if made is not None:
-        return made
+    key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
+    if key_of_row is not None:
+        return key_of_row
     return (await session.execute(select(AnalysisRow.id).where(AnalysisRow.content_key == key))).scalar_one()
 
 
@@ -213,9 +213,9 @@ async def each_position(
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     """The key of a model, which is added if it is new."""
-    made = await insert_new(session, HumanModelRow, **columns_of(info))
-    if made is not None:
-        return made
+    key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
+    if key_of_row is not None:
+        return key_of_row
     return (await session.execute(select(HumanModelRow.id).filter_by(**columns_of(info)))).scalar_one()
 
 

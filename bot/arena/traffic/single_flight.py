@@ -73,14 +73,14 @@ class SingleFlightCache(Generic[V]):
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
         try:
-            made = await make()
+            value = await make()
         finally:
             del self._making[key]
-        if not self._keep(made):
-            return made
-        self._values[key] = made
-        self._weight += self._weigh(made)
+        if not self._keep(value):
+            return value
+        self._values[key] = value
+        self._weight += self._weigh(value)
         while self._weight > self._most and len(self._values) > 1:
             _, oldest = self._values.popitem(last=False)
             self._weight -= self._weigh(oldest)
-        return made
+        return value

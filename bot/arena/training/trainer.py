@@ -254,17 +254,17 @@ class ReplyTrainer:
         solution = await self._solution(problem, reply if is_right else None) if is_done else {}
         async with self._database.read() as session:
             met = await positions.get_position_rating(session, asked.position_id)
-        told: Json = {"right": is_right, "done": is_done}
+        fields: Json = {"right": is_right, "done": is_done}
         if account_id is None:
-            told |= {"unrated": UNRATED_FREE, "you": None}
+            fields |= {"unrated": UNRATED_FREE, "you": None}
         else:
-            told |= await self._settle(account_id, asked, problem, is_right=is_right, is_done=is_done)
+            fields |= await self._settle(account_id, asked, problem, is_right=is_right, is_done=is_done)
         if not is_done:
             assert reply is not None  # noqa: S101 - else it is done
-            return told | {"reply": problem.verdict(reply)}
+            return fields | {"reply": problem.verdict(reply)}
         if met is not None:
-            told["met"] = {"answers": met.answers, "solved": met.solved}
-        return told | solution
+            fields["met"] = {"answers": met.answers, "solved": met.solved}
+        return fields | solution
 
     async def _settle(
         self, account_id: str, asked: _Asked, problem: Problem, *, is_right: bool, is_done: bool
@@ -396,11 +396,11 @@ class ReplyTrainer:
     async def _made(self, source: PuzzleSource) -> Problem:
         async with self._database.read() as session:
             stored = await load_game_by_id(session, source.game_id)
-            made = await get_decision(session, source.game_id, source.ply)
+            decision = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
-        if stored is None or made is None:
+        if stored is None or decision is None:
             raise RecordError(f"decision {source.decision_id} is not there")
-        return await self._problems.in_thread(make_problem, source, stored, made, forecast)
+        return await self._problems.in_thread(make_problem, source, stored, decision, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
         """The solution, shown at the end; `reply`: the good reply that was found."""

@@ -103,6 +103,6 @@ def _selected(filters: "Filters") -> str:
         value = getattr(filters, each.name)
         if each.name not in ("since", "until") and value is not None:
             text = getattr(value, "text", value)
-            told = {True: "yes", False: "no"}.get(text, text) if isinstance(text, bool) else text
-            parts.append(f"{each.name.replace('_', ' ')} {told}")
+            shown = {True: "yes", False: "no"}.get(text, text) if isinstance(text, bool) else text
+            parts.append(f"{each.name.replace('_', ' ')} {shown}")
     return ", ".join(parts)

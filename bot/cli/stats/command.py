@@ -269,15 +269,15 @@ def _trial(
     assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is CommandFormat.JSON:
-        told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
+        fields: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
-            told |= games.to_json() | {"unreadable": [asdict(each) for each in report.damaged_games]}
+            fields |= games.to_json() | {"unreadable": [asdict(each) for each in report.damaged_games]}
         if decisions is not None:
-            told["decisions"] = {
+            fields["decisions"] = {
                 **decisions.to_json(),
                 "unreadable": [asdict(each) for each in report.damaged_decisions],
             }
-        print_json(told)
+        print_json(fields)
     elif output is CommandFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:

@@ -92,7 +92,7 @@ def _draws(rate: DrawRate | None) -> str:
             "With the default settings that is about right at chess and xiangqi, and too many at Othello "
             "(docs/trials.md)."
         )
-    told = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
+    text = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
     if rate.draws:
-        return f"{told}."
-    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."
+        return f"{text}."
+    return f"{text}, so no number of such games is enough (docs/trials.md says what gives more)."

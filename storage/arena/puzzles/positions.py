@@ -183,7 +183,7 @@ async def import_positions(
     Returns:
         How many taken baits were new.
     """
-    made = 0
+    count = 0
     for mistake in mistakes:
         position_id = await _position_of(session, mistake, start)
         inserted = await insert_new(
@@ -194,8 +194,8 @@ async def import_positions(
             position_id=position_id,
             opponent_id=mistake.opponent_id,
         )
-        made += inserted is not None
-    return made
+        count += inserted is not None
+    return count
 
 
 async def _position_of(

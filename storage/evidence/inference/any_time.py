@@ -104,8 +104,8 @@ class SequenceDesign:
         """
         few, rare = n < self.least_values, persons < self.least_persons
         if few:
-            told = f"{n} of {self.least_values}"
-            return f"{told}, P {floor(persons)} of {self.least_persons:g}" if rare else told
+            text = f"{n} of {self.least_values}"
+            return f"{text}, P {floor(persons)} of {self.least_persons:g}" if rare else text
         return f"P {floor(persons)} of {self.least_persons:g}" if rare else None
 
 

@@ -41,14 +41,14 @@ class TrialReport:
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
         """The verdict on each outcome, the planned one first."""
-        made: tuple[TrialVerdict, ...] = ()
+        verdicts: tuple[TrialVerdict, ...] = ()
         terms = terms_of(self.trial)
         if self.games is not None:
             first, second = self.arms
-            made = games_verdicts(self.games, (first, second), self.trial.endpoint, terms)
+            verdicts = games_verdicts(self.games, (first, second), self.trial.endpoint, terms)
         if self.decisions is not None:
-            made += decisions_verdicts(self.decisions, terms, is_planned=self.games is None)
-        return made
+            verdicts += decisions_verdicts(self.decisions, terms, is_planned=self.games is None)
+        return verdicts
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:

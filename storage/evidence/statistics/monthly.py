@@ -138,10 +138,10 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
 
 
 def _bait(row: Any) -> CostliestBait:
-    made = Decision.from_record(unpack(row.record))
-    game = get_rules(made.game)
-    before = game.for_search(game.parse_position(made.position))
-    move = game.parse_move(before, made.move)
+    decision = Decision.from_record(unpack(row.record))
+    game = get_rules(decision.game)
+    before = game.for_search(game.parse_position(decision.position))
+    move = game.parse_move(before, decision.move)
     after = game.play(before, move)
     reply = game.parse_move(after, row.reply)
     return CostliestBait(

@@ -244,24 +244,24 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
         IncompleteProfile: A profile that should be whole is not.
     """
-    made = Decision.from_record(unpack(row.record))
+    decision = Decision.from_record(unpack(row.record))
     foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
     with decoding():
-        rules = get_rules(made.game)
-        rules.parse_position(made.position)
-    if row.move != made.move:
-        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
-    verify_trial_draw(made)
+        rules = get_rules(decision.game)
+        rules.parse_position(decision.position)
+    if row.move != decision.move:
+        raise RecordError(f"move is {decision.move} in the record, but {row.move} in its row")
+    verify_trial_draw(decision)
     for name in ("trap_value", "control_value"):
-        if not 0 <= (value := getattr(made.trial_draw, name)) <= WHOLE:
+        if not 0 <= (value := getattr(decision.trial_draw, name)) <= WHOLE:
             raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
     excluded = Exclusion.NONE
     if row.is_bot:
         excluded = Exclusion.PROGRAM
     elif is_own_position(row.variant, row.initial_position):
         excluded = Exclusion.OWN_POSITION
-    if made.trial_draw is not None:
-        draw = row.game_id, row.ply, made.trial_draw.seed
+    if decision.trial_draw is not None:
+        draw = row.game_id, row.ply, decision.trial_draw.seed
         if (
             draw in draws and excluded is Exclusion.NONE
         ):  # after a takeback: known before, so nothing is drawn
@@ -278,7 +278,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         games_before,
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
-        made,
+        decision,
         foreseen,
         row.reply,
         excluded,
