@@ -281,7 +281,7 @@ async def _account(config: Config) -> str:
             f"{config.server.token_setting}: the account {account.name} is not a bot account; "
             "`desdemona upgrade-account` makes it one"
         )
-    return f"{account.name} at {url}"
+    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
 
 
 @asynccontextmanager
