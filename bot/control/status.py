@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
-from bot.account.runner import AccountRunner
 from bot.alarms.board import AlarmStatus
 from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
