@@ -44,5 +44,5 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
             f"whose search is the same, finds {worst}"
         )
     swindle = is_swindle(decision.candidates, decision.params)
-    counts_bonus = strategy_named(decision.player).counts_bonus
+    counts_bonus = strategy_named(decision.strategy).counts_bonus
     return decision.with_chosen(with_trap(full, decision.params, swindle or not counts_bonus))

@@ -99,8 +99,8 @@ class TrapParams:
         With k = share / (1 - share), a bonus lifts a move worth w to at most (1 + k) w = w / (1 - share), so
         a move worth less than (1 - share) of the best is never played.
         """
-        kept = 100 - self.risk_share_percent
-        return self.risk_share_percent / kept if kept else math.inf
+        rest_percent = 100 - self.risk_share_percent
+        return self.risk_share_percent / rest_percent if rest_percent else math.inf
 
     def for_position(self, expected_scale_centi: float) -> Self:
         """A copy with the game's own logistic function, if one is needed and not set.

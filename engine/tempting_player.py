@@ -61,10 +61,12 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
 
 
 @lru_cache(maxsize=4096)
-def least_score(least_worth: int, params: TemptingParams) -> int:
+def least_score(least_expected: int, params: TemptingParams) -> int:
     """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
-    return scores.start + bisect_left(scores, least_worth, key=lambda score: to_expected_score(score, params))
+    return scores.start + bisect_left(
+        scores, least_expected, key=lambda score: to_expected_score(score, params)
+    )
 
 
 # --- Which moves take part ------------------------------------------------------------------------------
@@ -138,20 +140,20 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
         shallow_scores_centi: s_2 and s_3 of every reply, our view.
         params: With the logistic function.
     """
-    looks = [
+    shallow_sums = [
         2 * WHOLE - to_expected_score(two, params) - to_expected_score(three, params)
         for two, three in shallow_scores_centi
     ]
-    table, best = _weight_view(), max(looks, default=0)
+    table, best = _weight_view(), max(shallow_sums, default=0)
     ranks: dict[int, int] = {}
-    for rank, look in enumerate(sorted(looks, reverse=True)):
-        ranks.setdefault(look, rank)
-    return [table[best - look] // (1 + ranks[look]) for look in looks]
+    for rank, shallow_sum in enumerate(sorted(shallow_sums, reverse=True)):
+        ranks.setdefault(shallow_sum, rank)
+    return [table[best - shallow_sum] // (1 + ranks[shallow_sum]) for shallow_sum in shallow_sums]
 
 
-def adjusted(raw_worth: int, profits: int, total: int) -> int:
+def adjusted(raw_expected: int, profits: int, total: int) -> int:
     """adj, from the sums of q times profit, and of q."""
-    return RAW_SHARE * raw_worth + (LOSS_SHARE * profits // total if total else 0)
+    return RAW_SHARE * raw_expected + (LOSS_SHARE * profits // total if total else 0)
 
 
 # --- One move -------------------------------------------------------------------------------------------
@@ -181,10 +183,10 @@ def standings(
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
     """
-    raw, raw_worth = candidate.raw_centi, to_expected_score(candidate.raw_centi, params)
-    found = weights([_shallow_scores_of(candidate, reply) for reply in candidate.replies], params)
+    raw, raw_expected = candidate.raw_centi, to_expected_score(candidate.raw_centi, params)
+    reply_weights = weights([_shallow_scores_of(candidate, reply) for reply in candidate.replies], params)
     low = high = 0
-    for reply, weight in zip(candidate.replies, found, strict=True):
+    for reply, weight in zip(candidate.replies, reply_weights, strict=True):
         least, most = reply.least_centi, reply.final_centi
         if reply.bound_centi is None:
             least = most
@@ -192,12 +194,12 @@ def standings(
             least = raw
         if not raw <= least <= most:
             raise RecordError(f"{candidate.move}: {reply.reply} has bounds that contradict each other")
-        low += weight * (to_expected_score(least, params) - raw_worth)
-        high += weight * (to_expected_score(most, params) - raw_worth)
-    total = sum(found)
+        low += weight * (to_expected_score(least, params) - raw_expected)
+        high += weight * (to_expected_score(most, params) - raw_expected)
+    total = sum(reply_weights)
     return (
-        TemptingStanding(adjusted(raw_worth, low, total), raw, -index),
-        TemptingStanding(adjusted(raw_worth, high, total), raw, -index),
+        TemptingStanding(adjusted(raw_expected, low, total), raw, -index),
+        TemptingStanding(adjusted(raw_expected, high, total), raw, -index),
     )
 
 
@@ -248,7 +250,7 @@ def verify_tempting(decision: Decision, params: TemptingParams) -> None:
         RecordError: The choice does not follow from the record; the message says where.
     """
     if decision.model_use is not None:
-        raise RecordError(f"{decision.player} players use no opponent model, but the record has one")
+        raise RecordError(f"{decision.strategy} players use no opponent model, but the record has one")
     candidates, decided = decision.candidates, decision.params.decided
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)

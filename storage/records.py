@@ -125,7 +125,7 @@ class NewGame:
     our_rating: int | None
     opponent_rating: int | None
     """At the start of the game; None if the site does not report it."""
-    player: str
+    strategy: str
     """The player's name, for instance ``trappy``; in matches also another program's."""
     params: TrapParams
     engine_version: str
@@ -142,7 +142,7 @@ class NewGame:
     @property
     def draws_decisions(self) -> bool:
         """Whether the player randomises single moves (`engine.randomised`)."""
-        kind = STRATEGIES.get(self.player)
+        kind = STRATEGIES.get(self.strategy)
         return kind is not None and kind.draws_decisions
 
     @property
@@ -153,7 +153,7 @@ class NewGame:
     @property
     def arms(self) -> tuple[str, ...]:
         """The players that a trial of this game would have, by name; empty: it belongs to none."""
-        return self.drawn_from or ((self.player,) if self.draws_decisions else ())
+        return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:

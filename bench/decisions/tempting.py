@@ -116,14 +116,14 @@ class Comparison:
         assert tempting is not None
         profiler = Profiler(self._game, self._whole, position, params, StopFlag())
         table = profiler.naive_candidates(decision.depth)
-        found = list(differences(decision, table, self._whole))
+        texts = list(differences(decision, table, self._whole))
         if self._with_python:
             again = tempting_candidates(profiler, decision.depth, params, tempting)
             if decision.depth >= LEAST_DEPTH and tuple(again) != decision.candidates:
-                found.append("Python and the core have different candidates")
-        for each in found:
+                texts.append("Python and the core have different candidates")
+        for each in texts:
             print(f"DIFFERENT {self._game.name} {number} {self._game.position_text(position)}: {each}")
-        self.different += bool(found)
+        self.different += bool(texts)
         best = max(c.raw_centi for c in table)
         self.differs += decision.chosen.raw_centi != best
         self.given_up += to_expected_score(best, tempting) - to_expected_score(

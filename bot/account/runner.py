@@ -198,9 +198,9 @@ class AccountRunner:
             RoleLost, RoleTaken: In a group.
         """
         async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(role.watch())
+            watch = tasks.create_task(role.watch())
             yield role
-            watching.cancel()
+            watch.cancel()
 
     def _services(self, server: Server, name: str, role: Role) -> GameServices:
         shared, config = self._shared, self._config  # as read last
@@ -274,8 +274,7 @@ async def sign_in(
                     f"{setting}: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
-            about = f" ({account.about})" if account.about else ""
-            logger.info("signed in at %s as %s%s", server.site, account.name, about)
+            logger.info("signed in at %s as %s", server.site, account.name)
             return account
         if await _stopped(stop, wait_s):
             break

@@ -146,11 +146,11 @@ class Accounts:
         account_id, checked = self._tokens.get(hashed, ("", float("-inf")))
         if now - checked > _RECHECK_S:  # another process may have issued a new token
             async with self._database.read() as session:
-                found = await arena.find_token(session, hashed)
+                account = await arena.find_token(session, hashed)
             self._tokens.pop(hashed, None)
-            if found is None:
+            if account is None:
                 return None
-            account_id = found
+            account_id = account
             self._remember(hashed, account_id)
         return await self.get(account_id)
 

@@ -115,9 +115,9 @@ class ConnectionLimiter:
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
         idle = [each for each in crowd if each not in self._busy]
         for priority in (Priority.ANONYMOUS, Priority.PLAYER):
-            found = (each for each in idle if self._priority_of(each) is priority)
+            candidates = (each for each in idle if self._priority_of(each) is priority)
             # Several at once: otherwise a flood makes us look through all of them for each that comes.
-            if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
+            if oldest := list(islice(candidates, max(1, len(crowd) // _AT_ONCE))):
                 for each in oldest:
                     cut(each)
                 return True

@@ -64,7 +64,7 @@ class ArenaOwner:
             StorageError: The database failed.
         """
         async with self._database.read() as session:
-            found = await arena.list_accounts(session)
+            accounts = await arena.list_accounts(session)
             games = await arena.count_games_by_account(session)
         return [
             OwnedAccount(
@@ -75,7 +75,7 @@ class ArenaOwner:
                 games.get(each.id, 0),
                 len(self._referee.games_of(each.id)),
             )
-            for each in found
+            for each in accounts
             if each.access is not ArenaAccess.DELETED
         ]
 

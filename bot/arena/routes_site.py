@@ -26,8 +26,8 @@ from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
-_KEPT_ANALYSES = 2000  # positions, of a kilobyte each
+_CACHE_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_CACHED_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
@@ -58,9 +58,9 @@ class SiteRoutes:
         self._no_takebacks = no_takebacks
         self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
-        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
+        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _KEPT_BYTES, lambda answer: len(answer.body)
+            _CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -153,8 +153,8 @@ class SiteRoutes:
             raise HttpError(400, "Send tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
             raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
-        found = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
-        return web.json_response({token: _scopes(account) for token, account in found.items()})
+        accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
+        return web.json_response({token: _scopes(account) for token, account in accounts.items()})
 
     async def bots_online(self, request: web.Request) -> web.Response:
         wanted = as_int(request.query, "nb")
@@ -292,12 +292,12 @@ class SiteRoutes:
         you = await self._gate.visitor(request)
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
-        told = {
+        fields = {
             "plainShare": self._plain_share,
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | told)
+        return web.json_response(lobby | fields)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

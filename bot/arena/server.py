@@ -52,10 +52,10 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 def _http_logger() -> logging.Logger:
     """For aiohttp: malformed or truncated HTTP leaves no traceback, so that clients cannot flood the log."""
-    found = logging.getLogger(f"{__name__}.http")
-    if not found.filters:
-        found.addFilter(ClientErrorFilter())
-    return found
+    logger = logging.getLogger(f"{__name__}.http")
+    if not logger.filters:
+        logger.addFilter(ClientErrorFilter())
+    return logger
 
 
 class ClientErrorFilter(logging.Filter):
@@ -353,13 +353,13 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     async def report(game_id: str) -> dict[str, Any] | None:
         async with database.read() as session:
             games = await list_games_by_site_id(session, game_id)
-            found = next((game for game in games if game.site == SITE), None)
-            if found is None:
+            game_of_ours = next((game for game in games if game.site == SITE), None)
+            if game_of_ours is None:
                 return None
-            if reveal or not found.is_drawn:
-                return open_report(await game_report(session, found))
+            if reveal or not game_of_ours.is_drawn:
+                return open_report(await game_report(session, game_of_ours))
             # Not before every reply is judged: how long that takes depends on the player.
-            return blind_report(await game_report(session, found)) if found.is_settled else None
+            return blind_report(await game_report(session, game_of_ours)) if game_of_ours.is_settled else None
 
     return report
 

@@ -46,7 +46,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from bot.base.old_settings import RENAMED, with_new_names, with_new_variables
+from bot.base.old_names import RENAMED, with_new_names, with_new_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
@@ -90,11 +90,11 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
 
 
-def _known_player(name: str) -> str:
+def _known_strategy(name: str) -> str:
     return strategy_named(name).name
 
 
-PlayerName = Annotated[str, AfterValidator(_known_player)]
+StrategyName = Annotated[str, AfterValidator(_known_strategy)]
 
 
 def _web_address(url: str) -> str:
@@ -675,7 +675,7 @@ class OnlineConfig(Section):
 class AssignmentRule(Section):
     """A rule that chooses a strategy; a missing key matches every game."""
 
-    strategy: PlayerName
+    strategy: StrategyName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
     site: DialectName | None = None
     speed: Speed | None = None
@@ -688,11 +688,11 @@ class AssignmentConfig(Section):
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
-    strategy: PlayerName = "trappy"
+    strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
     calibrated_uci (which need another engine for every game they play: see uci.engines)."""
-    strategies: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
+    strategies: tuple[StrategyName, ...] = Field(default=compared_strategies(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,

@@ -174,8 +174,8 @@ def _columns(line: ChartLine) -> SampleColumns:
 
 
 def _where(holds: NDArray[np.bool_]) -> list[int]:
-    found: list[int] = np.flatnonzero(holds).tolist()
-    return found
+    indices: list[int] = np.flatnonzero(holds).tolist()
+    return indices
 
 
 def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:

@@ -25,8 +25,8 @@ Suspects = Annotated[
 
 
 def filters_of(
-    player: Annotated[
-        str | None, typer.Option("--player", "--engine", help=f"Only {' or '.join(STRATEGIES)}.")
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", "--engine", help=f"Only {' or '.join(STRATEGIES)}.")
     ] = None,
     version: Annotated[
         str | None, typer.Option("--version", help="Only games of this version of the engine.")
@@ -92,10 +92,10 @@ def filters_of(
     from engine.games import GAMES
     from storage.filters import Filters
 
-    require_known("--player", player, STRATEGIES)
+    require_known("--strategy", strategy, STRATEGIES)
     require_known("--game", game, GAMES)
     return Filters(
-        player=player,
+        strategy=strategy,
         version=version,
         settings=None if settings is None else _settings_of(settings),
         site=site,

@@ -86,8 +86,8 @@ def _header(report: GameReport) -> RenderableType:
         ),
         ("kind", f"{get_rules(game.game).title}, {kind}"),
         (
-            "player",
-            f"{game.player} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
+            "strategy",
+            f"{game.strategy} ({ours}), rating {_or_none(game.our_rating)}, engine {game.engine_version}",
         ),
         (
             "opponent",
@@ -117,9 +117,9 @@ def _traps(report: GameReport) -> list[RenderableType]:
             f"The analyses of {_moves_text(waiting)} are still to be done: the running program does them, or "
             "`desdemona db recheck`."
         )
-    told = [Text(line) for line in lines]
+    parts = [Text(line) for line in lines]
     if not any(map(_counted_baits, played)):
-        return ["", *told]
+        return ["", *parts]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("move", "bait", "expected", "at a glance", "in fact", "costs", "reply"):
         justify: JustifyMethod = "left" if name in ("move", "bait", "reply") else "right"
@@ -138,7 +138,7 @@ def _traps(report: GameReport) -> list[RenderableType]:
                 percent(bait.cost / WHOLE, 1),
                 f"{_or_none(decision.reply_name)}{taken}",
             )
-    return ["", table, *told]
+    return ["", table, *parts]
 
 
 def _counted_baits(decision: DecisionReport) -> tuple[BaitReport, ...]:

@@ -245,17 +245,17 @@ class OperatorActions:
             by: See above.
         """
         async with self._audit.recording("abort", by, game=game) as note:
-            found = self._found(game, account, note)
-            await found.attempt(found.player.abort(), "the site does not abort it")
-            note.result = f"game {found.key}: aborted"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.abort(), "the site does not abort it")
+            note.result = f"game {game_found.key}: aborted"
         return note.result
 
     async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
         """Resign a game; arguments as `abort`."""
         async with self._audit.recording("resign", by, game=game) as note:
-            found = self._found(game, account, note)
-            await found.attempt(found.player.resign(), "cannot be resigned")
-            note.result = f"game {found.key}: resigned"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.resign(), "cannot be resigned")
+            note.result = f"game {game_found.key}: resigned"
         return note.result
 
     async def say(self, game: str, text: str, *, account: str | None = None, by: str) -> str:
@@ -270,9 +270,9 @@ class OperatorActions:
         async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
             if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
                 raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
-            found = self._found(game, account, note)
-            await found.attempt(found.player.say(text), "the message was refused")
-            note.result = f"game {found.key}: said"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.say(text), "the message was refused")
+            note.result = f"game {game_found.key}: said"
         return note.result
 
     def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:

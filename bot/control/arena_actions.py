@@ -75,10 +75,10 @@ class ArenaActions:
         if action not in set(ArenaAction):
             raise ControlError(f"no such action: {action!a:.40}; known: {', '.join(ArenaAction)}")
         # The record of a deletion must not keep the name.
-        kept = None if action == ArenaAction.DELETE else name
+        logged_name = None if action == ArenaAction.DELETE else name
         async with (
             self._audit.recording(
-                f"arena-account {action}", by, name=kept, new_name=new_name or None
+                f"arena-account {action}", by, name=logged_name, new_name=new_name or None
             ) as note,
             self._owner() as owner,
         ):

@@ -7,7 +7,7 @@ from bot.views.addresses import query_text
 from bot.views.page import Page, Query
 from storage.evidence.queries.filter_language import FIELDS, FilterField, filter_texts
 
-NAMED = ("game", "opponents", "player", "site", "speed", "rated", "min-rating", "max-rating", "since")
+NAMED = ("game", "opponents", "strategy", "site", "speed", "rated", "min-rating", "max-rating", "since")
 """Chips that are shown even without a value; the others only with one, or under "more"."""
 _DATES = ("since", "until")
 _NUMBERS = ("min-rating", "max-rating")
@@ -37,8 +37,8 @@ def chips(page: Page, query: Query) -> list[Chip]:
     """The page's filters, the active and common ones first."""
     texts = filter_texts(query.filters)
     own = {name: text for name, text in query.own.items() if name in page.parameters}
-    made = [_chip(FIELDS[name], texts, own) for name in page.filters]
-    return sorted(made, key=lambda chip: not (chip.is_common or chip.value))
+    chips = [_chip(FIELDS[name], texts, own) for name in page.filters]
+    return sorted(chips, key=lambda chip: not (chip.is_common or chip.value))
 
 
 def _chip(field: FilterField, texts: dict[str, str], own: dict[str, str]) -> Chip:

@@ -18,15 +18,15 @@ TEMPLATES = Path(__file__).parent / "templates"
 @cache
 def environment() -> Environment:
     """The templates with their filters, compiled once; an unknown name is an error."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(board_shapes=board_shapes, query_text=query_text, opponent_path=opponent_path)
-    made.filters.update(
+    environment.globals.update(board_shapes=board_shapes, query_text=query_text, opponent_path=opponent_path)
+    environment.filters.update(
         percent=percent,
         signed=signed,
         number=number,
@@ -42,4 +42,4 @@ def environment() -> Environment:
         pills_of=pills_of,
         board_of=board_of,
     )
-    return made
+    return environment

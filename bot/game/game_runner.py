@@ -373,8 +373,8 @@ class GameRunner:
         def choose(context: AssignmentContext) -> Assignment:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
-            found = assign(context, config.assignment, self._services.draw_number(), coin_probability)
-            detail, kind = dict(found.detail), strategy_named(found.player)
+            assignment = assign(context, config.assignment, self._services.draw_number(), coin_probability)
+            detail, kind = dict(assignment.detail), strategy_named(assignment.strategy)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
@@ -387,7 +387,7 @@ class GameRunner:
                     detail["engine"] |= engine.asked_for_moves()
             if kind.models_opponent:
                 detail["value"] = asdict(config.human.value())
-            return replace(found, detail=detail)
+            return replace(assignment, detail=detail)
 
         is_new = await self._ledger.open(snapshot, choose, config.trap.params())
         game = self._ledger.game
@@ -395,10 +395,10 @@ class GameRunner:
             "game %s: %s as %s against %s (%s)",
             self.game_id,
             "playing" if is_new else "taking up",
-            game.player,
+            game.strategy,
             game.opponent_name,
             game.opponent_rating or "unrated",
-            extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
+            extra={"game_id": self.game_id, "strategy": game.strategy, "opponent": game.opponent_id},
         )
         if is_new:
             self._chat.greet()
@@ -439,18 +439,18 @@ class GameRunner:
         stored = await self._ledger.find(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
-        found = self._tasks.create_task(
+        task = self._tasks.create_task(
             self._search.decide(at, think.remaining_s, received_at, think.their_remaining_s)
         )
-        self._move_search = found
-        await asyncio.wait([found])
-        if found.cancelled():
+        self._move_search = task
+        await asyncio.wait([task])
+        if task.cancelled():
             return None
-        committed = await self._ledger.commit(think.moves, found.result())
+        committed = await self._ledger.commit(think.moves, task.result())
         if committed is not None:
             stored_game = self._ledger.game
             took_s = self._services.clock() - received_at
-            self._services.metrics.decided(stored_game.game, stored_game.player, took_s, longest_s)
+            self._services.metrics.decided(stored_game.game, stored_game.strategy, took_s, longest_s)
         return committed
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
@@ -594,15 +594,15 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            made = await self._services.pool.run(
+            forecast = await self._services.pool.run(
                 job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
-        await self._ledger.forecast(stored, decision, made)
-        bait = made.bait if sets_bait(decision, made) else None
+        await self._ledger.forecast(stored, decision, forecast)
+        bait = forecast.bait if sets_bait(decision, forecast) else None
         if bait is not None and (self._pending_bait is None or self._pending_bait[0] <= stored.ply):
             self._pending_bait = stored.ply, bait
 

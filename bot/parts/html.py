@@ -273,8 +273,8 @@ def _boards(part: BoardsPart) -> Markup:
         return _card(part.title, "", "", _note(part.nothing))
     shapes = board_shapes({board.game for board, _, _ in part.boards})
     boards = (
-        tag("div", board_of(board), tag("p", told), tag("p", where, class_="note"))
-        for board, told, where in part.boards
+        tag("div", board_of(board), tag("p", caption), tag("p", where, class_="note"))
+        for board, caption, where in part.boards
     )
     return _card(part.title, "", "", shapes, tag("div", *boards, class_="boards"))
 

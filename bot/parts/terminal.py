@@ -42,7 +42,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
             case Gallery():
                 yield from _table(part.table)
             case BoardsPart():
-                yield from _lines(part.title, *(f"{told} ({where})" for _, told, where in part.boards))
+                yield from _lines(part.title, *(f"{caption} ({where})" for _, caption, where in part.boards))
             case Heading():
                 yield from _lines(f"{part.emphasis} {part.text}".strip(), part.lead)
             case Note():

@@ -128,12 +128,12 @@ class Gtp:
                 number = words.pop(0) if words and re.fullmatch(r"\d{1,18}", words[0]) else ""
                 if not words:
                     continue  # a number alone is not a command
-                worker.submit(partial(self._obey, number, words[0], words[1:]))
+                worker.submit(partial(self._execute, number, words[0], words[1:]))
                 if words[0] == "quit":
                     return
             self._end()
 
-    def _obey(self, number: str, name: str, arguments: list[str]) -> None:
+    def _execute(self, number: str, name: str, arguments: list[str]) -> None:
         try:
             if name not in self._commands:
                 raise Refusal("unknown command")

@@ -75,11 +75,11 @@ class NBoard:
                     word, _, rest = line.partition(" ")
                     if word == "quit":
                         break
-                    self._obey(word, rest.strip(), worker)
+                    self._execute(word, rest.strip(), worker)
             finally:
                 self._drop()
 
-    def _obey(self, word: str, rest: str, worker: Executor) -> None:
+    def _execute(self, word: str, rest: str, worker: Executor) -> None:
         match word:
             case "nboard":
                 self._console.say(f"set myname {NAME}")
@@ -241,14 +241,14 @@ class NBoard:
         deepest = self._deepest(depth)
         positions = self._positions(record)
         task.say("status Analyzing the game")
-        for made in range(len(positions) - 1, -1, -1):
-            position = positions[made]
+        for count in range(len(positions) - 1, -1, -1):
+            position = positions[count]
             solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
             try:
                 score = driver.score(position, deepest, task.stop, solve)
             except Stopped:
                 return
-            task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
+            task.say(f"analysis {count} {discs(score if position.side == 0 else -score)}")
         task.say_last("status")
 
     def _positions(self, record: GgfGame) -> list[Any]:

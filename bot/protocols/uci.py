@@ -156,13 +156,13 @@ class Uci:
                     if words and words[0] == "quit":
                         break
                     if words:
-                        self._obey(words, worker)
+                        self._execute(words, worker)
             finally:
                 self._stop()
         if self._is_ucci:
             self._console.say("bye")
 
-    def _obey(self, words: list[str], worker: Executor) -> None:
+    def _execute(self, words: list[str], worker: Executor) -> None:
         match words[0]:
             case self._protocol:
                 self._greet()
@@ -350,13 +350,13 @@ class Uci:
                 search.stop.set_deadline(limits.time_s)
 
         search.on_hit = hit if go.is_ponder else None
-        begun, made, person = self._begun, self._moves, self._person(go, position)
+        begun, moves, person = self._begun, self._moves, self._person(go, position)
 
         def job() -> None:
             self._driver.settings = settings
             try:
                 if settings.strategy.models_opponent:
-                    *before, _ = positions(self._game, made, begun)
+                    *before, _ = positions(self._game, moves, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
             except Exception as error:  # the GUI must still get a move
@@ -371,13 +371,13 @@ class Uci:
         """The moves to search; empty: all."""
         wanted = set(legal.values())
         if go.moves:
-            found = set()
+            moves = set()
             for text in go.moves:
                 try:
-                    found.add(self._game.parse_move(position, self._from_wire(text)))
+                    moves.add(self._game.parse_move(position, self._from_wire(text)))
                 except IllegalMove:
                     self._complain(f"searchmoves: {text} is not legal")
-            wanted = found or wanted
+            wanted = moves or wanted
         wanted = {move for move in wanted if self._game.move_text(move) not in self._banned} or wanted
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 

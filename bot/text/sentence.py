@@ -75,21 +75,21 @@ class WhoText:
 class BracketText:
     """Something in brackets after a word, with the space before them."""
 
-    inside: "Place"
+    inside: "TextPart"
 
     def __str__(self) -> str:
         return f" ({self.inside})"
 
     def to_json(self) -> dict[str, Any]:
         """See `Sentence.to_json`."""
-        return {"brackets": place_json(self.inside)}
+        return {"brackets": part_json(self.inside)}
 
 
 @dataclass(frozen=True, slots=True)
 class ListText:
     """An enumeration: ``2, 3 and 5``."""
 
-    items: Sequence["Place"]
+    items: Sequence["TextPart"]
 
     def __str__(self) -> str:
         texts = [str(each) for each in self.items]
@@ -97,14 +97,14 @@ class ListText:
 
     def to_json(self) -> dict[str, Any]:
         """See `Sentence.to_json`."""
-        return {"list": [place_json(each) for each in self.items]}
+        return {"list": [part_json(each) for each in self.items]}
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedText:
     """Sentences one after the other, or parts with commas between them; empty ones are left out."""
 
-    parts: Sequence["Place"]
+    parts: Sequence["TextPart"]
     is_list: bool = False
     """Commas stand between the parts."""
 
@@ -113,7 +113,7 @@ class JoinedText:
 
     def to_json(self) -> dict[str, Any]:
         """See `Sentence.to_json`."""
-        return {"commas" if self.is_list else "all": [place_json(each) for each in self.parts]}
+        return {"commas" if self.is_list else "all": [part_json(each) for each in self.parts]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Sentence:
 
     key: str
     """English, with the names of places in braces."""
-    places: Mapping[str, "Place"] = field(default_factory=dict)
+    arguments: Mapping[str, "TextPart"] = field(default_factory=dict)
     you: str = ""
     """The key for the player who reads it; empty: the same."""
     is_capital: bool = False
@@ -133,8 +133,8 @@ class Sentence:
     """The same for the player who reads it."""
 
     def __str__(self) -> str:
-        key = self.one if self.one and self.places.get("n") == 1 else self.key
-        text = key.format_map({name: str(each) for name, each in self.places.items()})
+        key = self.one if self.one and self.arguments.get("n") == 1 else self.key
+        text = key.format_map({name: str(each) for name, each in self.arguments.items()})
         return text[:1].upper() + text[1:] if self.is_capital else text
 
     @property
@@ -143,27 +143,27 @@ class Sentence:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form for the arena's page, which translates and fills it."""
-        found: dict[str, Any] = {"key": self.key}
-        used = {name: place_json(each) for name, each in self.places.items() if f"{{{name}}}" in self._keys}
+        fields: dict[str, Any] = {"key": self.key}
+        used = {name: part_json(each) for name, each in self.arguments.items() if f"{{{name}}}" in self._keys}
         if used:
-            found["places"] = used
+            fields["places"] = used
         if self.you:
-            found["you"] = self.you
+            fields["you"] = self.you
         if self.one:
-            found["one"] = self.one
+            fields["one"] = self.one
         if self.you_one:
-            found["you_one"] = self.you_one
+            fields["you_one"] = self.you_one
         if self.is_capital:
-            found["capital"] = True
-        return found
+            fields["capital"] = True
+        return fields
 
 
-Place = (
+TextPart = (
     str | int | ShareText | ScoreText | MoveText | WhoText | BracketText | ListText | JoinedText | Sentence
 )
 """The type of a placeholder's value."""
 
 
-def place_json(place: Place) -> Any:
+def part_json(place: TextPart) -> Any:
     """A placeholder's value as plain JSON values."""
     return place if isinstance(place, str | int) else place.to_json()

@@ -36,7 +36,7 @@ class BoardCard:
     opponent: str
     rating: int | None
     is_bot: bool
-    player: str
+    strategy: str
     is_trappy: bool
     theirs: ShownClock | None
     """None: there is no clock."""
@@ -76,8 +76,8 @@ def _card(game: LiveGame) -> BoardCard:
         opponent=game.opponent or "somebody",
         rating=game.opponent_rating,
         is_bot=game.opponent_is_bot,
-        player=game.player,
-        is_trappy=(kind := STRATEGIES.get(game.player)) is not None and kind.sets_traps,
+        strategy=game.strategy,
+        is_trappy=(kind := STRATEGIES.get(game.strategy)) is not None and kind.sets_traps,
         theirs=_clock(game.their_clock_s, is_running=is_theirs),
         ours=_clock(game.our_clock_s, is_running=game.our_turn is True),
         board=_board(game),

@@ -184,20 +184,20 @@ class GameView:
     @property
     def replies(self) -> list[ReplyReport]:
         """The replies to the shown move, the best for the opponent first."""
-        found = () if self.moment is None else self.moment.decision.replies
-        return sorted(found, key=lambda each: each.final_centi)
+        replies = () if self.moment is None else self.moment.decision.replies
+        return sorted(replies, key=lambda each: each.final_centi)
 
     @property
     def candidates(self) -> list[CandidateReport]:
         """The moves that we could have played, the best by the score that decided first."""
-        found = () if self.moment is None else self.moment.decision.candidates
+        candidates = () if self.moment is None else self.moment.decision.candidates
         is_by_value = self.moment is not None and self.moment.decision.chosen.value_text is not None
 
         def rank(each: CandidateReport) -> tuple[float, int]:
             value = float("-inf") if each.value is None else each.value
             return (value if is_by_value else each.adjusted_centi), each.raw_centi
 
-        return sorted(found, key=rank, reverse=True)
+        return sorted(candidates, key=rank, reverse=True)
 
     def cost(self, reply: ReplyReport) -> str:
         """The cost of a reply, without its unit."""
@@ -223,7 +223,7 @@ class GameView:
         other = next((each for each in wanted if each != best), None)
         if best is None or other is None or len(best.scores_centi) < 2:
             return None
-        worths = dict(zip(decision.replies, self.moment.worths, strict=True))
+        values = dict(zip(decision.replies, self.moment.values, strict=True))
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return line_chart(
             LineChart(
@@ -231,7 +231,7 @@ class GameView:
                 description=f"Expected score after {best.name} and {other.name}, for who played it.",
                 x_name="plies ahead",
                 lines=tuple(
-                    _line(f"{reply.name}, {names[reply.reply]}", worths[reply]) for reply in (best, other)
+                    _line(f"{reply.name}, {names[reply.reply]}", values[reply]) for reply in (best, other)
                 ),
                 y_style=_SHARE,
                 size=ChartSize.HALF,
@@ -245,7 +245,7 @@ class GameView:
             header[name] = moment_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
         if self.stored.ended_at is None:
             header["ended_at"] = None
-        told = self.moment
+        moment = self.moment
         return {
             **header,
             "sides": self.sides,
@@ -253,8 +253,8 @@ class GameView:
             "damage": self.damage,
             "ply": self.ply,
             "our_moves": [_mark_row(mark) for mark in self.marks],
-            "decision": None if told is None else asdict(told.decision),
-            "verdict": None if told is None else told.verdict.texts(),
+            "decision": None if moment is None else asdict(moment.decision),
+            "verdict": None if moment is None else moment.verdict.texts(),
             "decision_damage": self.moment_damage,
         }
 
@@ -290,8 +290,8 @@ class GameView:
         }
 
 
-def _line(name: str, worths: Sequence[float]) -> ChartLine:
-    return ChartLine(name, tuple(range(2, 2 + len(worths))), tuple(100 * worth for worth in worths))
+def _line(name: str, values: Sequence[float]) -> ChartLine:
+    return ChartLine(name, tuple(range(2, 2 + len(values))), tuple(100 * worth for worth in values))
 
 
 def _mark_row(mark: MoveMark) -> dict[str, Any]:
@@ -312,7 +312,7 @@ async def load(database: Database, query: Query) -> GameView:
         if ply > last:
             raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
-        told = None if mark is None else await read_moment_of(session, stored, ply)
+        moment = None if mark is None else await read_moment_of(session, stored, ply)
     sides, names, rows, damage = await asyncio.to_thread(_replayed, stored, ply)
     return GameView(
         stored=stored,
@@ -322,8 +322,8 @@ async def load(database: Database, query: Query) -> GameView:
         marks=tuple(marks),
         ply=ply,
         mark=mark,
-        moment=told if isinstance(told, Moment) else None,
-        moment_damage=told if isinstance(told, str) else "",
+        moment=moment if isinstance(moment, Moment) else None,
+        moment_damage=moment if isinstance(moment, str) else "",
         rows=rows,
     )
 

@@ -76,10 +76,10 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
             against = "" if game.our_rating is None else f" against {game.our_rating}"
             names = (
                 TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tag=tag),
-                TableCell(title_of(game.game), f"{game.player} · {game.site}"),
+                TableCell(title_of(game.game), f"{game.strategy} · {game.site}"),
             )
         else:
-            names = (TableCell(title_of(game.game), game.player, link), TableCell(rating, game.speed))
+            names = (TableCell(title_of(game.game), game.strategy, link), TableCell(rating, game.speed))
         rows.append(
             (
                 *names,
@@ -125,8 +125,8 @@ async def load(database: Database, query: Query) -> PartsView:
         *paging.below(query.filters, is_shown=bool(games)),
     ]
     records = [game_record(game) for game in games]
-    told = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), told, {"games": records})
+    fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
+    return PartsView(tuple(parts), fields, {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

@@ -44,14 +44,14 @@ class Moment:
     opponent: str
     decision: DecisionReport
     verdict: MomentVerdict
-    worths: tuple[tuple[float, ...], ...]
+    values: tuple[tuple[float, ...], ...]
     """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
         """The replies that are marked on the board; later ones lie on top."""
-        found = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
-        return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
+        marks = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
+        return tuple(sorted(marks, key=lambda mark: [*_ORDER].index(mark.kind)))
 
     @property
     def board(self) -> Board:
@@ -91,12 +91,12 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
     if stored.game not in GAMES:
         return f"this program does not know the rules of {stored.game!a:.40}"
     try:
-        made = await get_decision(session, stored.id, ply)
-        if made is None:
+        decision = await get_decision(session, stored.id, ply)
+        if decision is None:
             return "it is gone"
-        forecast = await get_forecast(session, made.id)
+        forecast = await get_forecast(session, decision.id)
         # Naming all replies is slow and must not block the event loop.
-        return await asyncio.to_thread(_moment, stored, made, forecast)
+        return await asyncio.to_thread(_moment, stored, decision, forecast)
     except RecordError as error:
         return reason_of(error)
 
@@ -114,9 +114,9 @@ def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | 
         verdict=judge_moment(
             report, short_name(stored.opponent_name), stored.account or "the bot", game.score_unit
         ),
-        worths=tuple(_worths(reply.scores_centi, scale) for reply in report.replies),
+        values=tuple(_values(reply.scores_centi, scale) for reply in report.replies),
     )
 
 
-def _worths(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
+def _values(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
     return tuple(1 - expected_score(score, scale_centi) / WHOLE for score in scores_centi)

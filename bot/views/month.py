@@ -96,11 +96,11 @@ def month_parts(
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
     """Moment, games, points and results of each day, or of each week of a long time."""
     step = 1 if len(report.days) <= _MOST_DAYS else 7
-    found = []
+    summed = []
     for start in range(0, len(report.days), step):
         some = report.days[start : start + step]
         first = some[0].day
-        found.append(
+        summed.append(
             (
                 datetime(first.year, first.month, first.day, tzinfo=UTC),
                 sum(day.games for day in some),
@@ -108,29 +108,29 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
                 sum(day.decided for day in some),
             )
         )
-    return found
+    return summed
 
 
 def _games(report: MonthlyReport) -> LineChart:
-    found = _summed(report)
-    counts = tuple(float(each[1]) for each in found)
+    totals = _summed(report)
+    counts = tuple(float(each[1]) for each in totals)
     return LineChart(
         title="Games",
         description="How many games began, by day.",
         x_name="day",
-        lines=(ChartLine("games", tuple(each[0] for each in found), counts),),
+        lines=(ChartLine("games", tuple(each[0] for each in totals), counts),),
         limits=(0.0, max(1.0, *counts)),
     )
 
 
 def _score(report: MonthlyReport) -> LineChart:
-    found = _summed(report)
+    totals = _summed(report)
     each_day, so_far, points, results = [], [], 0.0, 0
-    for _, _, won, played in found:
+    for _, _, won, played in totals:
         points, results = points + won, results + played
         each_day.append(100 * won / played if played else None)
         so_far.append(100 * points / results if results else None)
-    x = tuple(each[0] for each in found)
+    x = tuple(each[0] for each in totals)
     return LineChart(
         title="Score",
         description="Points per game with a result, by day and since the beginning, in per cent.",
@@ -144,7 +144,7 @@ def _score(report: MonthlyReport) -> LineChart:
 
 
 def _label(group: GroupStatistics) -> str:
-    return f"{group.group['player']}, {title_of(group.group['game'])}"
+    return f"{group.group['strategy']}, {title_of(group.group['game'])}"
 
 
 def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
@@ -157,8 +157,8 @@ def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
         )
         for each in groups
     )
-    columns = (Column("player", is_text=True), *map(Column, _GROUP_HEADS))
-    return TablePart("By player and game", columns, tuple(rows))
+    columns = (Column("strategy", is_text=True), *map(Column, _GROUP_HEADS))
+    return TablePart("By strategy and game", columns, tuple(rows))
 
 
 def _beside(found: Expected) -> tuple[str, str]:
@@ -168,14 +168,16 @@ def _beside(found: Expected) -> tuple[str, str]:
 def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
     rows = []
     for each in groups:
-        found = each.performance
-        values = (found.rating, found.low, found.high)
-        rows.append(IntervalRow(_label(each), found.games, *((None,) * 3 if None in values else values)))
+        performance = each.performance
+        values = (performance.rating, performance.low, performance.high)
+        rows.append(
+            IntervalRow(_label(each), performance.games, *((None,) * 3 if None in values else values))
+        )
     ratings = [row.value for row in rows if row.value is not None]
     return IntervalChart(
         title="Performance",
-        description="The rating whose expected score is the actual one, by player and game.",
-        group_name="player",
+        description="The rating whose expected score is the actual one, by strategy and game.",
+        group_name="strategy",
         value_name="performance",
         interval_name="95 %",
         count_name="games",
@@ -189,17 +191,17 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
     """How much more often something happened than was forecast: ``baits`` taken, or ``replies`` that err."""
     rows = []
     for each in groups:
-        found = each.baits if what == "baits" else each.errors
-        beyond = found.beyond_model
+        expected = each.baits if what == "baits" else each.errors
+        beyond = expected.beyond_model
         values: tuple[float | None, float | None, float | None] = (None, None, None)
         if beyond.mean is not None and beyond.low is not None and beyond.high is not None:
             values = (100 * beyond.mean, 100 * beyond.low, 100 * beyond.high)
-        rows.append(IntervalRow(_label(each), found.n, *values))
+        rows.append(IntervalRow(_label(each), expected.n, *values))
     happened = "baits were taken" if what == "baits" else "replies cost a tenth of the game"
     return IntervalChart(
         title=title,
         description=f"How much more often {happened} than forecast, in points of a hundred.",
-        group_name="player",
+        group_name="strategy",
         value_name="difference",
         interval_name="95 % at every moment",
         count_name=what,
@@ -212,7 +214,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     return StackedBars(
         title="Traps in the paper's sense",
         description="Replies to moves that set a trap: the best, into a trap, another error.",
-        row_name="player",
+        row_name="strategy",
         categories=(
             BarCategory("best reply", BarKind.GOOD),
             BarCategory("fell", BarKind.TRAP),
@@ -247,14 +249,14 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
         )
         for trial, counts in report.trials
     )
-    told = [
+    lines = [
         Note(f"{trial.name}: {' '.join(sentences(verdicts[trial.name]))}")
         for trial, _ in report.trials
         if trial.name in verdicts
     ]
     columns = (*(Column(name, is_text=True) for name in _TRIAL_HEADS), Column("games in all"))
     about = "Verdicts count all games of a trial until this report was made."
-    return TablePart("Trials", columns, rows, about), *told
+    return TablePart("Trials", columns, rows, about), *lines
 
 
 def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
@@ -266,8 +268,8 @@ def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
         bait.move_squares,
         (BoardMark(MarkKind.BAIT, bait.bait_squares),),
     )
-    told = (
+    text = (
         f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
         f"expected of {percent(bait.probability)} of people"
     )
-    return board, told, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
+    return board, text, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"

@@ -38,7 +38,7 @@ class Tile:
     value: float | None
     is_share: bool
     words: str
-    course: Markup
+    trend: Markup
     is_trap: bool
 
 
@@ -71,7 +71,7 @@ class NowView:
                 [None if day.score is None else 100 * day.score for day in self.days],
                 is_share=True,
             ),
-            self._tile(today.baits_set, "tempting traps set", [day.baits_set for day in self.days]),
+            self._tile(today.baits_set, "baits set", [day.baits_set for day in self.days]),
             self._tile(
                 today.baits_taken, "fallen into", [day.baits_taken for day in self.days], is_trap=True
             ),
@@ -86,7 +86,7 @@ class NowView:
         is_share: bool = False,
         is_trap: bool = False,
     ) -> Tile:
-        course = Sparkline(
+        trend = Sparkline(
             f"{words.capitalize()}, last {counted(len(self.days), 'day')}",
             "day",
             words,
@@ -95,7 +95,7 @@ class NowView:
             _SHARE if is_share else PLAIN,
             is_alert=is_trap,
         )
-        return Tile(value, is_share, words, sparkline(course), is_trap)
+        return Tile(value, is_share, words, sparkline(trend), is_trap)
 
     @property
     def declined_reasons(self) -> list[tuple[str, int]]:

@@ -89,11 +89,11 @@ def whereabouts(status: Status) -> str:
 
 def pills(status: Status) -> list[HealthPill]:
     """The state of each part: links, database, workers, arena, alarms, the last error."""
-    made = []
+    pills = []
     for account in status.accounts:
         why = link_trouble(account)
         lag_ms = account.link.lag_ms if account.link is not None else 0
-        made.append(
+        pills.append(
             HealthPill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
         )
     answer_ms = status.database.answer_ms
@@ -101,25 +101,29 @@ def pills(status: Status) -> list[HealthPill]:
     if answer_ms is not None and alarms & {"database", "database_slow"}:
         pass  # the alarm's own pill says how it is; that it answers at this moment would contradict it
     elif answer_ms is None:
-        made.append(HealthPill("bad", "database", status.database.trouble))
+        pills.append(HealthPill("bad", "database", status.database.trouble))
     else:
-        made.append(HealthPill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
+        pills.append(
+            HealthPill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms")
+        )
     load = status.workers
     is_full = load.busy == load.threads and load.waiting_moves > load.threads
     analyses = load.waiting - load.waiting_moves
     text = f"{load.busy} of {load.threads} busy"
     text += _who_wait(load.waiting_moves, "move", "moves") + _who_wait(analyses, "analysis", "analyses")
-    made.append(HealthPill("warn" if is_full else "good", "workers", text))
+    pills.append(HealthPill("warn" if is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
-        made.append(HealthPill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
+        pills.append(HealthPill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
     for alarm in status.firing:
         mood = "bad" if alarm.is_unacknowledged and not alarm.is_warning else "warn"
-        made.append(HealthPill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
+        pills.append(HealthPill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
     error = status.last_error
     if error is not None and status.at - error.at < ERROR_FRESH:
-        made.append(HealthPill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
-    return made
+        pills.append(
+            HealthPill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events")
+        )
+    return pills
 
 
 def _who_wait(number: int, one: str, many: str) -> str:

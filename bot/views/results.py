@@ -19,7 +19,7 @@ GROUPINGS = {
     "week,game": "week and game",
     "game,rating-band": "game and rating",
     ALL: "week, game and rating",
-    "game,player": "game and player",
+    "game,strategy": "game and strategy",
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
 }
@@ -77,17 +77,17 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     by = query.own.get("by") or next(iter(GROUPINGS))
-    known = {key.value: key for key in By}
-    names = by.split(",")
-    if wrong := [name for name in names if name not in known]:
-        raise BadQuery(f"by: {wrong[0]!a:.40} is not known; known: {', '.join(known)}")
+    try:
+        keys = By.parse(by)
+    except ValueError as error:
+        raise BadQuery(f"by: {error}") from None
     async with database.read() as session:
-        read = await read_groups(session, query.filters, [known[name] for name in names])
-    found = await asyncio.to_thread(read.statistics)
+        read = await read_groups(session, query.filters, keys)
+    groups = await asyncio.to_thread(read.statistics)
     for key in (By.MONTH, By.WEEK):
-        if key.value in names:
-            found = sorted(found, key=lambda each: each.group[key.value], reverse=True)
-    return results_view(by, found, query.texts())
+        if key in keys:
+            groups = sorted(groups, key=lambda each: each.group[key.value], reverse=True)
+    return results_view(by, groups, query.texts())
 
 
 PAGE = Page(

@@ -19,7 +19,7 @@ from storage.evidence.queries.trial_report import TrialReport, read_trial
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, Expected, GroupStatistics, flat_row
 
-BY_DRAW = ("player", "version", "settings")
+BY_DRAW = ("strategy", "version", "settings")
 """Filters by randomised properties: the remaining games could not be compared."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
@@ -56,7 +56,7 @@ def _forecast(found: Expected) -> TableCell:
 
 def side_by_side(groups: Sequence[GroupStatistics]) -> tuple[TablePart, TablePart]:
     """All games by game and player, and what became of the paper's traps."""
-    names = [f"{title_of(each.group['game'])}, {each.group['player']}" for each in groups]
+    names = [f"{title_of(each.group['game'])}, {each.group['strategy']}" for each in groups]
     side = TablePart(
         "Side by side, all games",
         _SIDE,
@@ -157,10 +157,10 @@ def _stratum_rows(report: GamesReport) -> Rows:
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
-        found = each.score
-        is_shown = not hides and found.too_early is None
-        values = (found.mean, found.low, found.high) if is_shown else (None, None, None)
-        counts = {"games": found.n, "persons": found.persons}
+        score = each.score
+        is_shown = not hides and score.too_early is None
+        values = (score.mean, score.low, score.high) if is_shown else (None, None, None)
+        counts = {"games": score.n, "persons": score.persons}
         rows.append(
             {**asdict(each.stratum), **counts, **dict(zip(("score", "low", "high"), values, strict=True))}
         )
@@ -182,7 +182,7 @@ async def load(database: Database, query: Query) -> PartsView:
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        read = await read_groups(session, filters, (By.GAME, By.STRATEGY))
         trial = await read_trial(session, filters.trial, query.own.get("arms") or None, filters)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)

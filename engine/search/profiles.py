@@ -228,11 +228,11 @@ def scores_after(
     """
     if isinstance(searcher, BatchSource):
         return searcher.scores_after(position, moves, least, most, stop)
-    found = []
+    scores_after = []
     for move in moves:
         after = game.play(position, move)
-        found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
-    return found
+        scores_after.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
+    return scores_after
 
 
 def whole_profile(profiler: Profiler, candidate: Candidate, depth: int) -> Candidate:

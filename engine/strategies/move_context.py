@@ -139,7 +139,7 @@ class MoveContext:
     """A position to choose a move in, within limits."""
 
     use: Resources
-    player: str
+    strategy: str
     """Name of the strategy, for the record."""
     position: Any
     """With the game before it."""
@@ -190,7 +190,7 @@ class MoveContext:
         return Decision(
             game=self.use.game.name,
             position=self.use.game.position_text(self.position),
-            player=self.player,
+            strategy=self.strategy,
             params=self.params,
             move=move,
             candidates=tuple(candidates),
@@ -208,12 +208,12 @@ class MoveContext:
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
             for _ in range(_DRAWS_FROM_A_BOOK):
-                found = source.choose(self.root, self.use.rng)
-                is_book = found is not None and found.mode == SearchMode.BOOK
-                if found is None or not is_book or game.move_text(found.move) not in avoided:
+                move = source.choose(self.root, self.use.rng)
+                is_book = move is not None and move.mode == SearchMode.BOOK
+                if move is None or not is_book or game.move_text(move.move) not in avoided:
                     break
-            if found is not None:
-                return found
+            if move is not None:
+                return move
         return None
 
     def draw_for_variety(self) -> Decision | None:

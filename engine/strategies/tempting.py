@@ -46,13 +46,13 @@ class Tempting(Strategy):
         def floor(best_centi: int) -> int:
             return contender_floor_centi(best_centi, self.settings, params.decided)
 
-        found = profiler.plain_above(depth, floor)
-        least = floor(max(c.raw_centi for c in found if not c.raw_is_bound))
-        if is_swindle(found, params):
+        candidates = profiler.plain_above(depth, floor)
+        least = floor(max(c.raw_centi for c in candidates if not c.raw_is_bound))
+        if is_swindle(candidates, params):
             return profiler.pruned_candidates(depth)
         return [
             with_trap(c if c.raw_centi < least else whole_profile(profiler, c, depth), params, swindle=True)
-            for c in found
+            for c in candidates
         ]
 
     def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
@@ -72,8 +72,10 @@ class Tempting(Strategy):
             return exact
         if is_swindle(exact, params):
             return profiler.pruned_candidates(depth)
-        found = self._candidates(profiler, depth, params)
-        return [plain if known.raw_is_bound else known for plain, known in zip(exact, found, strict=True)]
+        candidates = self._candidates(profiler, depth, params)
+        return [
+            plain if known.raw_is_bound else known for plain, known in zip(exact, candidates, strict=True)
+        ]
 
     def verify_scores(self, decision: Decision) -> None:
         """See `Strategy.verify_scores`: by the settings of the record."""

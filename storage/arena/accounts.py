@@ -135,8 +135,8 @@ async def add_account(
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
     """The account with this id."""
-    found = await _accounts(session, ArenaAccount.id == account_id, 1)
-    return found[0] if found else None
+    accounts = await _accounts(session, ArenaAccount.id == account_id, 1)
+    return accounts[0] if accounts else None
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
@@ -266,13 +266,13 @@ async def count_rated_games(
         (ArenaGame.first_id == first) & (ArenaGame.second_id == second),
         (ArenaGame.first_id == second) & (ArenaGame.second_id == first),
     )
-    found = select(func.count()).where(
+    statement = select(func.count()).where(
         between,
         ArenaGame.variant == variant,
         ArenaGame.first_diff.is_not(None),
         ArenaGame.ended_at > since,
     )
-    return await session.scalar(found) or 0
+    return await session.scalar(statement) or 0
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:

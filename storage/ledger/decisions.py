@@ -102,12 +102,12 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
     """
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
-    found: dict[tuple[int, str], int] = {}
+    seeds: dict[tuple[int, str], int] = {}
     for row in rows:
-        made = Decision.from_record(row.record)
-        if made.trial_draw is not None:
-            found.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
-    return found
+        decision = Decision.from_record(row.record)
+        if decision.trial_draw is not None:
+            seeds.setdefault((row.ply, decision.position), int(decision.trial_draw.seed, 16))
+    return seeds
 
 
 async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
@@ -179,11 +179,11 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
         less than the full depth (at depth 2: after two), and after all, in centi-units, our view.  All
         depths are in the record.
     """
-    found = []
+    reply_scores = []
     for each in candidate.replies:
         scores = each.scores_centi
-        found.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
-    return found
+        reply_scores.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
+    return reply_scores
 
 
 def _standing(game_id: int) -> Select[DecisionRow]:

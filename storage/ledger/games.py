@@ -250,7 +250,7 @@ async def set_rating_diff(
     await session.execute(statement.values(rating_diff=diff))
 
 
-async def count_by_player(
+async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
     """The number of an account's games by player, without aborted ones; players without games are absent.
@@ -258,7 +258,7 @@ async def count_by_player(
     Args:
         opponent_id: The site's key of one opponent; None: all opponents.
     """
-    statement = select(GameRow.player, func.count().label("games")).where(
+    statement = select(GameRow.strategy, func.count().label("games")).where(
         *_of(owner),
         GameRow.game == game,
         GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
@@ -268,8 +268,8 @@ async def count_by_player(
             OpponentRow.site == owner.site, OpponentRow.site_id == opponent_id
         )
         statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
-    counts = await session.execute(statement.group_by(GameRow.player))
-    return {row.player: row.games for row in counts}
+    counts = await session.execute(statement.group_by(GameRow.strategy))
+    return {row.strategy: row.games for row in counts}
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
@@ -336,7 +336,7 @@ async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime
 
 async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     values = {
-        "player": new.player,
+        "strategy": new.strategy,
         "engine_version": new.engine_version,
         "threshold_centi": 0,
         **columns_of(new.params),

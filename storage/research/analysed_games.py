@@ -109,9 +109,9 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
     """The key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
-    made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
-    if made is not None:
-        return made
+    key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
+    if key_of_row is not None:
+        return key_of_row
     return (await session.execute(select(AnalysisRow.id).where(AnalysisRow.content_key == key))).scalar_one()
 
 
@@ -148,7 +148,7 @@ async def keep_games(
 ) -> dict[str, int]:
     """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
     await add_games(session, records, source=source, source_format=source_format)
-    found: dict[str, int] = {}
+    games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
     for start in range(0, len(keys), _MOST_KEYS):
         rows = await session.execute(
@@ -156,8 +156,8 @@ async def keep_games(
                 ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
             )
         )
-        found |= {row.content_key: row.id for row in rows}
-    return found
+        games |= {row.content_key: row.id for row in rows}
+    return games
 
 
 async def add_positions(
@@ -213,9 +213,9 @@ async def each_position(
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     """The key of a model, which is added if it is new."""
-    made = await insert_new(session, HumanModelRow, **columns_of(info))
-    if made is not None:
-        return made
+    key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
+    if key_of_row is not None:
+        return key_of_row
     return (await session.execute(select(HumanModelRow.id).filter_by(**columns_of(info)))).scalar_one()
 
 
@@ -307,10 +307,10 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
         if not rows:
             return
         for row, stored, name, reply in rows:
-            found = _own(row, stored, name, reply)
-            if found is not None:
+            own = _own(row, stored, name, reply)
+            if own is not None:
                 moves = tuple(stored.moves.split())
-                yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
+                yield own, GameRecord(game=game, start=stored.initial_position, moves=moves)
         last = rows[-1][0].id
         session.expunge_all()
 

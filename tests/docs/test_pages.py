@@ -13,7 +13,7 @@ import yaml
 from typer.core import TyperGroup
 
 from bot.base.config import load_config
-from bot.base.old_settings import RENAMED, with_new_names
+from bot.base.old_names import RENAMED, with_new_names
 from bot.cli.main import OLD_NAMES, app
 from tests.docs.generated import page_texts
 from tests.docs.pages import DOCS, ROOT, anchors, commands, links, mentioned_files, pages, settings

@@ -34,7 +34,7 @@ PARSING = {
         "is_loopback",
         "load_config",
     },
-    "bot/base/old_settings.py": {"_new_json"},
+    "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/cli/common.py": {"moment_of"},
     "bot/cli/filters.py": {"_phase_of", "_settings_of"},
@@ -46,8 +46,7 @@ PARSING = {
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs/server.py": {"read_address"},
     "bot/servers/ggs/wire.py": {"_flag"},
-    "bot/servers/lichess.py": {"_is_origin"},
-    "bot/servers/lichess_calls.py": {"ask"},  # berserk
+    "bot/servers/lichess.py": {"_is_origin", "_read"},
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy

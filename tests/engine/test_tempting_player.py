@@ -307,7 +307,7 @@ def plain(move: str, raw: int, *, is_bound: bool = False, complete: bool = False
 def tempting(
     *candidates: Candidate, move: str, depth: int = 5, tempting: TemptingParams = PARAMS
 ) -> Decision:
-    made = decision_with(candidates, move, player="tempting")
+    made = decision_with(candidates, move, strategy="tempting")
     return replace(made, depth=depth, tempting=tempting)
 
 
@@ -488,7 +488,7 @@ def test_broken_records_are_refused(change: dict[str, Any], why: str) -> None:
 
 def test_other_players_records_are_no_longer_than_before() -> None:
     whole = random_move(random.Random(1))
-    record = decision_with([whole], whole.move, player="standard").to_record()
+    record = decision_with([whole], whole.move, strategy="standard").to_record()
     assert "tempting" not in record
     for reply in record["candidates"][0]["replies"]:
         assert reply.keys() == {"reply", "scores_centi"}

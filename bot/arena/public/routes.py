@@ -57,7 +57,7 @@ from storage.evidence.queries.arena_people import (
 from storage.evidence.replies import ReplyTable
 from storage.evidence.statistics.reply_progress import progress
 
-_KEPT_BYTES = 16 * 1024 * 1024
+_CACHE_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
 _FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
@@ -76,7 +76,7 @@ class PublicRoutes:
         self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _KEPT_BYTES, lambda answer: len(answer.body)
+            _CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:

@@ -42,8 +42,8 @@ def spectator_view(
         shown[colour] = {key: full[colour][key] for key in _PLAYER if key in full[colour]}
     state = {key: full["state"][key] for key in _STATE if key in full["state"]}
     state["view"] = _view(game, is_standing=is_standing)
-    told: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
-    return told | ({"files": list(files)} if game.is_over else {})
+    fields: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
+    return fields | ({"files": list(files)} if game.is_over else {})
 
 
 def _view(game: ReplayedGame, *, is_standing: bool) -> Json:

@@ -13,7 +13,7 @@ from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BURST_S = 10.0
 """Capacity of a bucket, in seconds of its refill rate."""
-KEPT_FOR_PLAYERS = 0.25
+RESERVED_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
 """Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
@@ -123,12 +123,12 @@ class Budgets:
         Raises:
             TooMany: One of the two has not enough.
         """
-        kept = 0.0 if is_playing else KEPT_FOR_PLAYERS
-        spend(self._addresses, address, cost, kept)
+        reserved = 0.0 if is_playing else RESERVED_FOR_PLAYERS
+        spend(self._addresses, address, cost, reserved)
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
         use = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._full_use))
-        left = kept + (LEFT_TO_OTHERS - kept) * use
+        left = reserved + (LEFT_TO_OTHERS - reserved) * use
         try:
             spend(self._common, "", cost, left)
         except TooMany:

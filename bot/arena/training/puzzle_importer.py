@@ -42,8 +42,8 @@ class PuzzleImporter:
         while True:
             await self._sleep(POLL_S)
             try:
-                if made := await self.poll():
-                    logger.info("the trainer has %d more positions in which people fell", made)
+                if count := await self.poll():
+                    logger.info("the trainer has %d more positions in which people fell", count)
                 has_database = True
             except StorageError as error:
                 if has_database:
@@ -57,17 +57,17 @@ class PuzzleImporter:
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)
-        made, after = 0, self._floor
+        count, after = 0, self._floor
         while True:
             async with self._database.read() as session:
                 games = await positions.list_pending(session, self._site, after, BATCH)
             if not games:
                 break
-            made += await self.import_games(games)
+            count += await self.import_games(games)
             after = games[-1]
             await self._sleep(0)
         self._floor = floor
-        return made
+        return count
 
     async def import_games(self, games: Collection[int]) -> int:
         """Import games, by our keys; returns the number of new positions."""
@@ -76,12 +76,12 @@ class PuzzleImporter:
         async with self._database.read() as session:
             decisions = await positions.list_baits(session, games)
             mistakes = await positions.list_new_mistakes(session, self._site, decisions)
-        made = 0
+        count = 0
         for start in range(0, len(mistakes), SMALL_BATCH):
             async with self._database.write() as session:
-                made += await positions.import_positions(
+                count += await positions.import_positions(
                     session, mistakes[start : start + SMALL_BATCH], start_rating
                 )
         async with self._database.write() as session:
             await positions.mark_imported(session, games)
-        return made
+        return count

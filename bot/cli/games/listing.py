@@ -47,7 +47,7 @@ class GamesTable:
             "site",
             "opponent",
             "rating",
-            "player",
+            "strategy",
             "plies",
             "result",
             "ended by",
@@ -97,7 +97,7 @@ class GamesTable:
 
 def _player(game: StoredGame) -> str:
     """Our player, and whether it or its moves were chosen at random."""
-    return f"{game.player} (random)" if game.is_drawn else game.player
+    return f"{game.strategy} (random)" if game.is_drawn else game.strategy
 
 
 def _opponent(game: StoredGame) -> str:
@@ -128,7 +128,7 @@ def games_rows(games: Sequence[StoredGame], flags: "Flags", *, flat: bool = Fals
             "rated": game.rated,
             "speed": game.speed,
             "our_side": game.our_side,
-            "player": game.player,
+            "strategy": game.strategy,
             "engine_version": game.engine_version,
             "moves": len(game.moves),
             "state": game.state.value,

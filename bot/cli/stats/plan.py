@@ -66,8 +66,8 @@ def _effect(row: PlanRow) -> str:
     return f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo"
 
 
-def _pair(one_look: float | None, any_time: float | None) -> str:
-    return " / ".join(NONE if count is None else f"{count:,.0f}" for count in (one_look, any_time))
+def _pair(fixed: float | None, any_time: float | None) -> str:
+    return " / ".join(NONE if count is None else f"{count:,.0f}" for count in (fixed, any_time))
 
 
 def _days(games: float | None, pace: Pace) -> float | None:
@@ -85,14 +85,14 @@ def _pace(pace: Pace | None) -> str:
 
 def _draws(rate: DrawRate | None) -> str:
     if rate is None or rate.games < LEAST_GAMES:
-        found = 0 if rate is None else rate.games
+        count = 0 if rate is None else rate.games
         return (
             f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
-            f"games of {' or '.join(DRAWING)} with people; there are {found}. "
+            f"games of {' or '.join(DRAWING)} with people; there are {count}. "
             "With the default settings that is about right at chess and xiangqi, and too many at Othello "
             "(docs/trials.md)."
         )
-    told = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
+    text = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
     if rate.draws:
-        return f"{told}."
-    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."
+        return f"{text}."
+    return f"{text}, so no number of such games is enough (docs/trials.md says what gives more)."

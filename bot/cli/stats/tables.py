@@ -59,7 +59,7 @@ def _groups_table(found: Sequence[GroupStatistics]) -> Table:
     add("in decided positions", [each.decided for each in found], last=True)
     add_expected("errors", [each.errors for each in found])
     add_expected("mean cost of a reply", [each.cost for each in found])
-    add("tempting traps answered", [each.baits_set for each in found])
+    add("baits answered", [each.baits_set for each in found])
     add_expected("bait taken", [each.baits for each in found])
     add("Figure 9: traps answered", [each.traps_set for each in found])
     add("  optimal", [each.traps_optimal for each in found])

@@ -142,14 +142,14 @@ def games_verdicts(
         terms: What was fixed before the first game.
     """
     design = terms.design(terms.planned_games)
-    made = [
+    verdicts = [
         _verdict(each, check, report, outcome, arms, "game", design, is_planned=outcome == planned)
         for outcome, each, check in (
             (TrialOutcome.SCORE, report.score.estimate, report.guard),
             (TrialOutcome.COST, report.cost.estimate, report.cost_guard),
         )
     ]
-    return _planned_first(made)
+    return _planned_first(verdicts)
 
 
 def decisions_verdicts(

@@ -71,12 +71,12 @@ async def list_arena_games(
         start = (await session.execute(select(row.created_at, row.id).where(row.id == before))).first()
 
     def of_side(side: Any) -> Select[Any]:
-        found = select(row.id, row.created_at).where(side == account_id)
+        statement = select(row.id, row.created_at).where(side == account_id)
         if start is not None:
             earlier = and_(row.created_at == start.created_at, row.id < start.id)
-            found = found.where(or_(row.created_at < start.created_at, earlier))
+            statement = statement.where(or_(row.created_at < start.created_at, earlier))
         # A query for each side, so that each finds its games in an index.
-        return select(found.order_by(row.created_at.desc(), row.id.desc()).limit(limit).subquery())
+        return select(statement.order_by(row.created_at.desc(), row.id.desc()).limit(limit).subquery())
 
     both = union_all(of_side(row.first_id), of_side(row.second_id)).subquery()
     first, second = aliased(ArenaAccount), aliased(ArenaAccount)
@@ -131,7 +131,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
         )
         for variant, at, before, change in await session.execute(latest):
             points[variant].append((at, before + (change or 0)))
-    return {variant: sorted(found) for variant, found in points.items()}
+    return {variant: sorted(rated) for variant, rated in points.items()}
 
 
 async def best_rated(

@@ -59,7 +59,7 @@ class GameTally:
     """Games of one kind, and our results."""
 
     game: str
-    player: str
+    strategy: str
     """Of ours."""
     our_side: int
     """0: we moved first."""
@@ -249,7 +249,7 @@ async def _games(
             select(
                 GameRow.id,
                 GameRow.game,
-                GameRow.player,
+                GameRow.strategy,
                 GameRow.our_side,
                 GameRow.result,
                 GameRow.started_at,
@@ -276,7 +276,7 @@ def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
     results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
-        results[row.game, row.player, row.our_side][row.result] += 1
+        results[row.game, row.strategy, row.our_side][row.result] += 1
     return tuple(
         GameTally(
             *key,
@@ -290,11 +290,11 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
-    found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
+    ratings: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
         if row.opponent_rating is not None:
-            found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+            ratings[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
+    ordered = sorted(ratings.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)
 
 

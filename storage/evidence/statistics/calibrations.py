@@ -65,13 +65,13 @@ class CalibrationRows:
         persons = table.of.games["person"][table.game]
         order = np.argsort(index.of_cell, kind="stable")
         bounds = np.searchsorted(index.of_cell[order], np.arange(len(index.names) + 1))
-        found = []
+        calibrations = []
         for number, name in enumerate(index.names):
             some = order[bounds[number] : bounds[number + 1]]
             errors = calibration(foreseen[some], erred[some], persons[some].tolist())
             names = dict(zip((key.value for key in self.by), name, strict=True))
-            found.append(GroupCalibration(names, errors))
-        return found
+            calibrations.append(GroupCalibration(names, errors))
+        return calibrations
 
 
 async def read_calibrations(

@@ -36,7 +36,7 @@ def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         async with database.write() as session:
             drawn = {"method": "balanced", "blind": True, "chances": {"randomised": 0.5, "standard": 0.5}}
             game = await opened(
-                session, "judged", opponent_id="zoe", player="standard", selection=drawn, trial_id=1
+                session, "judged", opponent_id="zoe", strategy="standard", selection=drawn, trial_id=1
             )
             made = decision(quality=225.0)
             decision_id = await settled(session, game.id, 0, made, FELL)

@@ -53,7 +53,7 @@ def test_it_plays_and_is_recorded_and_verified(toy: Strategy, name: str) -> None
     game = get_rules(name)
     chooser = MoveChooser(toy, game, TrapParams(), ReferenceSearcher(game))
     decision = chooser.choose(game.initial(), Limits(3), StopFlag())
-    assert decision.player == "toy"
+    assert decision.strategy == "toy"
     assert decision.move == game.move_text(game.legal_moves(game.initial())[-1])
     again = Decision.from_record(decision.to_record())
     assert again == decision

@@ -373,7 +373,7 @@ async def test_damaged_records_are_left_out(room: Room, anna: Player) -> None:
     async with room.house.database.write() as session:
         record = type_coerce(DecisionRow.record, LargeBinary)
         await session.execute(update(DecisionRow).values({record: b"?"}))
-    room.house.arena.trainer._problems._kept.clear()
+    room.house.arena.trainer._problems._values.clear()
     assert (await room.next(anna))["position"] is None
     assert (await room.next(None))["position"] is None
     status, told = await room.post(anna, "answer", name, reply=BEST)

@@ -41,7 +41,7 @@ async def test_what_does_not_fit_beside_the_key_is_told_in_words(database: Datab
     for part in (
         f"{game.started_at:%Y-%m-%d %H:%M} UTC",
         "against somebody-with-a-name (1500), open (resign), 2 plies",
-        game.player,
+        game.strategy,
     ):
         assert part in text, (part, text)
     assert "┃ game" in shown([game], 140)[1]
@@ -53,7 +53,7 @@ async def test_a_player_drawn_at_random(database: Database) -> None:
     drawn = replace(game, selection={"chances": {"standard": 0.5, "trappy": 0.5}})
     for width in (60, 200):
         assert "(random)" not in " ".join(" ".join(shown([game], width)).split())
-        assert f"{game.player} (random)" in " ".join(" ".join(shown([drawn], width)).split())
+        assert f"{game.strategy} (random)" in " ".join(" ".join(shown([drawn], width)).split())
 
 
 async def test_reasons_of_suspect_games(database: Database) -> None:

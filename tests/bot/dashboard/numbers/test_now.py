@@ -197,7 +197,7 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
         *_live(status),
         *_tile(days, [day["games"] for day in days], "games today"),
         *_tile(days, score, "of the points", is_share=True),
-        *_tile(days, [day["baits_set"] for day in days], "tempting traps set"),
+        *_tile(days, [day["baits_set"] for day in days], "baits set"),
         *_tile(days, [day["baits_taken"] for day in days], "fallen into"),
         *[chart, f"{moves} moves", chart, chart],
         *hours,

@@ -40,7 +40,7 @@ def nearly(found: list[GroupCalibration]) -> list[Any]:
 
 
 async def check(session: AsyncSession) -> None:
-    for filters in (Filters(), Filters(player="trappy"), Filters(phase=GamePhase(1))):
+    for filters in (Filters(), Filters(strategy="trappy"), Filters(phase=GamePhase(1))):
         games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
         for by in GROUPINGS:
             found = (await read_calibrations(session, filters, by)).calibrations()

@@ -20,7 +20,7 @@ GAME = GameFact(
     site="arena",
     game="othello",
     speed="blitz",
-    player="trappy",
+    strategy="trappy",
     version="0.2.0+5",
     settings="median",
     person=1,
@@ -78,7 +78,7 @@ def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
         replace(FALL, decision_id=6, is_decided=True),
     ]
     (found,) = group_statistics([GAME], replies)
-    assert found.group == {"player": "trappy", "game": "othello"}
+    assert found.group == {"strategy": "trappy", "game": "othello"}
     assert (found.games, found.wins, found.draws, found.losses, found.persons) == (1, 1, 0, 0, 1)
     assert (found.replies, found.decided, found.optimal) == (5, 1, 3)
     assert found.errors.n == 5

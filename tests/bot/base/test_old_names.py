@@ -1,4 +1,4 @@
-"""Tests of settings under the names of the previous release."""
+"""Tests of settings and fields under the names of the previous release."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from bot.base.config import Config, load_config, sections
 from bot.base.errors import ConfigError
-from bot.base.old_settings import RENAMED, with_new_names, with_new_variables
+from bot.base.old_names import OLD_KEYS, RENAMED, with_new_names, with_new_variables, with_old_keys
 
 VALUES = {
     "alarms.backup_h": ("9.5", 9.5),
@@ -121,3 +121,17 @@ def test_new_names_need_no_notice() -> None:
     assert with_new_names(values) == (values, set())
     variables = {"DESDEMONA_ASSIGNMENT__LEVEL": "2"}
     assert with_new_variables(variables, "DESDEMONA_") == (variables, set())
+
+
+def test_renamed_fields_have_both_names_wherever_they_are() -> None:
+    told = with_old_keys({"rows": ({"strategy": "trappy", "n": 1},), "group": {"planned_n": 9}})
+    assert told == {
+        "rows": [{"strategy": "trappy", "n": 1, "player": "trappy"}],
+        "group": {"planned_n": 9, "opt": 9},
+    }
+    assert list(told["rows"][0]) == ["strategy", "n", "player"]
+
+
+def test_a_field_that_has_an_old_name_of_its_own_keeps_its_value() -> None:
+    assert with_old_keys({"strategy": "trappy", "player": "anna"}) == {"strategy": "trappy", "player": "anna"}
+    assert not set(OLD_KEYS) & set(OLD_KEYS.values())

@@ -1,4 +1,5 @@
-"""Names of settings in the previous release, which still work, with one notice at start."""
+"""Names of the previous release that still work until 0.4.0: settings, with one notice at start; fields of
+JSON and CSV, which are exported beside the new ones."""
 
 import json
 from collections.abc import Mapping
@@ -19,6 +20,26 @@ RENAMED: Mapping[str, str] = {
 }
 """New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
 setting is that within its table's new name."""
+OLD_KEYS: Mapping[str, str] = {
+    "control": "sound",
+    "control_name": "sound_name",
+    "control_value": "sound_value",
+    "encounters": "met",
+    "error_probability": "error_odds",
+    "expected_control": "expected_sound",
+    "expected_loss": "surprise",
+    "is_paper_trap": "is_fall",
+    "mean_control": "mean_sound",
+    "planned_n": "opt",
+    "probability": "odds",
+    "score_texts": "looks",
+    "shallow_plies": "glance_plies",
+    "shallow_text": "glance_text",
+    "shown_centi": "looks_centi",
+    "strategy": "player",
+    "value_control": "value_sound",
+}
+"""Old names of fields by new ones."""
 
 
 def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -31,11 +52,11 @@ def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]
         ValueError: A setting is given under both names.
     """
     used: set[str] = set()
-    found = _renamed(values, "", used)
-    accounts = found.get("accounts")
+    renamed = _renamed(values, "", used)
+    accounts = renamed.get("accounts")
     if isinstance(accounts, list):
-        found["accounts"] = _renamed(accounts, "", used)
-    return dict(found), used
+        renamed["accounts"] = _renamed(accounts, "", used)
+    return dict(renamed), used
 
 
 def with_new_variables(
@@ -49,7 +70,7 @@ def with_new_variables(
         variables: By name, in any case.
         prefix: Before the name of a table.
     """
-    found: dict[str, str | None] = {}
+    renamed: dict[str, str | None] = {}
     used: set[str] = set()
     for name, value in variables.items():
         table, _, key = name.lower().removeprefix(prefix.lower()).partition("__")
@@ -60,10 +81,10 @@ def with_new_variables(
             value = _new_json(new, value, used)
             new = new.replace(".", "__")
             if new != "__".join(filter(None, (table, key))):
-                found.setdefault((prefix + new).lower(), value)
+                renamed.setdefault((prefix + new).lower(), value)
                 continue
-        found[name] = value
-    return found, used
+        renamed[name] = value
+    return renamed, used
 
 
 def _new_name(name: str, used: set[str]) -> str:
@@ -77,15 +98,15 @@ def _renamed(value: Any, where: str, used: set[str]) -> Any:
         return [_renamed(each, where, used) for each in value]
     if not isinstance(value, Mapping):
         return value
-    found: dict[str, Any] = {}
+    renamed: dict[str, Any] = {}
     for key, below in value.items():
         old = f"{where}{key}"
         new = _new_name(old, used)
         name = new.removeprefix(where)
         if name != key and name in value:
             raise ValueError(f"{old} is the old name of {new}: leave it out")
-        found[name] = _renamed(below, f"{new}.", used)
-    return found
+        renamed[name] = _renamed(below, f"{new}.", used)
+    return renamed
 
 
 def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
@@ -96,3 +117,14 @@ def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
         return value
     renamed = _renamed(settings, f"{name}.", used)
     return value if renamed == settings else json.dumps(renamed)
+
+
+def with_old_keys(value: Any) -> Any:
+    """A plain JSON value whose renamed fields also stand under their old names, after all others."""
+    if isinstance(value, Mapping):
+        new = {name: with_old_keys(each) for name, each in value.items()}
+        old = {OLD_KEYS[name]: each for name, each in new.items() if name in OLD_KEYS}
+        return new | {name: each for name, each in old.items() if name not in new}
+    if isinstance(value, list | tuple):
+        return [with_old_keys(each) for each in value]
+    return value
