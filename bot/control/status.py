@@ -120,7 +120,7 @@ class ArenaStatus:
 
     url: str
     games: int
-    """Games that go on, also between others."""
+    """Running games, including games between others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ async def gather_status(
         arena: The embedded arena; None: there is none.
         log_level: The level from which on we log.
         last_error: The last error in the log.
-        alarms: Those that are not ok, or snoozed.
+        alarms: Alarms that are not ok, or snoozed.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(

@@ -121,7 +121,7 @@ class Card:
     damage: str
     story: str
     reply: str
-    """The opponent's reply, of which the name is the subject unless it is a sentence of its own."""
+    """The opponent's reply. The opponent's name is its subject, unless it is a sentence of its own."""
     is_named: bool
     """Whether the name stands before `reply`."""
     before_reply: str

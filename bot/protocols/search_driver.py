@@ -304,7 +304,7 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Yield reports of ever deeper searches; at least one, however early it is stopped.
+        """Yield reports of ever deeper searches, at least one even if stopped at once.
 
         Args:
             position: Must not be final.

@@ -234,7 +234,7 @@ def judge_moment(
         decision: The move.
         name: The opponent's name.
         bot: The bot's name.
-        unit: What scores count (`Game.score_unit`).
+        unit: The unit of scores (`Game.score_unit`).
         is_blind: Whether to hide the player and its method.
         steps: Places in the scores by depth that a blind report shows.
     """

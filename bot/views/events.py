@@ -74,7 +74,7 @@ class EventsView:
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
-    """Those that are not ok, or snoozed."""
+    """Alarms that are not ok, or snoozed."""
 
     @property
     def mood(self) -> str:

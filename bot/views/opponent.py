@@ -62,7 +62,7 @@ class ChallengeForm:
     variants: Mapping[str, str]
     """Their display names, by the site's keys."""
     variant: str
-    """That of the last game, if it is one of these."""
+    """The last game's value, if it is one of these."""
     clock: str
     """For instance ``3+2``."""
     is_rated: bool
@@ -167,7 +167,7 @@ class OpponentView:
 
     @property
     def _met(self) -> tuple[Part, ...]:
-        """What its games have shown."""
+        """The results of its games."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))

@@ -76,7 +76,7 @@ class Paging:
         return Choice(title, tuple(options))
 
     def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
-        """What stands below the list: its pager, and what is left out.
+        """The pager below the list, with a note of omitted rows.
 
         Args:
             filters: Of the list.

@@ -166,7 +166,7 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
-    """What the test of the random assignment finds."""
+    """The result of the randomisation check."""
     if guard.draw.too_early is not None:
         return "It is too early to test the draw."
     return "" if guard.broken else "The draws fit the recorded probabilities."

@@ -108,7 +108,7 @@ def side_by_side(groups: Sequence[GroupStatistics]) -> tuple[TablePart, TablePar
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
-    """What every export says of a trial."""
+    """The fields of a trial in every export."""
     return {
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,

@@ -158,7 +158,7 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
     Args:
         name: Its name.
-        sha256: Of its file, of which the first digits are shown; empty: it has none.
+        sha256: SHA-256 of its file, shown by its first digits; empty: it has no file.
         prior: SHA-256 of the card by which it was tilted to the person; empty: it was not.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()

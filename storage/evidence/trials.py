@@ -101,7 +101,7 @@ class StoredTrial(NewTrial):
     games: int
     """Games that belong to it, aborted ones too."""
     open_games: int
-    """Those among them that are still being played or judged."""
+    """Games that are still being played or judged."""
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:

@@ -287,7 +287,7 @@ async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datet
 
 
 async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
-    """Give an account the games and events of its site that name none: those of earlier versions."""
+    """Assign games and events of earlier versions, which name no account, to an account of their site."""
     for table in (GameRow, EventRow):
         statement = update(table).where(table.site == owner.site, table.account == "")
         await session.execute(statement.values(account=owner.name))

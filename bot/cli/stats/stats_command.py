@@ -66,7 +66,7 @@ def stats(
 
     The expectations for random moves and of a model of people are shown beside them.
 
-    Intervals are right however often one looks, and allow for people who play several games.
+    Intervals stay valid under continuous monitoring, and allow for people who play several games.
     """
     given = _given(context)
     _refuse_unused(given)

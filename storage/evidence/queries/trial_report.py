@@ -138,7 +138,7 @@ class TrialRows:
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
-    """The report of a trial, or of those of its games that pass filters; None: there is no trial.
+    """The report of a trial, or of its games that pass filters; None: there is no trial.
 
     Args:
         database: Where the trial is.

@@ -146,8 +146,8 @@ async def trial_decisions(
         filters: Which of its games.
 
     Returns:
-        The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
-        stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
+        The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
+        record. Among the latter are the decisions whose record does not say whether it was randomised, in
         games of players that randomise.
     """
     keys = await _keys_of_draws(
