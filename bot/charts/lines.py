@@ -25,7 +25,7 @@ Values = tuple[float | None, ...] | Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
-    """One series.  Its sequences are as long as `x`, but for intervals that are not there at all."""
+    """One series. Its sequences are as long as `x`; absent intervals are empty."""
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
@@ -46,7 +46,7 @@ class Reference:
     y: float
     label: str = ""
     is_limit: bool = False
-    """It must not be crossed: red and dotted."""
+    """A limit that must not be crossed: red and dotted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class LineChart:
     """At most two."""
     y_style: NumberStyle = PLAIN
     x_style: NumberStyle = PLAIN
-    """Of numbers; moments are written in UTC."""
+    """Format of numbers; moments are written in UTC."""
     references: tuple[Reference, ...] = ()
     mark: MarkedPoint | None = None
     limits: tuple[float, float] | None = None

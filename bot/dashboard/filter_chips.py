@@ -25,7 +25,7 @@ class Chip:
     choices: tuple[tuple[str, str], ...]
     """Values and their words; empty: any text."""
     input_type: str
-    """Of the form's field, if there are no choices."""
+    """Type of the form's field, if there are no choices."""
     others: tuple[tuple[str, str], ...]
     """The other parameters, which the form must preserve."""
     without: str
