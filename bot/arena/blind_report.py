@@ -2,7 +2,7 @@
 
 It shows the traps in the game, whichever player set them. It omits everything that follows from the player
 rather than from the position: its name and settings, the draw, its search (depth, time, sources, models), and
-its scores of the other moves. Lists are sorted, since their order in the record follows the search.
+its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
 The value of a reply is shown at three depths, whatever the depth of the search: shallow (two plies), a little
 deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.

@@ -1371,7 +1371,7 @@ def read_token(config: ServerConfig) -> str:
 
 
 def read_dashboard_token(config: DashboardConfig) -> str:
-    """Return the token that opens the dashboard; empty: there is none.
+    """Return the token that opens the dashboard; empty if there is none.
 
     Raises:
         ConfigError: Its file cannot be read, or is empty; or the token is too short, or missing where others

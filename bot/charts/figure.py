@@ -38,7 +38,7 @@ class DataTable:
     rows: tuple[tuple[str, ...], ...]
     """As long as `head` each."""
     positions: tuple[float, ...] = ()
-    """For each row its place on the x axis; empty: there is none."""
+    """For each row its place on the x axis; empty if there is none."""
 
 
 def figure(

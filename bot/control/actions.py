@@ -77,7 +77,7 @@ class Runtime:
     reload: Callable[[], str]
     """Reads the settings again; returns what has changed, and raises `ConfigError`."""
     arena: Callable[[], ArenaStatus | None] = lambda: None
-    """The embedded arena's state; None: there is none."""
+    """The embedded arena's state; None if there is none."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
     """The last error of ours."""
     alarms: AlarmBoard = field(default_factory=AlarmBoard)

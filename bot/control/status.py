@@ -239,7 +239,7 @@ async def gather_status(
         started_at: When the program started.
         admission: Whether new games begin.
         workers: As `bot.game.search_pool.SearchPool.load`.
-        arena: The embedded arena; None: there is none.
+        arena: The embedded arena; None if there is none.
         log_level: The level from which on we log.
         last_error: The last error in the log.
         alarms: Alarms that are not ok, or snoozed.

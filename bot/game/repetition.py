@@ -156,7 +156,7 @@ make it the first of them.  Each of these is its own inverse."""
 def _turned(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Moves in normal form: those of Othello as if the game had begun with f5, since four starts are one.
+    """Moves in normal form: those of Othello as if the game had begun with f5, because four starts are one.
 
     Args:
         game: The game's name.

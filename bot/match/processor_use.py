@@ -1,4 +1,4 @@
-"""Processor time of this process, known only while it plays one game, since it cannot be split among
+"""Processor time of this process, known only while it plays one game, because it cannot be split among
 games."""
 
 import threading

@@ -239,7 +239,7 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The strong player's move from a book or table; None: there is none, or another player is set."""
+        """The strong player's move from a book or table; None if there is none, or another player is set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()

@@ -126,7 +126,7 @@ class MomentVerdict:
     marks: tuple[MomentMark, ...]
     """On the board that the opponent faced."""
     entry: Sentence | None
-    """The trap in a sentence, for a list of all; None: there is none."""
+    """The trap in a sentence, for a list of all; None if there is none."""
 
     @property
     def label(self) -> Sentence:

@@ -263,7 +263,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program, for its alarms; None: there is none.
+        actions: The running program, for its alarms; None if there is none.
     """
 
     async def alarms() -> tuple[AlarmStatus, ...]:

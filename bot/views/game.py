@@ -60,7 +60,7 @@ class MoveCell:
     name: str
     """In people's notation, or as recorded where the rules do not allow it."""
     link: str
-    """To the decision that it is, or that it answers; empty: there is none."""
+    """To the decision that it is, or that it answers; empty if there is none."""
     is_ours: bool
     is_shown: bool
     mark: str
@@ -133,13 +133,13 @@ class GameView:
 
     @property
     def earlier(self) -> str:
-        """The address of our decision before; empty: there is none."""
+        """The address of our decision before; empty if there is none."""
         plies = [mark.ply for mark in self.marks if mark.ply < self.ply]
         return self._at(plies[-1]) if plies else ""
 
     @property
     def later(self) -> str:
-        """The address of our next decision; empty: there is none."""
+        """The address of our next decision; empty if there is none."""
         plies = [mark.ply for mark in self.marks if mark.ply > self.ply]
         return self._at(plies[0]) if plies else ""
 

@@ -1,7 +1,8 @@
 """Converts a published Maia network to ONNX, and verifies the result.
 
 The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and outputs ``moves`` (n,
-1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, since we do
+1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, because
+we do
 not need it.
 
 Convolutions use Winograd's method (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural Networks): the

@@ -50,9 +50,9 @@ class Performance:
     rating: float | None
     """None without games, and if all were won or all lost: then no rating is high or low enough."""
     low: float | None
-    """None: no lower limit, since no points were scored."""
+    """None: no lower limit, because no points were scored."""
     high: float | None
-    """None: no upper limit, since every game was won."""
+    """None: no upper limit, because every game was won."""
 
     @property
     def words(self) -> str:

@@ -154,7 +154,7 @@ _DIGITS = 8
 
 @lru_cache(maxsize=1000)
 def model_text(name: str, sha256: str, prior: str) -> str:
-    """A model of people, or the replies' looks, in one line, for instance ``maia-1500 1f2e3d4c``.
+    """A model of people, or the replies' shallow scores, in one line, for instance ``maia-1500 1f2e3d4c``.
 
     Args:
         name: Its name.

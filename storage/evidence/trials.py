@@ -163,7 +163,7 @@ async def end_trial(
 
 
 async def open_trial(session: AsyncSession) -> StoredTrial | None:
-    """The open trial; None: there is none."""
+    """The open trial; None if there is none."""
     return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
 
 

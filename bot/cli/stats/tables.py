@@ -22,8 +22,8 @@ _LEGEND = (
     "who moves at random in the same positions; forecast: of people there, by the model of the game. An "
     "error costs 10 % of expected score or more. A bait is a likely error that looks at least as good as "
     "the best reply to a shorter search, confirmed by a longer one. Figure 9: the paper's traps (Gordon & "
-    "Reda 2006), in expected score. Intervals (95 %) are right however often one looks, and allow for "
-    "opponents who return; only that of the performance rating is right at one look alone, and takes "
+    "Reda 2006), in expected score. Intervals (95 %) are valid under continuous monitoring, and allow for "
+    "opponents who return; only that of the performance rating is valid for one analysis alone, and takes "
     "games as independent."
 )
 

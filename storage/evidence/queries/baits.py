@@ -122,7 +122,7 @@ class BaitGroup:
     """With a reply."""
     taken: int
     unanswered: int
-    """Without a reply, since the game was over."""
+    """Without a reply, because the game was over."""
     expected: float
     """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int

@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """The trial of a name; without one the open trial, else the one that began last; None: there is none.
+    """The trial of a name; without one the open trial, else the one that began last; None if there is none.
 
     Raises:
         FilterError: No trial has this name.

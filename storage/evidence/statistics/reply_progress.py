@@ -49,7 +49,7 @@ class ReplyQuality:
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """None also without an error, since its cost is then unknown."""
+    """None also without an error, because its cost is then unknown."""
     cost_high: float | None
 
     @property

@@ -60,7 +60,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
     assert "beyond chance \N{EN DASH} too early" in lines
     assert "Figure 9: traps answered 0 2" in lines
-    assert "performance rating is right at one look alone, and takes games as independent." in " ".join(
+    assert "performance rating is valid for one analysis alone, and takes games as independent." in " ".join(
         out.split()
     )
 
