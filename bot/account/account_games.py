@@ -254,13 +254,10 @@ class AccountGames:
     def _fill_room(self) -> bool:
         """Begin the first game that waits, if there is room; returns whether none waits any more."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
-        if held and len(self.playing) < self._max_players():
+        limits = self._services.config.challenges
+        if held and len(self.playing) < max(MAX_PLAYERS, limits.max_games + limits.max_slow_games):
             self._apply(held.pop(0), PhaseEvent.ROOM)
         return not held
-
-    def _max_players(self) -> int:
-        limits = self._services.config.challenges
-        return max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
 
     async def _run_game(self, game_id: str, game: _Game, player: GameRunner) -> None:
         try:
