@@ -121,7 +121,7 @@ def _traps(report: GameReport) -> list[RenderableType]:
     if not any(map(_counted_baits, played)):
         return ["", *parts]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("move", "bait", "expected", "at a glance", "in fact", "costs", "reply"):
+    for name in ("move", "bait", "expected", "at depth 2", "in fact", "costs", "reply"):
         justify: JustifyMethod = "left" if name in ("move", "bait", "reply") else "right"
         table.add_column(name, justify=justify)
     for decision in played:

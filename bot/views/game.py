@@ -266,7 +266,7 @@ class GameView:
                 {
                     "reply": each.reply,
                     "name": each.name,
-                    "at_a_glance": each.score_texts[0] if len(each.score_texts) > 1 else None,
+                    "at_depth_2": each.score_texts[0] if len(each.score_texts) > 1 else None,
                     "in_truth": each.their_text,
                     "cost": each.cost / WHOLE,
                     "probability": each.probability,

@@ -47,9 +47,9 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
         "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
     )
     assert (
-        "Anna played d5; e5 was the reply to find. A bait Nf6: \N{MINUS SIGN}0.30 at a glance, "
-        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at a glance, \N{MINUS SIGN}1.80 in fact, "
-        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at a glance, "
+        "Anna played d5; e5 was the reply to find. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
+        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
+        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
         "\N{MINUS SIGN}0.30 in fact. The paper's trap: d5, quality 18.3 %. Figure 9: fell for the best trap."
         in shown
     )
@@ -173,7 +173,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     report = await told(database, tempting_game)
     shown = lines(report, 80, traps_only=True)
     found = [" ".join(line.split()) for line in shown]
-    at = found.index("move bait expected at a glance in fact costs reply")
+    at = found.index("move bait expected at depth 2 in fact costs reply")
     assert found[at + 1 : at + 3] == [
         "1. e4 d5 30.0 % +0.40 -1.80 24.0 % d5, the bait",
         "1. e4 Nf6 15.0 % -0.30 -1.90 25.2 % d5",
@@ -181,7 +181,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     assert all(len(line) <= 80 for line in shown)
     assert "No confirmed trap" not in words(report, traps_only=True)
     assert "still to be done" not in words(report, traps_only=True)
-    assert "at a glance in fact costs" not in words(report)
+    assert "at depth 2 in fact costs" not in words(report)
 
 
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:

@@ -144,7 +144,7 @@ class Story:
     def _looks(self, reply: str) -> str:
         moment, scores = self.moment, self.moment.scores[reply]
         fact = moment.score(-scores[-1])
-        return f"{moment.score(-scores[0])} at a glance, {fact} in fact" if len(scores) > 1 else fact
+        return f"{moment.score(-scores[0])} at depth 2, {fact} in fact" if len(scores) > 1 else fact
 
     def _facts(self, kind: str) -> list[str]:
         moment = self.moment
@@ -256,7 +256,7 @@ class Story:
             if model["kind"] == "looks":
                 by = ", judged by how the replies look"
         note = (
-            f"Their view{unit}. At a glance: two plies ahead; in truth: {moment.record['depth']} plies from "
+            f"Their view{unit}. At depth 2: two plies ahead; in truth: {moment.record['depth']} plies from "
             f"our move on. Expected: how likely people play it{by}."
         )
         return [*lines, note]

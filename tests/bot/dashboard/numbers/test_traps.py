@@ -85,7 +85,7 @@ ORDERS: dict[str, Any] = {
 }
 FATES: dict[str, Any] = {
     "all": lambda _: True,
-    "fell": lambda bait: bait["is_taken"] == 1,
+    "taken": lambda bait: bait["is_taken"] == 1,
     "held": lambda bait: bait["is_taken"] == 0,
 }
 
@@ -174,8 +174,8 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     [
         ({}, "all", "expected_loss", 2),
         ({}, "all", "newest", 1),
-        ({}, "fell", "taken", 1),
-        ({"game": "chess", "opponents": "people"}, "fell", "cost", 1),
+        ({}, "taken", "taken", 1),
+        ({"game": "chess", "opponents": "people"}, "taken", "cost", 1),
         ({"site": "lichess", "account": "iago2", "rated": "rated"}, "held", "newest", 1),
         ({"player": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
         ({"site": "match"}, "all", "expected_loss", 1),
@@ -189,7 +189,7 @@ async def test_traps(
     chosen = baits if order == "taken" else [bait for bait in baits if FATES[fate](bait)]
     cards = _cards(exported, chosen, order)
     if order == "taken":
-        cards = [card for card in cards if card[2] or fate != "fell"]
+        cards = [card for card in cards if card[2] or fate != "taken"]
     some = cards[12 * (number - 1) : 12 * number]
     assert some
     address = urlencode({**query, "outcome": fate, "sort": order, "page": number})
