@@ -21,10 +21,10 @@ from engine.game import WIN_CENTI, Move
 from engine.games import get_rules
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance
-from engine.search.profiles import BatchSource, Profiler
+from engine.search.profiles import Profiler
 from engine.search.reference import exact_score, minimax
 from engine.search.result import SearchResult
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.estimates_text import above_zero, mean_of, share_percent, with_interval
@@ -324,7 +324,7 @@ def _judge_deepening(found: Result) -> tuple[ClaimVerdict, str]:
 
 def _look_ahead(_: Mapping[str, Any], __: int) -> Result:
     game, core = get_rules("chess"), make_searcher("chess", TABLE_MB)
-    assert isinstance(core, BatchSource)  # noqa: S101 - the core plays chess
+    assert isinstance(core, NativeSearcher)  # noqa: S101 - the core plays chess
     position = _chess(SCHOLAR)
     moves = game.legal_moves(position)
     scores = [[-score for score in row] for row in core.scores_after(position, moves, 0, 5, StopFlag())]
