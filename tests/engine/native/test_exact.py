@@ -17,7 +17,6 @@ from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.move_context import SelectiveSearcher
 from engine.strategies.registry import strategy_named
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
@@ -245,7 +244,7 @@ def test_nearly_over_by_counter() -> None:
 @every_native_game
 def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
     game, searcher = get_rules(name), make_searcher(name, 1)
-    assert isinstance(searcher, SelectiveSearcher)
+    assert isinstance(searcher, NativeSearcher)
     result = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
     assert game.parse_move(game.initial(), result.move) in game.legal_moves(game.initial())
 
@@ -254,7 +253,7 @@ def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
 def test_thinking_is_ended_by_its_flag(name: str) -> None:
     """Before there is a move it says so; later it answers with what it has."""
     game, searcher = get_rules(name), make_searcher(name, 1)
-    assert isinstance(searcher, SelectiveSearcher)
+    assert isinstance(searcher, NativeSearcher)
     stop = StopFlag()
     stop.set()
     with pytest.raises(Stopped):
