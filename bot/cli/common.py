@@ -18,7 +18,7 @@ from bot.base.log import printable
 if TYPE_CHECKING:
     import asyncio
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from bot.base.config import Config
     from bot.parts.values import Part
@@ -165,13 +165,13 @@ def note(text: str) -> None:
 
 def write(
     output: CommandFormat,
-    table: "RenderableType",
+    parts: "Iterable[Part]",
     rows: Rows,
     *,
     nested: Rows,
     is_filtered: bool = False,
 ) -> None:
-    """Write a result about games as a table, as flat rows (CSV), or as nested rows (JSON).
+    """Write a result about games as a view, as flat rows (CSV), or as nested rows (JSON).
 
     Args:
         is_filtered: There may be games that were not selected.
@@ -180,7 +180,7 @@ def write(
         print_json(nested)
     elif output is CommandFormat.TABLE:
         if rows:
-            console().print(table)
+            print_parts(parts)
         else:
             note("No game passes these filters." if is_filtered else "No games yet.")
     else:

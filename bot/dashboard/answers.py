@@ -99,12 +99,11 @@ class PageRenderer:
         api = f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}"
         query = query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")})
         text = self.render(
-            page.template,
+            "page.html",
             asked.context,
             page=page,
             view=view,
             chips=chips(page, asked.query),
-            query=asked.query,
             api=api,
             query_string=query,
             csv_address=lambda table: f"{api}.csv?{query}{'&' if query else ''}table={table}",

@@ -38,7 +38,12 @@ def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
     if line.baits_set:
         baits = TableCell(f"{line.baits_taken} of {line.baits_set}", link=address)
     return (
-        TableCell(line.name, line.site, opponent_path(line.site, line.site_id), tag="program" * line.is_bot),
+        TableCell(
+            line.name,
+            line.site,
+            opponent_path(line.site, line.site_id),
+            tags=(("program", ""),) * line.is_bot,
+        ),
         TableCell(number(line.games), f"on {line.days} days" if line.days > 1 else ""),
         TableCell(percent(line.score), f"of {line.decided:,}" if line.decided != line.games else ""),
         baits,

@@ -78,17 +78,19 @@ def stats(
     if filters.trial is not None:
         _trial(context, filters.trial, arms, filters, output)
         return
-    from bot.cli.stats import tables
+    from bot.views.groups import group_tables
+    from storage.evidence.statistics.groups import flat_row
     from storage.filters import Filters
 
     read = _groups(context, filters, _keys(by), suspect)
     with damage_told():
         found = read.statistics()
+    nested = [each.to_json() for each in found]
     write(
         output,
-        tables.groups_view(found),
-        tables.group_rows(found),
-        nested=[each.to_json() for each in found],
+        group_tables(found, [", ".join(each.group.values()) for each in found]),
+        [flat_row(row) for row in nested],
+        nested=nested,
         is_filtered=suspect is not None or filters != Filters(),
     )
     if mixed := [each for each in found if len(each.models) > 1]:
@@ -134,9 +136,10 @@ def _calibration(
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
-    from bot.cli.stats import calibration
+    from bot.views.calibration import calibration_table
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
+    from storage.evidence.statistics.groups import flat_row
     from storage.filters import of_games
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
@@ -147,15 +150,11 @@ def _calibration(
     rows, outdated = ask_database(context, read)
     with damage_told():
         found = rows.calibrations()
+    nested = [each.to_json() for each in found]
     if not found and output is CommandFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
-        write(
-            output,
-            calibration.calibration_view(found),
-            calibration.calibration_rows(found),
-            nested=[each.to_json() for each in found],
-        )
+        write(output, (calibration_table(found),), [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)
 
 
@@ -227,7 +226,7 @@ def _keys(text: str) -> "list[By]":
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
-    from bot.cli.stats.plan import plan_view
+    from bot.views.plan import plan_parts
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
@@ -248,7 +247,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
         note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [row.to_json() for row in rows]
-    write(output, plan_view(rows, rate, pace), flat, nested=flat)
+    write(output, plan_parts(rows, rate, pace), flat, nested=flat)
 
 
 def _trial(
