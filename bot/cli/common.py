@@ -5,7 +5,6 @@ import math
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -128,16 +127,6 @@ def require_known(option: str, name: str | None, names: Collection[str]) -> None
     """Raise `UsageError` unless the option's value is one of these names."""
     if name is not None and name not in names:
         raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
-
-
-def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
-    """Parse an ISO 8601 time, in this machine's time zone unless it names one."""
-    from storage.evidence.queries.filter_language import parse_moment
-
-    try:
-        return parse_moment(text, end_of_day=end_of_day)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
 
 
 def console() -> "Console":

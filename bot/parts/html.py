@@ -35,22 +35,15 @@ def environment(*folders: Path) -> Environment:
     """Templates in which every value is escaped unless it is `Markup`, and an unknown name is an error.
 
     Args:
-        folders: Where they are.
+        folders: Where they are; parts.html can be imported, too.
     """
     made = Environment(
-        loader=FileSystemLoader(folders),
+        loader=FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(with_code=with_code, html_of=html_of)
-    return made
-
-
-@cache
-def _macros() -> TemplateModule:
-    made = environment(_TEMPLATES)
     made.globals.update(
         board=_board,
         drawn=drawn,
@@ -61,8 +54,15 @@ def _macros() -> TemplateModule:
         shapes=_shapes,
         sparkline=sparkline,
     )
-    made.filters.update(as_cell=as_cell, key_of=_key_of, unbroken=_unbroken)
-    return made.get_template("parts.html").module
+    made.filters.update(
+        as_cell=as_cell, html_of=html_of, key_of=_key_of, unbroken=_unbroken, with_code=with_code
+    )
+    return made
+
+
+@cache
+def _macros() -> TemplateModule:
+    return environment().get_template("parts.html").module
 
 
 def drawn(chart: Chart) -> Markup:

@@ -71,7 +71,7 @@ class TablePart:
     records: str = ""
     """The name of the rows for CSV that it shows; empty: none."""
     style: str = "stacked"
-    """Its class on a page: ``stacked``, ``stacked compact``, ``games``, ``shares``, ``long`` or ``facts``."""
+    """Its class on a page: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
     """Its anchor on the page; empty: made from the title."""
 
@@ -116,6 +116,8 @@ class FormField:
     """Values and their words; empty: any text."""
     longest: int = 140
     """Characters of a text."""
+    kind: str = "text"
+    """Of a text: ``text``, ``number`` or ``date``."""
 
 
 @dataclass(frozen=True, slots=True)

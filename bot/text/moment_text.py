@@ -163,13 +163,13 @@ class MomentVerdict:
                 {
                     "kind": each.kind,
                     "term": each.term.to_json(),
-                    "move": each.move.to_json(),
+                    "move": place_json(each.move),
                     "text": place_json(each.text),
                 }
                 for each in self.facts
             ],
             "marks": [
-                {"kind": each.kind, "squares": each.squares, "move": each.move.to_json()}
+                {"kind": each.kind, "squares": each.squares, "move": place_json(each.move)}
                 for each in self.marks
             ],
             "entry": None if self.entry is None else self.entry.to_json(),

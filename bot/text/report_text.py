@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.text.moment_text import MomentKind, MomentVerdict
-from bot.text.sentence import JoinedText, ListText, Place, Sentence, ShareText, WhoText
+from bot.text.sentence import JoinedText, ListText, Place, Sentence, ShareText, WhoText, place_json
 from engine.expected import WHOLE
 from storage.evidence.trap_report import DecisionReport
 
@@ -31,7 +31,7 @@ class ReportSummary:
             "saw": self.saw,
             "fell": self.fell,
             "slips": self.slips,
-            "story": self.story.to_json(),
+            "story": place_json(self.story),
         }
 
 

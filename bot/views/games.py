@@ -102,7 +102,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
             )
         )
     columns = (*(Column(name, is_text=True) for name in first), *_COLUMNS)
-    return TablePart(title, columns, tuple(rows), records=records, style="games")
+    return TablePart(title, columns, tuple(rows), records=records, style="stacked games")
 
 
 def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> TablePart:

@@ -82,7 +82,9 @@ def _games(group: GroupStatistics) -> tuple[TableCell | str, ...]:
         number(group.unfinished),
         TableCell(group.performance.words or NO_VALUE, rated),
         number(group.replies),
-        TableCell(percent(group.optimal / group.replies if group.replies else None, 1), number(group.optimal)),
+        TableCell(
+            percent(group.optimal / group.replies if group.replies else None, 1), number(group.optimal)
+        ),
         number(group.decided),
     )
 

@@ -7,7 +7,7 @@ from bot.base.rounding import counted, percent
 from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
 from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.intervals import IntervalChart, IntervalRow
-from bot.charts.lines import ChartLine, LineChart, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE, NumberStyle
 from bot.parts.values import Beside, Board, Card, Cards, ChartPart, Column, Heading, Note, Part, TablePart
 from bot.text.values_text import moment, number, title_of
@@ -125,7 +125,7 @@ def _score(report: MonthlyReport) -> LineChart:
         lines=(ChartLine("so far", x, tuple(so_far)), ChartLine("of the day", x, tuple(each_day))),
         y_style=_PER_CENT,
         limits=(0.0, 100.0),
-        references=(Reference(50.0),),
+        references=(50.0,),
         nothing="No game has a result.",
     )
 

@@ -76,7 +76,7 @@ async def load(database: Database, query: Query) -> PartsView:
             f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
             "Somebody came back if their games began on different days.",
         )
-    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="games")
+    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="stacked games")
     parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]
     parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
     records = [_record(line) for line in shown]
