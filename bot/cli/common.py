@@ -59,12 +59,19 @@ def config_of(context: typer.Context) -> "Config":
 
 
 def ask_database(
-    context: typer.Context, read: "Callable[[Database], Awaitable[T]]", url: str | None = None
+    context: typer.Context,
+    read: "Callable[[Database], Awaitable[T]]",
+    url: str | None = None,
+    *,
+    upgrade: bool = False,
 ) -> T:
-    """Run a query on the database, which must already exist.
+    """Run a query on the database.
 
     Args:
+        context: The command's.
+        read: The query.
         url: The database's URL; None: the configured one.
+        upgrade: Create or upgrade the database; otherwise it must already exist.
 
     Raises:
         StorageError: The database failed.
@@ -75,7 +82,7 @@ def ask_database(
     from storage.database import Database
 
     async def work() -> T:
-        database = await Database.open(url or config_of(context).storage.url, upgrade=False)
+        database = await Database.open(url or config_of(context).storage.url, upgrade=upgrade)
         try:
             with damage_told():
                 return await read(database)
@@ -145,6 +152,16 @@ def print_parts(parts: "Iterable[Part]") -> None:
     screen = console()
     for part in terminal(parts):
         screen.print(part)
+
+
+def print_rows(rows: Rows) -> None:
+    """Print flat rows as a table whose heads are their keys; times are in UTC."""
+    from bot.parts.values import Column, TablePart
+
+    heads = ((key.replace("_at", " (UTC)").replace("_", " "), value) for key, value in rows[0].items())
+    columns = (Column(head, is_text=isinstance(value, str)) for head, value in heads)
+    cells = (tuple("" if each is None else str(each) for each in row.values()) for row in rows)
+    print_parts([TablePart("", tuple(columns), tuple(cells))])
 
 
 def note(text: str) -> None:

@@ -18,6 +18,8 @@ from bot.charts.sparkline import sparkline
 from bot.parts.values import MOVE_MARKS, Board, Chart, Part, as_cell
 
 _TEMPLATES = Path(__file__).parent / "templates"
+PARTS_STYLE = _TEMPLATES.with_name("static") / "parts.css"
+"""How parts look; colours come from `bot.base.colours`."""
 _MARKS = {"bait": "the bait", "good": "the good reply", "played": "played instead"}
 
 
