@@ -93,7 +93,7 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = min(found), max(found)
     size = max(abs(low), abs(high))
-    if not size:
+    if size < _LEAST_SPAN:
         return -1.0, 1.0
     if high - low < size * _LEAST_SPAN:
         return low - size / 10, high + size / 10

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import pairwise
 
+from bot.cli.rich_tables import game_view
 from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.cli.rich_tables import game_view
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
 from storage.database import Database

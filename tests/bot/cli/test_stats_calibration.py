@@ -4,9 +4,9 @@ import io
 from dataclasses import replace
 
 import pytest
+from bot.cli.stats.calibration import calibration_view
 from rich.console import Console
 
-from bot.cli.stats.calibration import calibration_view
 from tests.storage.evidence.statistics.by_reply import calibrations_by_reply
 from tests.storage.evidence.statistics.test_group_sums import GAME, REPLY
 

@@ -3,9 +3,9 @@
 import io
 
 import pytest
+from bot.cli.stats.plan import plan_view
 from rich.console import Console
 
-from bot.cli.stats.plan import plan_view
 from storage.evidence.inference.plan import plan_decisions, plan_games, plan_traps
 from storage.evidence.statistics.draws import DrawRate
 from storage.evidence.statistics.pace import Pace

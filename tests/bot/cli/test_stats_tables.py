@@ -3,10 +3,9 @@
 from itertools import pairwise
 
 import pytest
-from rich.console import Console
-
 from bot.cli.stats.calibration import calibration_view
 from bot.cli.stats.tables import groups_view
+from rich.console import Console
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bot.cli.rich_tables import game_view
 from rich.console import Console
 
 from bot.base.config import (
@@ -26,7 +27,6 @@ from bot.base.config import (
 from bot.base.errors import ConfigError
 from bot.base.events import EndReason, GameSnapshot, GameState
 from bot.cli.check import check
-from bot.cli.rich_tables import game_view
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from engine.human.reply_forecast import ReplyForecast

@@ -4,9 +4,9 @@ import io
 from dataclasses import replace
 
 import pytest
+from bot.cli.games.listing import GamesTable, games_rows
 from rich.console import Console
 
-from bot.cli.games.listing import GamesTable, games_rows
 from storage.database import Database
 from storage.records import StoredGame
 from tests.storage.samples import opened
