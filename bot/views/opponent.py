@@ -334,7 +334,7 @@ class OpponentView:
             if account.blocked_as is not None:
                 block = ActionForm("unblock", "Unblock", {"name": account.blocked_as, "account": ours[0]}, "")
             controls.append(Control((block,)))
-            challenge = self._challenge(ours)
+            challenge = self.challenge(ours)
             controls += [Control((challenge,))] if challenge is not None else []
             note = self._why_no_challenge if challenge is None else _CHALLENGE_NOTE
         return Controls("Controls", tuple(controls), self.path, note)
@@ -350,7 +350,7 @@ class OpponentView:
                 continue
         return ""
 
-    def _challenge(self, ours: Sequence[str]) -> ActionForm | None:
+    def challenge(self, ours: Sequence[str]) -> ActionForm | None:
         """How it can be challenged by one of our accounts; None: it cannot."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities:
@@ -369,15 +369,19 @@ class OpponentView:
         if last is not None and last.clock_initial_s is not None:
             clock = f"{last.clock_initial_s / 60:g}+{last.clock_increment_s or 0}"
         variant = last.variant if last is not None and last.variant in variants else next(iter(variants))
+        accounts = tuple((each, each) for each in ours)
         rated = "rated" if last is None or last.rated else "casual"
         return ActionForm(
             "challenge",
             "Challenge",
             # Its own spelling, if that equals its key except for case.
-            {"name": name if name.lower() == self._address else self._address},
+            {
+                "name": name if name.lower() == self._address else self._address,
+                **({"account": ours[0]} if len(ours) == 1 else {}),
+            },
             "",
             (
-                FormField("account", "As", ours[0], tuple((each, each) for each in ours)),
+                *((FormField("account", "As", ours[0], accounts),) if len(ours) > 1 else ()),
                 FormField("variant", "Variant", variant, tuple(variants.items())),
                 FormField("clock", "Clock", clock, longest=12),
                 FormField("rated", "Rated", rated, (("rated", "yes"), ("casual", "no"))),

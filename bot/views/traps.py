@@ -124,7 +124,7 @@ class TrapCard:
             return
         last = f"Met {counted(self.met, 'time')}. Last: " * self.is_repeated
         reply = None if told is None else told.verdict.outcome
-        if reply is None:
+        if reply is None or bait.reply is None:  # the latter: judged by earlier rules
             reply = f"{short_name(bait.opponent)} {'took a bait' if bait.is_taken else 'left it alone'}."
         yield f"{last}{reply}", style
 

@@ -452,6 +452,7 @@ async def test_events(
         if any(each.isdigit() for each in line)
     ]
     assert printed.numbers(html) == [
+        "Last 1 day 7 days 30 days 90 days 365 days",
         *alarms,
         *(" ".join(line.split()) for line in lines),
         *map(_endings_line, endings),

@@ -10,7 +10,7 @@ from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.conftest import Stopped, World
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row, run_command
-from tests.bot.dashboard.numbers.groups import groups
+from tests.bot.dashboard.numbers.groups import group_lines, groups
 from tests.bot.dashboard.numbers.moments import Moment
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import (
@@ -98,13 +98,7 @@ def _by_day(games: list[Row]) -> list[str]:
 
 
 def _label(group: Row) -> str:
-    return f"{group['group']['player']}, {TITLES[group['group']['game']]}"
-
-
-def _group_line(group: Row) -> str:
-    names = ("games", "wins", "draws", "losses", "persons", "baits_set")
-    shares = [_share(group[name][of]) for name in ("baits", "errors") for of in ("happened", "model")]
-    return " | ".join((_label(group), *(f"{group[name]:,}" for name in names), *shares))
+    return f"{TITLES[group['group']['game']]}, {group['group']['player']}"
 
 
 def _performance_line(group: Row) -> str:
@@ -163,10 +157,11 @@ def _dearest(data: Exported, games: list[Row]) -> list[str]:
         ours, theirs = moment.name(moment.record["move"]), moment.reply_name(bait["reply"])
         cost, probability = (rounded(100 * outcome[name], 0) for name in ("cost", "probability"))
         lines += [
+            game["opponent"],
             f"{ours}, then {theirs}: cost {cost} % of the game, expected of {probability} % of people",
-            f"{game['opponent']}, {game['site']} {game['site_game_id']}, {of_day(bait['at'], '%Y-%m-%d')}",
+            f"{game['site']} {game['site_game_id']}, {of_day(bait['at'], '%Y-%m-%d')}",
         ]
-    return [" ".join(line.split()) for line in lines]
+    return [" ".join(line.split()) for line in lines if any(each.isdigit() for each in line)]
 
 
 def _events(data: Exported, site: str | None) -> list[str]:
@@ -176,7 +171,7 @@ def _events(data: Exported, site: str | None) -> list[str]:
     return [f"{kind.replace('_', ' ')} | {count:,}" for kind, count in ordered]
 
 
-_SELECTED = "Only site lichess, opponent is bot no."
+_SELECTED = "Only opponents people, site lichess."
 
 
 @pytest.mark.parametrize(
@@ -212,7 +207,7 @@ def test_month(
         f"{len(games)} games, score {sum(points):g} of {len(points)} ({share}). {selected}",
         f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.",
         *_by_day(games),
-        *map(_group_line, found),
+        *group_lines(found),
         "player | performance | 95 % | games",
         *map(_performance_line, found),
         "player | difference | 95 % at every moment | baits",
