@@ -38,7 +38,7 @@ class _Option(NamedTuple):
     is_number: bool = False
 
 
-_OPTIONS = {
+OPTIONS = {
     "player": _Option("player", f"Only {' or '.join(STRATEGIES)}.", ("--player", "--engine")),
     "version": _Option("version", "Only games of this version of the engine."),
     "settings": _Option("settings", "Only games with these settings, as `stats --by settings` shows."),
@@ -79,7 +79,7 @@ _OPTIONS = {
 
 
 def filters_of(given: Mapping[str, Any]) -> "Filters":
-    """Make filters from the values of `_OPTIONS`, of which None means that the option was not given.
+    """Make filters from the values of `OPTIONS`, of which None means that the option was not given.
 
     Raises:
         UsageError: A name is unknown, or a value cannot be read.
@@ -88,7 +88,7 @@ def filters_of(given: Mapping[str, Any]) -> "Filters":
     from storage.evidence.queries.filter_language import parse_filters
 
     texts = {}
-    for name, option in _OPTIONS.items():
+    for name, option in OPTIONS.items():
         if (value := given.get(name)) is not None:
             words = option.words
             texts[option.field] = str(value) if words is None else words[0] if value else words[1]
@@ -127,11 +127,11 @@ def selects_games(command: Callable[..., None]) -> Callable[..., None]:
 def selects_moves(command: Callable[..., None]) -> Callable[..., None]:
     """The same for a command that is about moves, or knows by itself which options it has no use for."""
     own = inspect.signature(command).parameters
-    options = [_parameter(name, option) for name, option in _OPTIONS.items()]
+    options = [_parameter(name, option) for name, option in OPTIONS.items()]
 
     @wraps(command)
     def run(**given: Any) -> None:
-        filters = filters_of({name: given.pop(name) for name in _OPTIONS})
+        filters = filters_of({name: given.pop(name) for name in OPTIONS})
         command(**given, filters=filters)
 
     shown = [each for name in own for each in (options if name == "filters" else (own[name],))]

@@ -18,10 +18,10 @@ from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
 from bot.base.game_server import Account
 from bot.cli import check as checking
-from bot.cli import common as cli_parts
 from bot.daemon import program
 from storage import migrate
 from storage.database import Database
+from storage.evidence.queries.filter_language import parse_moment
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.conftest import Command
@@ -96,10 +96,10 @@ def test_games_are_filtered(desdemona: Command, options: list[str], expected: li
 
 
 def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
-    begin, end = (cli_parts.moment_of("--until", "2026-11-30", end_of_day=last) for last in (False, True))
+    begin, end = (parse_moment("2026-11-30", end_of_day=last) for last in (False, True))
     assert end - begin == timedelta(days=1)
     assert begin == datetime(2026, 11, 30).astimezone()
-    exact = cli_parts.moment_of("--until", "2026-11-30T18:00+01:00", end_of_day=True)
+    exact = parse_moment("2026-11-30T18:00+01:00", end_of_day=True)
     assert exact == datetime(2026, 11, 30, 17, tzinfo=UTC)
 
 

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.cli.rich_tables import game_view
+from bot.parts.terminal import terminal
+from bot.views.show import report_parts
 from engine.decision import (
     Candidate,
     Decision,
@@ -294,12 +295,13 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
     assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
-    assert "trappy" in _shown(report)
+    assert "with bonus" in _shown(report)
 
 
 def _shown(report: GameReport) -> str:
     """What `desdemona show` prints, with every run of blanks as one."""
     console = Console(width=140, file=io.StringIO())
     with console.capture() as capture:
-        console.print(game_view(report))
+        for part in terminal(report_parts(report, [])):
+            console.print(part)
     return " ".join(capture.get().split())

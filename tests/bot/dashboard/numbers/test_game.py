@@ -423,7 +423,7 @@ def _head(data: Exported, game: Row) -> list[str]:
 
 def _stepper(marks: list[Row], ply: int) -> str:
     number = [mark["ply"] for mark in marks].index(ply) + 1
-    earlier = "← Earlier " * (number > 1)
+    earlier = "← Earlier" * (number > 1)
     return f"{earlier}our move {number} of {len(marks)}{' Later →' * (number < len(marks))}"
 
 

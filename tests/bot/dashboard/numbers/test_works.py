@@ -189,7 +189,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
         *whom,
         "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty.",
         *_draw(games, why),
-        *group_lines(told["groups"]),  # nearly the recomputed ones: an exact half may be rounded either way
+        *group_lines(sides),
     ]
     check_drawings(html)
 
