@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -40,6 +41,7 @@ from bot.parts.values import (
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
+_UNLIMITED = 10_000
 _LEAST_TURNED, _MOST_BESIDE = 4, 4
 """Columns of a table that is turned where it is too wide, and its rows beside each other then."""
 
@@ -173,7 +175,8 @@ class _Grid:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         def fits(table: RichTable) -> bool:
-            return Measurement.get(console, options, table).minimum <= options.max_width
+            whole = options.update(max_width=_UNLIMITED)  # or the measure would never exceed it
+            return Measurement.get(console, whole, table).minimum <= options.max_width
 
         whole = self._table(self.columns, self.rows)
         if fits(whole) or len(self.columns) < _LEAST_TURNED:
@@ -190,9 +193,13 @@ class _Grid:
         names, *cells = zip(*self.rows[start : start + beside], strict=True)
         columns = [(self.columns[0][0], True), *((name, False) for name in names)]
         heads = (head for head, _ in self.columns[1:])
-        return self._table(columns, [(head, *row) for head, row in zip(heads, cells, strict=True)])
+        rows = [(head, *row) for head, row in zip(heads, cells, strict=True)]
+        return self._table(columns, rows, unbroken=beside if beside > 1 else 0)
 
-    def _table(self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> RichTable:
+    def _table(
+        self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]], unbroken: int = 0
+    ) -> RichTable:
+        """A table whose first column, and so many after it, are not broken between lines."""
         table = RichTable(
             title=Text(self.title) if self.title else None,
             title_justify="left",
@@ -201,7 +208,11 @@ class _Grid:
             padding=(0, 2, 0, 0),
         )
         for at, (head, is_left) in enumerate(columns):
-            table.add_column(Text(head), justify="left" if is_left else "right", no_wrap=at == 0)
+            justify: JustifyMethod = "left" if is_left else "right"
+            width = max(map(cell_len, (head, *(row[at] for row in rows)))) if at <= unbroken else None
+            table.add_column(
+                Text(head), justify=justify, no_wrap=at <= unbroken, min_width=width, overflow="fold"
+            )
         for row in rows:
             table.add_row(*map(Text, row))
         return table

@@ -167,7 +167,7 @@ def test_statistics_with_and_without_them(desdemona: Command) -> None:
 @pytest.mark.usefixtures("three_games")
 def test_a_trials_report_has_both(desdemona: Command) -> None:
     _, out, _ = desdemona("stats", "--trial", "t1")
-    assert "Without suspect games" in out
+    assert "without suspect games" in out
     assert "too early (left early 2)" in out
     report = json.loads(desdemona("stats", "--trial", "t1", "--format", "json")[1])
     score = report["score"]

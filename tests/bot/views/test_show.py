@@ -57,11 +57,11 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
         "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
     )
     assert (
-        "Anna played d5; e5 was the reply to find. A bait Nf6: \N{MINUS SIGN}0.30 at a glance, "
+        "Anna played d5; e5 was the reply to find. The paper's trap: d5, quality 18.3 %. Figure 9: fell for "
+        "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at a glance, "
         "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at a glance, \N{MINUS SIGN}1.80 in fact, "
         "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at a glance, "
-        "\N{MINUS SIGN}0.30 in fact. The paper's trap: d5, quality 18.3 %. Figure 9: fell for the best trap."
-        in shown
+        "\N{MINUS SIGN}0.30 in fact." in shown
     )
     assert "1 of 1 baits taken; 0 slips The paper's traps: 1 set, 1 fallen into." in shown
     assert "Move 1 · we played e4" in words(found, traps_only=True)
