@@ -30,9 +30,9 @@ def middle_games(game: Game[Any], count: int) -> list[Any]:
     """Positions after some random and some strong moves; the same on every machine."""
     searcher = make_searcher(game.name, 16)
     assert isinstance(searcher, SelectiveSearcher)
-    found: list[Any] = []
+    positions: list[Any] = []
     seed = 0
-    while len(found) < count:
+    while len(positions) < count:
         rng, position = random.Random(seed), game.initial()
         seed += 1
         for ply in range(RANDOM_PLIES + rng.randrange(STRONG_PLIES)):
@@ -47,8 +47,8 @@ def middle_games(game: Game[Any], count: int) -> list[Any]:
                 )
                 position = game.play(position, game.parse_move(position, best.move))
         if len(game.legal_moves(position)) > 1:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 def python_chess_perft(board: chess.Board, depth: int) -> int:

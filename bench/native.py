@@ -73,7 +73,7 @@ def print_perft() -> None:
     results = {_native.UNIT: json.loads(here)}
     for unit in _native.units():
         if unit not in results:
-            told = subprocess.run(
+            result = subprocess.run(
                 [
                     sys.executable,
                     "-c",
@@ -84,7 +84,7 @@ def print_perft() -> None:
                 text=True,
                 check=True,
             )
-            results[unit] = json.loads(told.stdout)
+            results[unit] = json.loads(result.stdout)
     base = results["baseline"]["per_s"]
     for unit in _native.units():
         rate = results[unit]["per_s"]

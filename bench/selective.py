@@ -32,13 +32,13 @@ XIANGQI_DEPTH = 8
 
 def middle_games(name: str, count: int, plies: int) -> list[str]:
     """Nearly balanced positions from quick games of the program against itself after random openings."""
-    game, rng, searcher, found = (
+    game, rng, searcher, positions = (
         get_rules(name),
         random.Random(2006),
         native_searcher(name, TABLE_MB),
         list[str](),
     )
-    while len(found) < count:
+    while len(positions) < count:
         position = game.initial()
         for ply in range(plies):
             moves = game.legal_moves(position)
@@ -52,8 +52,8 @@ def middle_games(name: str, count: int, plies: int) -> list[str]:
         if not game.legal_moves(position):
             continue
         if abs(searcher.think(position, 8, None, StopFlag()).score_centi) <= BALANCED_CENTI:
-            found.append(game.board_text(position))
-    return found
+            positions.append(game.board_text(position))
+    return positions
 
 
 def depth_in(name: str, seconds: float) -> None:

@@ -157,11 +157,11 @@ class Summary:
 
     def _coverage(self) -> Claim:
         missing = [fault.value for fault in Fault if not self.faults[fault]]
-        told = f"{len(Fault) - len(missing)} of {len(Fault)}"
+        text = f"{len(Fault) - len(missing)} of {len(Fault)}"
         if missing:
-            told += f"; never: {', '.join(missing)}"
+            text += f"; never: {', '.join(missing)}"
         holds = True if not missing else False if self.games >= COVERING_GAMES else None
-        return Claim("every kind of fault", holds, told)
+        return Claim("every kind of fault", holds, text)
 
     def lines(self) -> Iterator[str]:
         """The report."""

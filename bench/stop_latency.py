@@ -45,10 +45,10 @@ def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float
 
     threading.Thread(target=search).start()
     time.sleep(after_s)
-    told, used = time.perf_counter(), time.process_time()
+    stopped, used = time.perf_counter(), time.process_time()
     stop.set()
     ended.wait()
-    return time.perf_counter() - told, time.process_time() - used
+    return time.perf_counter() - stopped, time.process_time() - used
 
 
 def summary(delays: Iterable[float]) -> str:

@@ -67,16 +67,16 @@ def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
     """Balanced middlegames, and a description of their source."""
     if SHARED_MIDGAMES.exists():
         lines = SHARED_MIDGAMES.read_text().splitlines()
-        found = [Othello().parse_position(line) for line in lines if line[:1] in ("-", "X", "O")]
-        return SHARED_MIDGAMES.name, found[:count]
+        positions = [Othello().parse_position(line) for line in lines if line[:1] in ("-", "X", "O")]
+        return SHARED_MIDGAMES.name, positions[:count]
     return "random openings", balanced_positions(count)
 
 
 def balanced_positions(count: int) -> list[OthelloPosition]:
     """Middlegames after random openings in which neither side is far ahead."""
-    game, rng, found = Othello(), random.Random(2006), list[OthelloPosition]()
+    game, rng, positions = Othello(), random.Random(2006), list[OthelloPosition]()
     searcher = NativeOthelloSearcher(16)
-    while len(found) < count:
+    while len(positions) < count:
         position = game.initial()
         for _ in range(PLIES):
             moves = game.legal_moves(position)
@@ -87,5 +87,5 @@ def balanced_positions(count: int) -> list[OthelloPosition]:
             if len(game.legal_moves(position)) > 1:
                 score = exact_score(searcher, position, 6, StopFlag())
                 if abs(score) < BALANCED_CENTI:
-                    found.append(position)
-    return found
+                    positions.append(position)
+    return positions

@@ -49,17 +49,17 @@ def depth_for(game: str, position: Any, seconds: float) -> int:
 
 def endings(count: int) -> list[OthelloPosition]:
     """Balanced positions, played on quickly down to a given number of empty squares."""
-    game, found = Othello(), []
+    game, positions = Othello(), []
     searcher = native_searcher("othello", TABLE_MB)
     for position in balanced_positions(3 * count):
         while game.legal_moves(position) and _empties(position) > ENDING_EMPTIES:
             move = game.parse_move(position, searcher.think(position, 8, None, StopFlag()).move)
             position = game.play(position, move)
         if game.legal_moves(position) and _empties(position) == ENDING_EMPTIES:
-            found.append(position)
-        if len(found) == count:
+            positions.append(position)
+        if len(positions) == count:
             break
-    return found
+    return positions
 
 
 def _empties(position: OthelloPosition) -> int:

@@ -58,12 +58,12 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     Returns:
         Probabilities that add up to 1, in the same order.
     """
-    worths = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
-    shallow_scores = [sum(each[:2]) for each in worths]
-    best = min((each[-1] for each in worths), default=0)
+    expected_scores = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
+    shallow_scores = [sum(each[:2]) for each in expected_scores]
+    best = min((each[-1] for each in expected_scores), default=0)
     weights = [
         math.exp(-_TRUTH * (each[-1] - best) / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
-        for each, shallow in zip(worths, shallow_scores, strict=True)
+        for each, shallow in zip(expected_scores, shallow_scores, strict=True)
     ]
     total = math.fsum(weights)
     return tuple(weight / total for weight in weights)
@@ -147,12 +147,12 @@ def _tempting(
 ) -> tuple[TemptingReply, ...]:
     raw = expected_score(candidate.raw_centi, scale_centi)
     best = [reply for reply in candidate.replies if reply.final_centi == candidate.raw_centi]
-    found = []
+    replies = []
     for reply, p in zip(candidate.replies, probabilities, strict=True):
         cost = expected_score(reply.final_centi, scale_centi) - raw
         if cost >= ERROR and p >= LIKELY and (depths := _deceives_at(reply, best, scale_centi)):
-            found.append(TemptingReply(reply.reply, p, cost, depths))
-    return tuple(found)
+            replies.append(TemptingReply(reply.reply, p, cost, depths))
+    return tuple(replies)
 
 
 def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:

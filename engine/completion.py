@@ -36,7 +36,7 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
     profiler = Profiler(game, searcher, position, decision.params, stop)
     if decision.move not in map(game.move_text, profiler.moves):
         raise RecordError(f"{decision.move} was recorded, but is not a legal move")
-    full = whole_profile(profiler, game, decision.chosen, decision.depth)
+    full = whole_profile(profiler, decision.chosen, decision.depth)
     worst = min((reply.final_centi for reply in full.replies), default=full.raw_centi)
     if worst != full.raw_centi:
         raise RecordError(
@@ -44,5 +44,5 @@ def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision
             f"whose search is the same, finds {worst}"
         )
     swindle = is_swindle(decision.candidates, decision.params)
-    counts_bonus = strategy_named(decision.player).counts_bonus
+    counts_bonus = strategy_named(decision.strategy).counts_bonus
     return decision.with_chosen(with_trap(full, decision.params, swindle or not counts_bonus))

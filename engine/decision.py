@@ -15,6 +15,8 @@ from engine.plain_values import OLD_NAMES, Range, reader
 _GLANCE = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
 _USE = "reckoning"
+_STORED_NAMES = {"model_use": _USE, "strategy": "player"}
+"""Names of fields in stored records that stay what they were."""
 """The name of `Decision.model_use` in records."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
@@ -248,7 +250,7 @@ class Decision:
     game: str
     position: str
     """`Game.position_text` of the position before the move."""
-    player: str
+    strategy: str = field(metadata={OLD_NAMES: ("player",)})
     """A name in `engine.strategies.registry.STRATEGIES`."""
     params: TrapParams
     """Parameters of the trap arithmetic.  For players other than trappy they only define what counts as a
@@ -324,7 +326,7 @@ class Decision:
         for candidate in candidates:
             candidate["replies"] = [_without_none(reply) for reply in candidate["replies"]]
         record["candidates"] = candidates
-        return {_USE if name == "model_use" else name: found for name, found in record.items()}
+        return {_STORED_NAMES.get(name, name): value for name, value in record.items()}
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
@@ -361,9 +363,9 @@ def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
 def _without_none(value: Candidate | ReplyProfile) -> dict[str, Any]:
     """The present fields, by name."""
     return {
-        _GLANCE if name == "shallow_scores_centi" else name: found
+        _GLANCE if name == "shallow_scores_centi" else name: value_of
         for name in value.__slots__
-        if (found := getattr(value, name)) is not None
+        if (value_of := getattr(value, name)) is not None
     }
 
 

@@ -47,5 +47,5 @@ def expected_score(score_centi: int, logistic_centi: float) -> int:
     """Expected score, in hundredths of a per cent; for a decided game exactly 0 or `WHOLE`."""
     table = _view(logistic_centi)
     size = abs(score_centi)
-    found: int = table[size] if size < len(table) else WHOLE
-    return found if score_centi >= 0 else WHOLE - found
+    expected: int = table[size] if size < len(table) else WHOLE
+    return expected if score_centi >= 0 else WHOLE - expected

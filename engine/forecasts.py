@@ -59,13 +59,13 @@ def forecast_replies(
         IncompleteProfile: The profile is incomplete.
         Stopped: The flag was set first.
     """
-    made = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
+    forecast = _unconfirmed(decision, decision.chosen, before, models, person, seconds)
     if decision.trial_draw is not None:
         other = other_move(decision)
-        made = replace(made, other=_unconfirmed(decision, other, before, models, person, seconds))
+        forecast = replace(forecast, other=_unconfirmed(decision, other, before, models, person, seconds))
     if is_own(decision, searcher):
-        return confirm(decision, made, searcher, stop)
-    return made if engine is None else confirm_by_engine(decision, made, engine, stop)
+        return confirm(decision, forecast, searcher, stop)
+    return forecast if engine is None else confirm_by_engine(decision, forecast, engine, stop)
 
 
 def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
@@ -105,10 +105,10 @@ def _unconfirmed(
     if models is not None and candidate.complete:
         known = before or (game.parse_position(decision.position),)
         after = game.play(known[-1], game.parse_move(known[-1], candidate.move))
-        found = predict_replies(game, (*known, after), candidate, models, person, seconds)
-        if found is not None:
-            base = found.base if found.version else ()
-            expected = ExpectedReplies(found.probabilities, found.model, base, found.version)
+        prediction = predict_replies(game, (*known, after), candidate, models, person, seconds)
+        if prediction is not None:
+            base = prediction.base if prediction.version else ()
+            expected = ExpectedReplies(prediction.probabilities, prediction.model, base, prediction.version)
     return forecast(candidate, scale, expected)
 
 
@@ -210,10 +210,10 @@ def confirm_by_engine(
     if not made.tempting:
         return confirmed_by(made, depth, (), source)
     after = game.play(root, game.parse_move(root, decision.move))
-    found = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
-    if found is None or found.name != source:
+    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
+    if scores is None or scores.name != source:
         return made
     scale = expected_scale_centi(decision)
-    best = expected_score(found.best_centi, scale)
-    costs = [best - expected_score(score, scale) for score in found.scores_centi]
+    best = expected_score(scores.best_centi, scale)
+    costs = [best - expected_score(score, scale) for score in scores.scores_centi]
     return confirmed_by(made, depth, costs, source)

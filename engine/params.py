@@ -38,6 +38,18 @@ class Scale(StrEnum):
     """Hundredths of a per cent of expected score, relative to a fixed risk, whatever the score."""
 
 
+def _require(params: object, name: str, is_right: bool, must: str) -> None:
+    """Refuse a value, also NaN, which no comparison finds right."""
+    if not is_right:
+        raise BadSettings(f"{name} is {getattr(params, name)}, must be {must}")
+
+
+def _require_logistic(params: "TrapParams | ValueParams | TemptingParams") -> None:
+    least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
+    is_right = params.logistic_centi == 0 or least <= params.logistic_centi <= most
+    _require(params, "logistic_centi", is_right, f"0 or {least} .. {most}")
+
+
 @dataclass(frozen=True, slots=True)
 class TrapParams:
     """Settings of the trap arithmetic; stored with every decision."""
@@ -63,23 +75,12 @@ class TrapParams:
     player fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
-        if self.margin_centi < 0:
-            raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 or more")
-        if not 0 < self.threshold_percent <= 100:  # nor NaN
-            raise BadSettings(
-                f"threshold_percent is {self.threshold_percent}, must be above 0 and at most 100"
-            )
-        if not 0 < self.risk_percent <= 100:  # nor NaN
-            raise BadSettings(f"risk_percent is {self.risk_percent}, must be above 0 and at most 100")
-        if not 0 < self.risk_share_percent <= 100:
-            raise BadSettings(
-                f"risk_share_percent is {self.risk_share_percent}, must be above 0 and at most 100"
-            )
-        least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
-        if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
-            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
-        if self.scale is Scale.EXPECTED and self.margin_centi != 0:
-            raise BadSettings(f"margin_centi is {self.margin_centi}, must be 0 with the expected scale")
+        _require(self, "margin_centi", self.margin_centi >= 0, "0 or more")
+        for name in ("threshold_percent", "risk_percent", "risk_share_percent"):
+            _require(self, name, 0 < getattr(self, name) <= 100, "above 0 and at most 100")
+        _require_logistic(self)
+        is_free = self.scale is Scale.PAPER or self.margin_centi == 0
+        _require(self, "margin_centi", is_free, "0 with the expected scale")
 
     @property
     def threshold(self) -> float:
@@ -98,8 +99,8 @@ class TrapParams:
         With k = share / (1 - share), a bonus lifts a move worth w to at most (1 + k) w = w / (1 - share), so
         a move worth less than (1 - share) of the best is never played.
         """
-        kept = 100 - self.risk_share_percent
-        return self.risk_share_percent / kept if kept else math.inf
+        rest_percent = 100 - self.risk_share_percent
+        return self.risk_share_percent / rest_percent if rest_percent else math.inf
 
     def for_position(self, expected_scale_centi: float) -> Self:
         """A copy with the game's own logistic function, if one is needed and not set.
@@ -148,17 +149,11 @@ class ValueParams:
     player fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.budget_percent <= 100:  # nor NaN
-            raise BadSettings(f"budget_percent is {self.budget_percent}, must be 0 to 100")
-        if not 0 < self.share_percent <= 100:
-            raise BadSettings(f"share_percent is {self.share_percent}, must be above 0 and at most 100")
-        if not 0 <= self.least_percent <= 50:
-            raise BadSettings(f"least_percent is {self.least_percent}, must be 0 to 50")
-        if self.checkmate_centi < 1:
-            raise BadSettings(f"checkmate_centi is {self.checkmate_centi}, must be 1 or more")
-        least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
-        if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
-            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
+        _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
+        _require(self, "share_percent", 0 < self.share_percent <= 100, "above 0 and at most 100")
+        _require(self, "least_percent", 0 <= self.least_percent <= 50, "0 to 50")
+        _require(self, "checkmate_centi", self.checkmate_centi >= 1, "1 or more")
+        _require_logistic(self)
 
     @property
     def budget(self) -> float:
@@ -171,14 +166,7 @@ class ValueParams:
         return self.least_percent / 100
 
     def for_position(self, expected_scale_centi: float) -> Self:
-        """A copy with the game's own logistic function, if none is set.
-
-        Args:
-            expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
-
-        Raises:
-            BadSettings: `expected_scale_centi` is out of range.
-        """
+        """A copy with the game's own logistic function, if none is set; see `TrapParams.for_position`."""
         return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)
 
 
@@ -204,26 +192,14 @@ class TemptingParams:
     player fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.budget <= WHOLE:
-            raise BadSettings(f"budget is {self.budget}, must be 0 to {WHOLE}")
-        if not 0 <= self.share_percent <= 100:
-            raise BadSettings(f"share_percent is {self.share_percent}, must be 0 to 100")
+        _require(self, "budget", 0 <= self.budget <= WHOLE, f"0 to {WHOLE}")
+        _require(self, "share_percent", 0 <= self.share_percent <= 100, "0 to 100")
         for name in ("gap_percent", "won_gap_percent"):
-            if not 0 <= getattr(self, name) <= 1000:
-                raise BadSettings(f"{name} is {getattr(self, name)}, must be 0 to 1000")
-        least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
-        if self.logistic_centi != 0 and not least <= self.logistic_centi <= most:
-            raise BadSettings(f"logistic_centi is {self.logistic_centi}, must be 0 or {least} .. {most}")
+            _require(self, name, 0 <= getattr(self, name) <= 1000, "0 to 1000")
+        _require_logistic(self)
 
     def for_position(self, expected_scale_centi: float) -> Self:
-        """A copy with the game's own logistic function, if none is set.
-
-        Args:
-            expected_scale_centi: `Game.expected_scale_centi` of the position that is searched.
-
-        Raises:
-            BadSettings: `expected_scale_centi` is out of range.
-        """
+        """A copy with the game's own logistic function, if none is set; see `TrapParams.for_position`."""
         return self if self.logistic_centi else replace(self, logistic_centi=expected_scale_centi)
 
 
@@ -239,12 +215,9 @@ class RandomisedParams:
     """At most this many moves are searched, best first, for one that sets no trap."""
 
     def __post_init__(self) -> None:
-        if not 0.1 <= self.chance <= 0.9:  # nor NaN
-            raise BadSettings(f"chance is {self.chance}, must be 0.1 to 0.9")
-        if not 0 < self.budget_percent <= 5:
-            raise BadSettings(f"budget_percent is {self.budget_percent}, must be above 0 and at most 5")
-        if not 1 <= self.most_profiles <= 100:
-            raise BadSettings(f"most_profiles is {self.most_profiles}, must be 1 to 100")
+        _require(self, "chance", 0.1 <= self.chance <= 0.9, "0.1 to 0.9")
+        _require(self, "budget_percent", 0 < self.budget_percent <= 5, "above 0 and at most 5")
+        _require(self, "most_profiles", 1 <= self.most_profiles <= 100, "1 to 100")
 
     @property
     def budget(self) -> float:

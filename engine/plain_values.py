@@ -66,18 +66,18 @@ def _fields(kind: Any) -> dict[str, tuple[str, Read]]:
 
 def _dataclass(kind: Any) -> Read:
     def read(value: Any) -> Any:
-        known, found = _fields(kind), {}
+        known, values = _fields(kind), {}
         for name, each in value.items():
             field, read_field = known[name]
             try:
-                found[field] = read_field(each)
+                values[field] = read_field(each)
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from None
         try:
-            return kind(**found)
+            return kind(**values)
         except TypeError:
             for each in fields(kind):
-                if each.name not in found and each.default is MISSING and each.default_factory is MISSING:
+                if each.name not in values and each.default is MISSING and each.default_factory is MISSING:
                     raise TypeError(f"{each.name} is missing") from None
             raise
 

@@ -204,7 +204,7 @@ class EngineProcess:
             except (OSError, ValueError) as error:
                 raise self._ended() from error
 
-    def hear(self, wait: Waiting, poll_s: float = POLL_S) -> str:
+    def receive(self, wait: Waiting, poll_s: float = POLL_S) -> str:
         """Read the next line, stripped; it may be empty.
 
         Args:
@@ -334,8 +334,8 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
     said = f"cannot start {program}: {error.strerror}"
     here = os.getcwd()
     if "/" not in program:
-        if isinstance(error, FileNotFoundError) and (found := shutil.which(program, path=DEBIAN_GAMES)):
-            return f"{said} (it is not on the PATH; write {found})"
+        if isinstance(error, FileNotFoundError) and (path := shutil.which(program, path=DEBIAN_GAMES)):
+            return f"{said} (it is not on the PATH; write {path})"
         return f"{said} (looked for on the PATH; write ./{program} for one in {directory or here})"
     if os.path.isabs(program):
         return said
@@ -366,8 +366,8 @@ def _ended_children_s(pid: int) -> float:
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     with contextlib.suppress(OSError):  # a thread, or the process, has just ended
         for task in (_PROC / str(pid) / "task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
+            children += map(int, (task / "children").read_text().split())
+    return children

@@ -22,15 +22,15 @@ def pruned(decision: Decision) -> Decision:
     """
     if not decision.is_complete:
         raise IncompleteProfile(f"the profile of {decision.move} is not complete")
-    kept = {decision.move}
+    needed = {decision.move}
     if decision.trial_draw is not None:
-        kept |= {decision.trial_draw.trap, decision.trial_draw.control}
+        needed |= {decision.trial_draw.trap, decision.trial_draw.control}
     exact = [each for each in decision.candidates if not each.raw_is_bound]
     standard = max(exact, key=lambda each: each.raw_centi).move if exact else None
     candidates = tuple(
-        each if each.move in kept else replace(each, replies=(), complete=False)
+        each if each.move in needed else replace(each, replies=(), complete=False)
         for each in decision.candidates
-        if each.move in kept or each.move == standard
+        if each.move in needed or each.move == standard
     )
     return replace(decision, candidates=candidates, is_pruned=True)
 

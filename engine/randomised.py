@@ -136,13 +136,13 @@ def with_draw(
         candidates = _with_control(decision, profiler, scale_centi, params)
     except Stopped:
         return decision
-    found = _best_control(candidates, decision, scale_centi)
+    control = _best_control(candidates, decision, scale_centi)
     trap = decision.chosen
-    if found is None or _why_not(trap, found, scale_centi, params):
+    if control is None or _why_not(trap, control, scale_centi, params):
         return decision
-    trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, found))
-    draw = TrialDraw(params, trap.move, found.move, trap_value, control_value, f"{seed:016x}", "")
-    move = trap.move if draws_trap(draw.seed, params.chance) else found.move
+    trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, control))
+    draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "")
+    move = trap.move if draws_trap(draw.seed, params.chance) else control.move
     drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
     return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))
 
@@ -161,8 +161,8 @@ def _with_control(
     for index, (move, known) in enumerate(zip(profiler.moves, candidates, strict=True)):
         if known.raw_is_bound and known.raw_centi >= least:
             raw, is_bound = profiler.raw_from(move, decision.depth, least)
-            found = replace(known, raw_centi=raw, raw_is_bound=is_bound)
-            candidates[index] = with_trap(found, decision.params)
+            candidate = replace(known, raw_centi=raw, raw_is_bound=is_bound)
+            candidates[index] = with_trap(candidate, decision.params)
     near = [
         index
         for index, each in enumerate(candidates)
@@ -179,7 +179,7 @@ def _with_control(
 def _whole(candidate: Candidate, profiler: Profiler, decision: Decision) -> Candidate:
     if candidate.is_whole:
         return candidate
-    return with_trap(whole_profile(profiler, profiler.game, candidate, decision.depth), decision.params)
+    return with_trap(whole_profile(profiler, candidate, decision.depth), decision.params)
 
 
 # --- Who takes part -------------------------------------------------------------------------------------
@@ -269,8 +269,10 @@ def verify_trial(decision: Decision) -> None:
         raise RecordError(f"{trap.move} took part in the draw, but sets no trap")
     best = _best_control(decision.candidates, own, scale_centi)
     if best is None or best.move != control.move:
-        found = "no move" if best is None else best.move
-        raise RecordError(f"{control.move} took part in the draw, but {found} is the best that sets no trap")
+        best_move = "no move" if best is None else best.move
+        raise RecordError(
+            f"{control.move} took part in the draw, but {best_move} is the best that sets no trap"
+        )
     if why := _why_not(trap, control, scale_centi, draw.params):
         raise RecordError(f"there was a draw, but {why}")
     place = decision.candidates.index(control)
@@ -313,8 +315,8 @@ def _legal_replies(decision: Decision, moves: Sequence[str]) -> dict[str, list[s
     """The legal replies to each move, sorted."""
     game = get_rules(decision.game)
     position = game.for_search(game.parse_position(decision.position))
-    found = {}
+    legal_replies = {}
     for move in moves:
         after = game.play(position, game.parse_move(position, move))
-        found[move] = sorted(map(game.move_text, game.legal_moves(after)))
-    return found
+        legal_replies[move] = sorted(map(game.move_text, game.legal_moves(after)))
+    return legal_replies

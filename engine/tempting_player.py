@@ -14,7 +14,7 @@ such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incu
 up little (`allowed_floor_centi`) the one of the greatest adj is played; ties go to the higher raw value, then
 to the first in order.
 
-Most scores behind adj need not be known (`TemptingBounds`): adj never falls when a raw value or an s_D rises,
+Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises,
 so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
 choice.  `verify_tempting` repeats that proof from a record.  With fewer than `LEAST_DEPTH` plies s_3 is no
 shallow score, and the raw value alone decides.
@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engine.decision import Candidate, Decision, ReplyProfile
-from engine.errors import BadSettings, IncompleteProfile, RecordError
+from engine.errors import BadSettings, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.params import Decided, TemptingParams
 
@@ -39,7 +39,8 @@ SHALLOW_SCORES = 2
 UNBOUNDED = 1_000_000
 """Bound of a score of which nothing is known: `engine.search.reference.INFINITY`."""
 
-_RAW_SHARE, _LOSS_SHARE = 1000, 600
+RAW_SHARE, LOSS_SHARE = 1000, 600
+"""What the raw value and the expected loss count for."""
 _WEIGHT_BITS = 30
 _STEEPNESS: Final = (11, 2)  # 5.5 as a fraction
 _BITS = 128
@@ -60,10 +61,12 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
 
 
 @lru_cache(maxsize=4096)
-def least_score(least_worth: int, params: TemptingParams) -> int:
+def least_score(least_expected: int, params: TemptingParams) -> int:
     """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
-    return scores.start + bisect_left(scores, least_worth, key=lambda score: to_expected_score(score, params))
+    return scores.start + bisect_left(
+        scores, least_expected, key=lambda score: to_expected_score(score, params)
+    )
 
 
 # --- Which moves take part ------------------------------------------------------------------------------
@@ -98,8 +101,8 @@ def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Deci
     Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has 1000
     w(best) at least.
     """
-    missing = _RAW_SHARE * to_expected_score(best_centi, params) - _LOSS_SHARE * WHOLE
-    beaten = missing // (_RAW_SHARE - _LOSS_SHARE)  # with this worth a move is no better
+    missing = RAW_SHARE * to_expected_score(best_centi, params) - LOSS_SHARE * WHOLE
+    beaten = missing // (RAW_SHARE - LOSS_SHARE)  # with this worth a move is no better
     reach = best_centi if beaten >= WHOLE else min(best_centi, least_score(beaten + 1, params))
     return max(allowed_floor_centi(best_centi, params, decided), reach)
 
@@ -137,20 +140,20 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
         shallow_scores_centi: s_2 and s_3 of every reply, our view.
         params: With the logistic function.
     """
-    looks = [
+    shallow_sums = [
         2 * WHOLE - to_expected_score(two, params) - to_expected_score(three, params)
         for two, three in shallow_scores_centi
     ]
-    table, best = _weight_view(), max(looks, default=0)
+    table, best = _weight_view(), max(shallow_sums, default=0)
     ranks: dict[int, int] = {}
-    for rank, look in enumerate(sorted(looks, reverse=True)):
-        ranks.setdefault(look, rank)
-    return [table[best - look] // (1 + ranks[look]) for look in looks]
+    for rank, shallow_sum in enumerate(sorted(shallow_sums, reverse=True)):
+        ranks.setdefault(shallow_sum, rank)
+    return [table[best - shallow_sum] // (1 + ranks[shallow_sum]) for shallow_sum in shallow_sums]
 
 
-def _adjusted(raw_worth: int, profits: int, total: int) -> int:
+def adjusted(raw_expected: int, profits: int, total: int) -> int:
     """adj, from the sums of q times profit, and of q."""
-    return _RAW_SHARE * raw_worth + (_LOSS_SHARE * profits // total if total else 0)
+    return RAW_SHARE * raw_expected + (LOSS_SHARE * profits // total if total else 0)
 
 
 # --- One move -------------------------------------------------------------------------------------------
@@ -166,114 +169,38 @@ class TemptingStanding(NamedTuple):
     """The move's number in the fixed order, negative."""
 
 
-class TemptingBounds:
-    """Knowledge of a move's adj: the weights of its replies, and bounds on each s_D.
-
-    Args:
-        raw_centi: The move's exact raw value.
-        index: Its number in the fixed order.
-        shallow_scores_centi: s_2 and s_3 of every reply, our view; none: the move ends the game.
-        params: With the logistic function.
-    """
-
-    def __init__(
-        self,
-        raw_centi: int,
-        index: int,
-        shallow_scores_centi: Sequence[tuple[int, int]],
-        params: TemptingParams,
-    ) -> None:
-        self._params = params
-        self._index = index
-        self._raw_worth = to_expected_score(raw_centi, params)
-        self.raw_centi = raw_centi
-        self.shallow_scores_centi = tuple(shallow_scores_centi)
-        self.weights = weights(shallow_scores_centi, params)
-        self.total = sum(self.weights)
-        count = len(self.weights)
-        self.order = sorted(range(count), key=lambda i: (-self.weights[i], i))
-        """The replies by falling weight."""
-        self.least_centi = [raw_centi] * count
-        """s_D is at least this."""
-        self.most_centi = [UNBOUNDED] * count
-        """s_D is at most this."""
-        self.certain_centi = least_score(WHOLE, params)
-        """From this score on a reply is worth a sure win."""
-
-    def is_settled(self, reply: int) -> bool:
-        """Whether the worth of the reply's s_D is known."""
-        least = self.least_centi[reply]
-        return least == self.most_centi[reply] or least >= self.certain_centi
-
-    def is_open(self, reply: int) -> bool:
-        """Whether nothing is known of the reply's s_D that could rule the move out."""
-        return self.most_centi[reply] == UNBOUNDED and not self.is_settled(reply)
-
-    def open_weight(self) -> int:
-        """The sum of the weights of all replies that are not settled."""
-        return sum(self.weights[i] for i in self.order if not self.is_settled(i))
-
-    def low(self) -> TemptingStanding:
-        """The move's standing at least."""
-        return self._standing(self._profits(self.least_centi))
-
-    def high(self) -> TemptingStanding:
-        """The move's standing at most."""
-        return self._standing(self._profits(self.most_centi))
-
-    def needed(self, best: TemptingStanding) -> int:
-        """The least sum of q times profit with which the move is chosen over one of that standing."""
-        wins_ties = (self.raw_centi, -self._index) > (best.raw, best.before)
-        lacking = best.adjusted + (not wins_ties) - _RAW_SHARE * self._raw_worth
-        return max(0, -(-lacking * self.total // _LOSS_SHARE))
-
-    def telling_centi(self, best: TemptingStanding) -> int | None:
-        """The score x for the next null window: with all open s_D <= x, the move is ruled out.
-
-        None: it cannot be ruled out that way, because of the replies that are not open.
-        """
-        known = open_weight = 0
-        for i, weight in enumerate(self.weights):
-            if self.is_open(i):
-                open_weight += weight
-            else:
-                known += weight * (to_expected_score(self.most_centi[i], self._params) - self._raw_worth)
-        spare = self.needed(best) - 1 - known
-        if spare < 0 or open_weight == 0:
-            return None
-        return least_score(self._raw_worth + spare // open_weight + 1, self._params) - 1
-
-    def _profits(self, scores_centi: Sequence[int]) -> int:
-        return sum(
-            weight * (to_expected_score(score, self._params) - self._raw_worth)
-            for weight, score in zip(self.weights, scores_centi, strict=True)
-        )
-
-    def _standing(self, profits: int) -> TemptingStanding:
-        return TemptingStanding(_adjusted(self._raw_worth, profits, self.total), self.raw_centi, -self._index)
-
-
 def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
     """A move's standing at most, when nothing is known of its replies."""
-    most = (_RAW_SHARE - _LOSS_SHARE) * to_expected_score(raw_centi, params) + _LOSS_SHARE * WHOLE
+    most = (RAW_SHARE - LOSS_SHARE) * to_expected_score(raw_centi, params) + LOSS_SHARE * WHOLE
     return TemptingStanding(most, raw_centi, -index)
 
 
-def bounds_of(candidate: Candidate, index: int, params: TemptingParams) -> TemptingBounds:
-    """The bounds from a record of a move with its replies.
+def standings(
+    candidate: Candidate, index: int, params: TemptingParams
+) -> tuple[TemptingStanding, TemptingStanding]:
+    """A move's standing at least and at most, by what its record says of its replies.
 
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
     """
-    shallow_scores = [_shallow_scores_of(candidate, reply) for reply in candidate.replies]
-    found = TemptingBounds(candidate.raw_centi, index, shallow_scores, params)
-    for i, reply in enumerate(candidate.replies):
-        least = reply.least_centi if reply.bound_centi is not None else reply.final_centi
-        found.least_centi[i] = candidate.raw_centi if least is None else least
-        found.most_centi[i] = reply.final_centi
-        if not candidate.raw_centi <= found.least_centi[i] <= found.most_centi[i]:
+    raw, raw_expected = candidate.raw_centi, to_expected_score(candidate.raw_centi, params)
+    reply_weights = weights([_shallow_scores_of(candidate, reply) for reply in candidate.replies], params)
+    low = high = 0
+    for reply, weight in zip(candidate.replies, reply_weights, strict=True):
+        least, most = reply.least_centi, reply.final_centi
+        if reply.bound_centi is None:
+            least = most
+        elif least is None:
+            least = raw
+        if not raw <= least <= most:
             raise RecordError(f"{candidate.move}: {reply.reply} has bounds that contradict each other")
-    return found
+        low += weight * (to_expected_score(least, params) - raw_expected)
+        high += weight * (to_expected_score(most, params) - raw_expected)
+    total = sum(reply_weights)
+    return (
+        TemptingStanding(adjusted(raw_expected, low, total), raw, -index),
+        TemptingStanding(adjusted(raw_expected, high, total), raw, -index),
+    )
 
 
 def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
@@ -285,30 +212,6 @@ def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, 
 
 
 # --- The choice -----------------------------------------------------------------------------------------
-
-
-def adjusted(candidate: Candidate, params: TemptingParams) -> int:
-    """adj of a move from its whole profile, in 100,000ths of a per cent: the reference for all bounds.
-
-    Raises:
-        IncompleteProfile: A score is missing.
-    """
-    if not candidate.complete:
-        raise IncompleteProfile(f"{candidate.move}: its profile is not whole")
-    raw = to_expected_score(candidate.raw_centi, params)
-    found = weights([(reply.scores_centi[0], reply.scores_centi[1]) for reply in candidate.replies], params)
-    profits = sum(
-        weight * (to_expected_score(reply.final_centi, params) - raw)
-        for weight, reply in zip(found, candidate.replies, strict=True)
-    )
-    return _adjusted(raw, profits, sum(found))
-
-
-def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
-    """The choice from whole profiles of all moves, not all lost: the reference for the lazy search."""
-    floor = allowed_floor_centi(max(c.raw_centi for c in table), params, decided)
-    allowed = [c for c in table if c.raw_centi >= floor]
-    return max(allowed, key=lambda c: (adjusted(c, params), c.raw_centi)).move
 
 
 def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
@@ -334,7 +237,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
         for reply in candidate.replies
     ):
         candidate = replace(candidate, replies=())
-    return bounds_of(candidate, index, params).low()
+    return standings(candidate, index, params)[0]
 
 
 def verify_tempting(decision: Decision, params: TemptingParams) -> None:
@@ -347,13 +250,13 @@ def verify_tempting(decision: Decision, params: TemptingParams) -> None:
         RecordError: The choice does not follow from the record; the message says where.
     """
     if decision.model_use is not None:
-        raise RecordError(f"{decision.player} players use no opponent model, but the record has one")
+        raise RecordError(f"{decision.strategy} players use no opponent model, but the record has one")
     candidates, decided = decision.candidates, decision.params.decided
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
     if decision.chosen.raw_is_bound or decision.chosen.raw_centi < floor:
         raise RecordError(f"{decision.move} at {decision.chosen.raw_centi} is not allowed from {floor} on")
-    played = bounds_of(decision.chosen, candidates.index(decision.chosen), params).low()
+    played, _ = standings(decision.chosen, candidates.index(decision.chosen), params)
     for index, candidate in enumerate(candidates):
         if candidate.move == decision.move:
             continue
@@ -364,6 +267,6 @@ def verify_tempting(decision: Decision, params: TemptingParams) -> None:
         if candidate.raw_is_bound or not (candidate.replies or candidate.complete):
             most = ceiling(candidate.raw_centi, index, params)
         else:
-            most = bounds_of(candidate, index, params).high()
+            _, most = standings(candidate, index, params)
         if most > played:
             raise RecordError(f"{candidate.move} could stand at {most}, above {decision.move} at {played}")

@@ -22,6 +22,6 @@ def verify(decision: Decision) -> None:
     """
     require_unpruned(decision)
     try:
-        strategy_named(decision.player).verify(decision)
+        strategy_named(decision.strategy).verify(decision)
     except (BadSettings, IncompleteProfile) as error:  # the record lacks what its own arithmetic needs
         raise RecordError(str(error)) from error

@@ -338,10 +338,10 @@ class Role:
         """
         if self._connection is None:
             return
-        found = await session.execute(
+        result = await session.execute(
             _HELD, {"backend": self._backend, "lock": ROLE_LOCK, "name": self._name}
         )
-        if found.scalar_one_or_none() is None:
+        if result.scalar_one_or_none() is None:
             raise self._lost()
 
     def _lost(self) -> RoleLost:
@@ -362,14 +362,14 @@ def held_roles(database: str) -> list[str]:
         database: Its file.
     """
     real = Path(os.path.realpath(database))
-    found = []
+    roles = []
     for path in sorted(real.parent.glob(f"{glob.escape(real.name)}.*.lock")):
         with path.open("rb") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
-                found.append(unquote(path.name[len(real.name) + 1 : -len(".lock")]))
-    return found
+                roles.append(unquote(path.name[len(real.name) + 1 : -len(".lock")]))
+    return roles
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:

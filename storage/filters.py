@@ -96,7 +96,7 @@ class GamePhase:
 class Filters:
     """Selects games, and moves in them; None everywhere: all of them."""
 
-    player: str | None = None
+    strategy: str | None = None
     version: str | None = None
     """The engine's version."""
     settings: TrapSettings | None = None
@@ -218,7 +218,7 @@ def _began_with(moves: str) -> ColumnElement[bool]:
 
 # Any: the type of the field of that name.
 _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
-    "player": lambda name: GameRow.player == name,
+    "strategy": lambda name: GameRow.strategy == name,
     "version": lambda version: _engine(EngineConfigRow.engine_version == version),
     "settings": _has_settings,
     "site": lambda site: GameRow.site == site,

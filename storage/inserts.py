@@ -26,12 +26,12 @@ async def insert_new(session: AsyncSession, table: type[Base], **values: Any) ->
 
 async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert rows, some at a time, without those of which a unique key is taken; the number of new rows."""
-    made = 0
+    count = 0
     insert = _dialect_insert(table, session.get_bind().dialect.name)
     for start in range(0, len(rows), BATCH):
         statement = insert.values(rows[start : start + BATCH]).on_conflict_do_nothing()
-        made += len((await session.execute(statement.returning(inspect(table).primary_key[0]))).all())
-    return made
+        count += len((await session.execute(statement.returning(inspect(table).primary_key[0]))).all())
+    return count
 
 
 async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
@@ -50,25 +50,25 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 def core_table(table: type[Base]) -> Table:
     """A table without its class: the ORM need not look at statements on it."""
-    found = table.__table__
-    assert isinstance(found, Table)  # noqa: S101 - no class of ours is a join
-    return found
+    core = table.__table__
+    assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
+    return core
 
 
 @lru_cache
 def _insert(table: type[Base], dialect: str) -> Any:
-    made = _dialect_insert(table, dialect).on_conflict_do_nothing()
-    return made.returning(inspect(table).primary_key[0])
+    statement = _dialect_insert(table, dialect).on_conflict_do_nothing()
+    return statement.returning(inspect(table).primary_key[0])
 
 
 @lru_cache
 def _insert_newer(table: type[Base], dialect: str) -> Any:
     key, columns = inspect(table).primary_key[0], core_table(table).columns
-    made = _dialect_insert(table, dialect)
-    return made.on_conflict_do_update(
+    statement = _dialect_insert(table, dialect)
+    return statement.on_conflict_do_update(
         index_elements=[key],
-        set_={column.name: made.excluded[column.name] for column in columns if column is not key},
-        where=and_(columns["rule"] < made.excluded["rule"]),
+        set_={column: statement.excluded[column.key] for column in columns if column is not key},
+        where=and_(columns["rule"] < statement.excluded["rule"]),
     ).returning(key)
 
 

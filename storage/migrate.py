@@ -121,10 +121,12 @@ async def check(engine: AsyncEngine) -> None:
 def _current(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found: list[str] = list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())
-    if len(found) > 1:
-        raise SchemaError(f"its schema has {len(found)} revisions at once: {', '.join(sorted(found))}")
-    return found[0] if found else None
+    revisions: list[str] = list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())
+    if len(revisions) > 1:
+        raise SchemaError(
+            f"its schema has {len(revisions)} revisions at once: {', '.join(sorted(revisions))}"
+        )
+    return revisions[0] if revisions else None
 
 
 def _refuse_newer(revision: str | None) -> None:

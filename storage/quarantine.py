@@ -62,15 +62,15 @@ def move_to_quarantine(
 def _references(connection: Connection, table: str) -> list[tuple[str, str, str, bool]]:
     """What refers to a table: table, column, referred column, and whether the column may be null."""
     known = inspect(connection)
-    found = []
+    references = []
     for child in known.get_table_names():
         for key in known.get_foreign_keys(child):
             if key["referred_table"] != table:
                 continue
             (column,), (referred,) = key["constrained_columns"], key["referred_columns"]
             nullable = {each["name"]: each["nullable"] for each in known.get_columns(child)}
-            found.append((child, column, referred, nullable[column]))
-    return found
+            references.append((child, column, referred, nullable[column]))
+    return references
 
 
 def _keep(
@@ -79,7 +79,7 @@ def _keep(
     keys = inspect(connection).get_pk_constraint(table)["constrained_columns"]
     key = " || ', ' || ".join(_literal(connection, name) for name in keys)
     now = datetime.now(UTC)
-    kept = text(
+    insertion = text(
         f'INSERT INTO "{QUARANTINE}" (at, table_name, row_key, reason, statement)'
         f' SELECT :moved_at, :moved_from, {key}, :because, {statement} FROM "{table}" WHERE {where}'
     ).bindparams(
@@ -89,7 +89,7 @@ def _keep(
     )
     is_sqlite = connection.dialect.name == "sqlite"
     moved_at = now.replace(tzinfo=None) if is_sqlite else now
-    connection.execute(kept, {**values, "moved_at": moved_at, "moved_from": table, "because": reason})
+    connection.execute(insertion, {**values, "moved_at": moved_at, "moved_from": table, "because": reason})
 
 
 def _literal(connection: Connection, column: str) -> str:

@@ -1,14 +1,36 @@
 """Frozen values that cross the boundary between storage and the rest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.decision import Decision, Outcome
 from engine.params import TrapParams
 from engine.strategies.registry import STRATEGIES
+
+T = TypeVar("T")
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def from_row(kind: type[T], row: Any, **others: Any) -> T:
+    """A dataclass made from the columns of a row that have its fields' names.
+
+    Args:
+        kind: The dataclass.
+        row: Of a table or of a statement.
+        others: Fields that the row has under another name or in another form.
+    """
+    return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
+
+
+def columns_of(value: Any, *without: str) -> dict[str, Any]:
+    """The fields of a dataclass by name, but for some, as columns of a row."""
+    return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
 class GameStatus(StrEnum):
@@ -103,7 +125,7 @@ class NewGame:
     our_rating: int | None
     opponent_rating: int | None
     """At the start of the game; None if the site does not report it."""
-    player: str
+    strategy: str
     """The player's name, for instance ``trappy``; in matches also another program's."""
     params: TrapParams
     engine_version: str
@@ -120,7 +142,7 @@ class NewGame:
     @property
     def draws_decisions(self) -> bool:
         """Whether the player randomises single moves (`engine.randomised`)."""
-        kind = STRATEGIES.get(self.player)
+        kind = STRATEGIES.get(self.strategy)
         return kind is not None and kind.draws_decisions
 
     @property
@@ -131,7 +153,7 @@ class NewGame:
     @property
     def arms(self) -> tuple[str, ...]:
         """The players that a trial of this game would have, by name; empty: it belongs to none."""
-        return self.drawn_from or ((self.player,) if self.draws_decisions else ())
+        return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "glossary.md"
 FOLDERS = ("bot", "engine", "storage", "lab", "docs", "deploy")
 FILES = ("README.md", "config.toml", "pyproject.toml")
 ENDINGS = (".py", ".pyi", ".hpp", ".cpp", ".js", ".html", ".css", ".md", ".toml", ".yaml")
-EXEMPT = ("docs/glossary.md", "docs/operator/operate.md", "bot/base/old_settings.py")
+EXEMPT = ("docs/glossary.md", "docs/operator/operate.md", "bot/base/old_names.py")
 """Tables of old names: this page itself, the upgrade notes, and the settings that still work."""
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -82,7 +82,7 @@ STORAGE = {
     "storage.errors": set[str](),
     "storage.packing": set[str](),
     "storage.records": set[str](),
-    "storage.ask": {"errors"},
+    "storage.ask": {"errors", "evidence"},
     "storage.quarantine": {"records"},
     "storage.tables": {"errors", "packing", "records"},
     "storage.filters": {"errors", "records", "tables"},
@@ -90,7 +90,7 @@ STORAGE = {
     "storage.migrate": {"packing", "quarantine", "tables"},
     "storage.database": {"drivers", "errors", "migrate"},
     "storage.ledger": {"errors", "filters", "inserts", "records", "tables"},
-    "storage.research": {"inserts", "tables"},
+    "storage.research": {"inserts", "records", "tables"},
     "storage.evidence": {
         "database", "errors", "filters", "inserts", "ledger", "packing", "records", "tables",
     },
@@ -150,7 +150,7 @@ MOST_FLOORS = 7
 
 MOST_STORAGE_FLOORS = 6
 # What the engine must not lean on: no network, no database, nothing asynchronous.
-NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
+NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "socket", "sqlite3"}
 
 
 def of_others(path: Path) -> set[str]:
@@ -299,7 +299,7 @@ MAY_NAME_SITES = (
     "bot/servers/",
     "bot/arena/",
     "bot/base/config.py",
-    "bot/base/old_settings.py",
+    "bot/base/old_names.py",
     "bot/base/dialects.py",
     "bot/base/notation.py",
 )

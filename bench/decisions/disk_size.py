@@ -69,14 +69,14 @@ class StoredSample:
 def samples(name: str, count: int) -> list[StoredSample]:
     """Decisions of the trappy player at its usual depth, with a forecast by looks."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
-    found = []
+    samples = []
     for number in range(count):
         position = random_position(game, searcher, number)
         player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
         chosen = player.choose(position, Limits(DEPTHS[name]), StopFlag())
         whole = complete(chosen, searcher, StopFlag())
-        found.append(StoredSample(chosen, whole, forecast(whole.chosen, expected_scale_centi(whole))))
-    return found
+        samples.append(StoredSample(chosen, whole, forecast(whole.chosen, expected_scale_centi(whole))))
+    return samples
 
 
 async def store(
@@ -121,7 +121,7 @@ def _new_game(name: str, number: int) -> NewGame:
         site="lichess", account="desdemona", site_game_id=f"{name[:3]}{number:05}", game=name, variant=name,
         initial_position=None, our_side=0, rated=True, speed="blitz", clock_initial_s=180,
         clock_increment_s=2, opponent_id=f"person{number}", opponent_name=f"Person {number}",
-        opponent_is_bot=False, our_rating=1500, opponent_rating=1600, player="trappy", params=TrapParams(),
+        opponent_is_bot=False, our_rating=1500, opponent_rating=1600, strategy="trappy", params=TrapParams(),
         engine_version="1", selection={"method": "balanced", "p": 0.5},
     )  # fmt: skip
 
@@ -199,11 +199,11 @@ async def measure(names: list[str], databases: list[str], positions: int, times:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         server = stack.enter_context(running_postgres()) if "postgresql" in databases else ""
         for name in names:
-            made = samples(name, positions)
-            everything += made * times
-            records = [each.whole.to_record() for each in made]
+            stored = samples(name, positions)
+            everything += stored * times
+            records = [each.whole.to_record() for each in stored]
             packed = [pack(record) for record in records]
-            foreseen = [len(pack(each.foreseen.to_record())) for each in made]
+            foreseen = [len(pack(each.foreseen.to_record())) for each in stored]
             print(
                 f"{name}, depth {DEPTHS[name]}, {positions} positions: packed record"
                 f" {statistics.mean(map(len, packed)):.0f} bytes, forecast"
@@ -213,7 +213,7 @@ async def measure(names: list[str], databases: list[str], positions: int, times:
             )
             for kind in databases:
                 place = folder if kind == "sqlite" else server
-                _print_sizes(kind, await _KINDS[kind](place, name, made * times))
+                _print_sizes(kind, await _KINDS[kind](place, name, stored * times))
         for kind in databases:
             place = folder if kind == "sqlite" else server
             _print_sizes(

@@ -136,11 +136,11 @@ class Comparison:
                 tables[depth] = profiler.naive_candidates(depth)
             lost = is_swindle(tables[depth], params)
             table = [with_trap(each, params, lost) for each in tables[depth]]
-            found = list(differences(decision, table, self._whole))
-            for each in found:
+            texts = list(differences(decision, table, self._whole))
+            for each in texts:
                 text = self._game.position_text(position)
                 print(f"DIFFERENT {self._game.name} {number} {text}, {settings}, {assessment}: {each}")
-            self.different[settings, assessment] += bool(found)
+            self.different[settings, assessment] += bool(texts)
             best_raw = STANDARD.best_move(table, params)
             self.traps_played[settings, assessment] += decision.move != best_raw
         self.positions += 1

@@ -35,7 +35,6 @@ from engine.move_chooser import MoveChooser
 from engine.params import TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher
-from engine.search.tempting_search import tempting_candidates
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.strategies.standard import STANDARD
@@ -44,12 +43,12 @@ from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
     allowed_floor_centi,
-    choose_from_table,
     to_expected_score,
 )
 from engine.time_management import Limits
 from engine.trappy import is_swindle
 from engine.verification import verify
+from tests.engine.native.tempting_mirror import choose_from_table, tempting_candidates
 
 
 def expected_choice(table: list[Candidate], params: TrapParams, tempting: TemptingParams, depth: int) -> str:
@@ -117,14 +116,14 @@ class Comparison:
         assert tempting is not None
         profiler = Profiler(self._game, self._whole, position, params, StopFlag())
         table = profiler.naive_candidates(decision.depth)
-        found = list(differences(decision, table, self._whole))
+        texts = list(differences(decision, table, self._whole))
         if self._with_python:
             again = tempting_candidates(profiler, decision.depth, params, tempting)
             if decision.depth >= LEAST_DEPTH and tuple(again) != decision.candidates:
-                found.append("Python and the core have different candidates")
-        for each in found:
+                texts.append("Python and the core have different candidates")
+        for each in texts:
             print(f"DIFFERENT {self._game.name} {number} {self._game.position_text(position)}: {each}")
-        self.different += bool(found)
+        self.different += bool(texts)
         best = max(c.raw_centi for c in table)
         self.differs += decision.chosen.raw_centi != best
         self.given_up += to_expected_score(best, tempting) - to_expected_score(

@@ -108,8 +108,10 @@ class Endured:
     def _pages_answer(self) -> Claim:
         bad = Counter(f"{each.page}: {each.status}" for each in self.fetches if each.status not in (0, 200))
         # Not ready is an answer: while it signs in, or while the database is rewritten.
-        told = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
-        return Claim("every page answers", not told, ", ".join(told) or f"{len(self.fetches)} answers")
+        statuses = [what for what in bad if what not in ("readyz: 503", "healthz: 503")]
+        return Claim(
+            "every page answers", not statuses, ", ".join(statuses) or f"{len(self.fetches)} answers"
+        )
 
     def _pages_fast(self) -> Claim:
         slow, compared = [], 0
@@ -132,11 +134,11 @@ class Endured:
             at_rest: In the first and in the last rest; else in the first and the last tenth of the games.
         """
         last_rest = len(self.rests) - 1
-        found: dict[str, tuple[list[float], list[float]]] = {}
+        times: dict[str, tuple[list[float], list[float]]] = {}
         for each in self.fetches:
             if each.status != 200:
                 continue
-            both = found.setdefault(each.page, ([], []))
+            both = times.setdefault(each.page, ([], []))
             if at_rest:
                 is_first, is_last = each.rest == 0, each.rest == last_rest > 0
             else:
@@ -146,7 +148,7 @@ class Endured:
                 both[0].append(each.ms)
             elif is_last:
                 both[1].append(each.ms)
-        return found
+        return times
 
     def lines(self) -> Iterator[str]:
         """The report."""

@@ -59,7 +59,7 @@ EVERY_S, TELL_S = 2.0, 30.0
 """Between two looks at the program, and between two lines about it."""
 LISTENERS = 2
 SETTLING_S = 120.0
-KEPT_BACKUPS = 3
+BACKUPS = 3
 LEAST_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
@@ -267,7 +267,7 @@ class Endurance:
 
     async def _backup(self) -> None:
         await self._command(
-            "db backup", "db", "backup", str(self._folder / "backups"), "--keep", str(KEPT_BACKUPS)
+            "db backup", "db", "backup", str(self._folder / "backups"), "--keep", str(BACKUPS)
         )
 
     async def _command(self, name: str, *arguments: str) -> None:
@@ -343,12 +343,12 @@ class Endurance:
         await self._hold_against_the_arena()
         # It judges what is not judged yet, so it comes last.
         status, out, err = await self._bot.ask("db", "recheck", "--format", "json")
-        told = json.loads(out) if out.startswith("{") else {}
-        if status or not told:
+        fields = json.loads(out) if out.startswith("{") else {}
+        if status or not fields:
             found.wrong.append(f"db recheck: exit status {status}: {(err or out)[-500:]}")
         for name in ("judged", "forecast", "completed", "summaries", "left"):
-            if told.get(name):
-                found.wrong.append(f"db recheck: {name}: {told[name]}")
+            if fields.get(name):
+                found.wrong.append(f"db recheck: {name}: {fields[name]}")
         for path in (*self._rotated, self._bot.log):
             found.logged += log_lines(path, "ERROR", "CRITICAL")
             found.logged += [line for line in path.read_text().splitlines() if "Traceback" in line]
@@ -391,7 +391,7 @@ def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[fl
         over_at: When each game was over, in seconds since 1970, in order.
         rested: When the program rested, from and to.
     """
-    found = []
+    fetches = []
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             each = json.loads(line)
@@ -399,8 +399,8 @@ def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[fl
             continue
         began = each["at"] - each["ms"] / 1000
         rest = next((at for at, (since, until) in enumerate(rested) if since <= began < until), None)
-        found.append(Fetch(each["page"], each["ms"], each["status"], bisect_right(over_at, began), rest))
-    return found
+        fetches.append(Fetch(each["page"], each["ms"], each["status"], bisect_right(over_at, began), rest))
+    return fetches
 
 
 def main() -> int:
@@ -429,10 +429,10 @@ def main() -> int:
             upkeep=given.upkeep,
             limit_s=60 * given.minutes,
         )
-        found = asyncio.run(run.run())
-    for line in found.lines():
+        status = asyncio.run(run.run())
+    for line in status.lines():
         print(line)
-    return 1 if found.complaints else 0
+    return 1 if status.complaints else 0
 
 
 if __name__ == "__main__":

@@ -60,13 +60,13 @@ def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sampl
 
 def _fields(path: Path) -> dict[str, int]:
     """The whole numbers of a file of `Name:  123 kB` lines."""
-    found = {}
+    fields = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
         if words and words[0].isdecimal():
-            found[name] = int(words[0])
-    return found
+            fields[name] = int(words[0])
+    return fields
 
 
 def _tasks(metrics: str) -> int:

@@ -195,10 +195,12 @@ class Siege:
         if attacker.returncode:
             raise RuntimeError(f"the attack {name} failed")
         await asyncio.sleep(REST_S)
-        found = Found(**json.loads(out))
+        result = Found(**json.loads(out))
         log = (daemon.log.stat().st_size if daemon.log.exists() else 0) - log
         moves_s = [took for person in self.people for at, took in person.moves_s if began <= at <= ended]
-        return Row(name, found, moves_s, most, _descriptors(daemon.pid), rss_mb(daemon.pid) or 0.0, log, busy)
+        return Row(
+            name, result, moves_s, most, _descriptors(daemon.pid), rss_mb(daemon.pid) or 0.0, log, busy
+        )
 
     async def _restart(self, daemon: Daemon) -> float:
         await daemon.kill()
@@ -215,9 +217,9 @@ class Siege:
         async with aiohttp.ClientSession(url, headers={"Accept": "application/json"}) as http:
             for game in self.games:
                 async with http.get(f"/game/export/{game}") as answer:
-                    told = await answer.json()
-                if told["status"] in ("outoftime", "timeout", "aborted"):
-                    lost.append(f"{game} ({told['status']})")
+                    fields = await answer.json()
+                if fields["status"] in ("outoftime", "timeout", "aborted"):
+                    lost.append(f"{game} ({fields['status']})")
         return lost
 
     def _judge(self, start: int, lost: list[str], kill_s: float) -> bool:

@@ -165,29 +165,29 @@ async def places(mallory: Mallory) -> Found:
 
 async def streams(mallory: Mallory) -> Found:
     """135 accounts of as many addresses with eight streams each, behind the proxy."""
-    found = Found("135 accounts with 8 streams each behind the proxy")
+    result = Found("135 accounts with 8 streams each behind the proxy")
     wheres = list(islice(addresses("10.66"), 135))
     tokens = [(where, token) for where in wheres if (token := await mallory.join(where))]
     async with mallory.streams(tokens, 8) as opened:
         await asyncio.sleep(max(1.0, mallory.until - time.monotonic()))
         live = sum(answer.connection is not None for answer in opened)
-    found.got = f"{len(tokens)} accounts, {live} streams held"
-    return found
+    result.got = f"{len(tokens)} accounts, {live} streams held"
+    return result
 
 
 async def tabs(mallory: Mallory) -> Found:
     """One address opens as many streams as it can."""
-    found = Found("20 accounts of one address with 8 streams each")
+    result = Found("20 accounts of one address with 8 streams each")
     tokens = [(ONE, token) for _ in range(20) if (token := await mallory.join(ONE))]
     async with mallory.streams(tokens, 8) as opened:
         got = sum(answer.status == 200 for answer in opened)
-    found.got, found.holds = f"{got} streams", got <= 64
-    return found
+    result.got, result.holds = f"{got} streams", got <= 64
+    return result
 
 
 async def silent(mallory: Mallory) -> Found:
     """Connections that say nothing, from many addresses of the loopback."""
-    found = Found("3000 connections without a request, from 200 addresses")
+    result = Found("3000 connections without a request, from 200 addresses")
     host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
     writers = []
     for number in range(3000):
@@ -201,29 +201,29 @@ async def silent(mallory: Mallory) -> Found:
     live = sum(not writer.transport.is_closing() for writer in writers)
     for writer in writers:
         writer.close()
-    found.got = f"{len(writers)} made, {live} held"
-    return found
+    result.got = f"{len(writers)} made, {live} held"
+    return result
 
 
 async def accounts(mallory: Mallory) -> Found:
     """One address makes accounts."""
-    found = Found("as many accounts as possible from one address")
+    result = Found("as many accounts as possible from one address")
     await mallory.together(lambda _: mallory.join("203.0.113.77"))
-    return _accounts(mallory, found)
+    return _accounts(mallory, result)
 
 
 def _accounts(mallory: Mallory, found: Found) -> Found:
-    made = mallory.statuses["201"]
-    found.got, found.holds = f"{made} accounts", made <= 50
+    created = mallory.statuses["201"]
+    found.got, found.holds = f"{created} accounts", created <= 50
     return found
 
 
 async def network(mallory: Mallory) -> Found:
     """The addresses of one /64 network make accounts."""
-    found = Found("as many accounts as possible from one /64 network")
+    result = Found("as many accounts as possible from one /64 network")
     numbers = count(1)
     await mallory.together(lambda _: mallory.join(f"2001:db8:0:66::{next(numbers):x}"))
-    return _accounts(mallory, found)
+    return _accounts(mallory, result)
 
 
 async def _flood(mallory: Mallory, found: Found, path: str, sources: list[str]) -> Found:
@@ -249,8 +249,8 @@ async def crowd(mallory: Mallory) -> Found:
 async def replays(mallory: Mallory) -> Found:
     """Thirty addresses request a long finished game."""
     sources = list(islice(addresses("10.68"), WORKERS))
-    found = Found("a finished game of 240 plies, 30 addresses")
-    return await _flood(mallory, found, f"/api/arena/game/{mallory.game}", sources)
+    result = Found("a finished game of 240 plies, 30 addresses")
+    return await _flood(mallory, result, f"/api/arena/game/{mallory.game}", sources)
 
 
 async def unknown(mallory: Mallory) -> Found:
@@ -262,7 +262,7 @@ async def unknown(mallory: Mallory) -> Found:
 
 async def moves(mallory: Mallory) -> Found:
     """Two names in a game send illegal moves as fast as they can."""
-    found = Found("illegal moves in 5 games of 10 addresses")
+    result = Found("illegal moves in 5 games of 10 addresses")
     sources = list(islice(addresses("10.70"), 10))
     tokens = [await mallory.join(where) for where in sources]
     games: list[tuple[str, str, str]] = []
@@ -283,21 +283,21 @@ async def moves(mallory: Mallory) -> Found:
 
     if games:
         await mallory.together(send)
-    found.got = f"{mallory.statuses['400']} refused as illegal, {mallory.statuses['429']} with 429"
-    return found
+    result.got = f"{mallory.statuses['400']} refused as illegal, {mallory.statuses['429']} with 429"
+    return result
 
 
 async def bots(mallory: Mallory) -> Found:
     """Strangers make bot accounts until ours is off the list."""
-    found = Found("600 bot accounts, each from an address of its own")
-    wheres, made = addresses("10.71"), []
+    result = Found("600 bot accounts, each from an address of its own")
+    wheres, accounts = addresses("10.71"), []
 
     async def make(_: int) -> None:
         where = next(wheres)
         if token := await mallory.join(where, f"a{next(mallory._numbers)}"):
             status, _ = await mallory.ask(where, "POST", "/api/bot/account/upgrade", token)
-            made.extend([where] * (status == 200))
-        if len(made) >= 600:
+            accounts.extend([where] * (status == 200))
+        if len(accounts) >= 600:
             mallory.until = 0.0
 
     await mallory.together(make)
@@ -309,14 +309,14 @@ async def bots(mallory: Mallory) -> Found:
             break
         await asyncio.sleep(0.5)
     place = f"number {listed.index(BOT) + 1}" if BOT in listed else "missing"
-    found.got = f"{len(made)} bots; ours is {place} of {len(listed)} in the list"
-    found.holds = listed[:1] == [BOT]
-    return found
+    result.got = f"{len(accounts)} bots; ours is {place} of {len(listed)} in the list"
+    result.holds = listed[:1] == [BOT]
+    return result
 
 
 async def puppets(mallory: Mallory) -> Found:
     """Sock puppets of one address lose rated games after two plies."""
-    found = Found("30 sock puppets resign rated games after two plies")
+    result = Found("30 sock puppets resign rated games after two plies")
     master = await mallory.join(ONE)
     _, account = await mallory.ask(ONE, "GET", "/api/account", master)
     won = 0
@@ -340,17 +340,17 @@ async def puppets(mallory: Mallory) -> Found:
         won += status == 200
     _, account = await mallory.ask("10.74.0.1", "GET", "/api/account", master)
     rating = account["perfs"]["othello"]["rating"] if isinstance(account, dict) and "perfs" in account else 0
-    found.got, found.holds = f"{won} games won, rating {rating}", rating <= 1700
-    return found
+    result.got, result.holds = f"{won} games won, rating {rating}", rating <= 1700
+    return result
 
 
 async def names(mallory: Mallory) -> Found:
     """Names that imitate our bots or administrators."""
     wanted = ("Desdem0na", "Desdemona_", "Moderator", "support", "Iichess")
-    found = Found("lookalike names: " + ", ".join(wanted))
+    result = Found("lookalike names: " + ", ".join(wanted))
     taken = [name for name in wanted if await mallory.join("10.75.0.1", name)]
-    found.got, found.holds = f"got {', '.join(taken) or 'none'}", not taken
-    return found
+    result.got, result.holds = f"got {', '.join(taken) or 'none'}", not taken
+    return result
 
 
 async def rubbish(mallory: Mallory) -> Found:
@@ -399,11 +399,11 @@ async def attack(url: str, name: str, seconds: float, game: str) -> Found:
     """Run one attack."""
     mallory = Mallory(url, seconds, game)
     try:
-        found = await ATTACKS[name](mallory)
+        result = await ATTACKS[name](mallory)
     finally:
         await mallory.http.close()
-    found.statuses = dict(sorted(mallory.statuses.items()))
-    return found
+    result.statuses = dict(sorted(mallory.statuses.items()))
+    return result
 
 
 def main() -> None:

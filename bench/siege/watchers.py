@@ -266,12 +266,12 @@ async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bo
 async def _sides(folder: Path, count: int) -> list[Side]:
     database = await Database.open(f"sqlite:///{folder / 'arena.db'}")
     accounts = Accounts(database)
-    found = []
+    sides = []
     for number in range(count):
         account, token = await accounts.add_person(f"player{number}")
-        found.append(Side(account.name, token, f"192.0.2.{number % 250 + 1}"))
+        sides.append(Side(account.name, token, f"192.0.2.{number % 250 + 1}"))
     await database.close()
-    return found
+    return sides
 
 
 async def _round(pid: int, url: str, tables: Sequence[Table], count: int, seconds: float) -> Round:

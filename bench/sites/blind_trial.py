@@ -47,19 +47,19 @@ async def measure(folder: Path, options: argparse.Namespace) -> None:
         async with database.write() as session:
             await start_trial(session, planned)
     async with running(config) as url:
-        found = await play_games(url, options.games, options.plies, ALONE)
-    arms = await arms_of(folder, found)
+        games = await play_games(url, options.games, options.plies, ALONE)
+    arms = await arms_of(folder, games)
     async with database.read() as session:
         for trial in await list_trials(session):
             print(f"games of the trial: {trial.games}")
     await database.close()
-    right = guessed_right([each.tokens for each in found], arms, folds=10)
+    right = guessed_right([each.tokens for each in games], arms, folds=10)
     print(
         f"games {len(arms)}, trappy {arms.count('trappy')}; guessed right {right}, "
         f"by chance at most {most_by_chance(arms)} (99.9 %)"
     )
     waits_s = {
-        arm: [usual_wait_s(each) for each, its in zip(found, arms, strict=True) if its == arm]
+        arm: [usual_wait_s(each) for each, its in zip(games, arms, strict=True) if its == arm]
         for arm in ("standard", "trappy")
     }
     for arm, times_s in waits_s.items():

@@ -44,9 +44,13 @@ class GameCase:
     design: SequenceDesign = GAMES_DESIGN
 
 
-AS_IN_THE_PROGRAM = GameCase("as in the program, effect sd .3", GamePlan(effect_sd=0.3, chances=(0.6, 0.4)))
+AS_IN_THE_PROGRAM = GameCase(
+    "as in the program, effect sd .3", GamePlan(effect_sd=0.3, probabilities=(0.6, 0.4))
+)
 GAME_CASES = (
-    GameCase("one game each, coin .75", GamePlan(new_share=1, chances=(0.75,), skill_sd=0, adjusted=False)),
+    GameCase(
+        "one game each, coin .75", GamePlan(new_share=1, probabilities=(0.75,), skill_sd=0, adjusted=False)
+    ),
     GameCase("one game each, fair coin", GamePlan(new_share=1, skill_sd=0, adjusted=False)),
     GameCase("return, skill sd .7", GamePlan(cap=None, adjusted=False)),
     GameCase(
@@ -55,9 +59,11 @@ GAME_CASES = (
         SequenceDesign(PlannedN.GAMES, least_persons=0),
     ),
     AS_IN_THE_PROGRAM,
-    GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, chances=(0.6, 0.4))),
-    GameCase("the same, score 95 %", GamePlan(score=0.95, effect_sd=0.5, chances=(0.6, 0.4))),
-    GameCase("the same, 250 persons only", GamePlan(most_persons=250, effect_sd=0.5, chances=(0.6, 0.4))),
+    GameCase("as in the program, effect sd .5", GamePlan(effect_sd=0.5, probabilities=(0.6, 0.4))),
+    GameCase("the same, score 95 %", GamePlan(score=0.95, effect_sd=0.5, probabilities=(0.6, 0.4))),
+    GameCase(
+        "the same, 250 persons only", GamePlan(most_persons=250, effect_sd=0.5, probabilities=(0.6, 0.4))
+    ),
 )
 
 
@@ -150,8 +156,8 @@ def _print_decisions(runs: int, games: int, seed: int) -> Iterator[str]:
     yield f"Cost of the next reply, {games} games of 6 decisions, {runs} runs"
     yield _head()
     for sd in (0.0, 0.1, 0.2):
-        found = decision_rates(DecisionPlan(susceptibility_sd=sd), runs, games, seed)
-        yield _line(f"susceptibility sd {sd:g}, effect {found['cost'][0]:+.3f}", found["cost"][1])
+        rates = decision_rates(DecisionPlan(susceptibility_sd=sd), runs, games, seed)
+        yield _line(f"susceptibility sd {sd:g}, effect {rates['cost'][0]:+.3f}", rates["cost"][1])
 
 
 def _print_kinds(runs: int, games: int, seed: int) -> Iterator[str]:
@@ -159,8 +165,8 @@ def _print_kinds(runs: int, games: int, seed: int) -> Iterator[str]:
     yield f"Kinds of persons, {games} games of 6 decisions, {runs} runs"
     yield _head()
     for kind in Kind:
-        found = decision_rates(DecisionPlan(kind=kind), runs, games, seed)
-        for name, (truth, measured) in found.items():
+        rates = decision_rates(DecisionPlan(kind=kind), runs, games, seed)
+        for name, (truth, measured) in rates.items():
             yield _line(f"{kind}: {name.replace('_', ' ')} {truth:+.3f}", measured)
 
 
@@ -179,10 +185,11 @@ def _print_fixed(runs: int, games: int, seed: int) -> Iterator[str]:
         if count > games:
             continue
         for sd in (0.7, 1.0):
-            found = fixed_coverage(FallPlan(person_sd=sd), runs, count, seed)
+            coverage = fixed_coverage(FallPlan(person_sd=sd), runs, count, seed)
+            case = f"{count} games, person sd {sd:g}"
             yield (
-                f"{f'{count} games, person sd {sd:g}':34}{found.persons:6.0f} {100 * found.wilson:9.0f} "
-                f"{100 * found.sandwich:9.0f} {100 * found.leave_one_out:9.0f}"
+                f"{case:34}{coverage.persons:6.0f} {100 * coverage.wilson:9.0f} "
+                f"{100 * coverage.sandwich:9.0f} {100 * coverage.leave_one_out:9.0f}"
             )
 
 

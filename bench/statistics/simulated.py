@@ -66,7 +66,7 @@ class GamePlan:
     """Of persons' strengths, in logits."""
     effect_sd: float = 0.0
     """Of what traps change against a person, in logits; its mean is 0."""
-    chances: tuple[float, ...] = (0.5,)
+    probabilities: tuple[float, ...] = (0.5,)
     """Chances of trappy, each as frequent."""
     new_share: float = NEW_SHARE
     most_persons: int | None = None
@@ -90,8 +90,8 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
     persons = persons[within_cap(persons, plan.cap)]
     n, count = len(persons), int(persons.max()) + 1
     skill, effect = rng.normal(0, plan.skill_sd, count), rng.normal(0, plan.effect_sd, count)
-    chance = rng.choice(plan.chances, n)
-    treated = rng.random(n) < chance
+    probability = rng.choice(plan.probabilities, n)
+    treated = rng.random(n) < probability
     # Half of the effect for trappy and half, reversed, for standard: its mean is 0 at every score.
     mean_logit = log(plan.score / (1 - plan.score))
     logit = mean_logit - skill[persons] + np.where(treated, 0.5, -0.5) * effect[persons]
@@ -106,7 +106,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
         above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
         by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
         guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // RATING_BAND))
-    return Values((outcome - guess) * contrast(treated, chance), persons, 0.0)
+    return Values((outcome - guess) * contrast(treated, probability), persons, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -273,18 +273,17 @@ async def measure(
 
 
 async def run(options: argparse.Namespace, folder: Path) -> None:
-    moves, made = play(options.game, options.depth)
-    sizes = [len(json.dumps(each.chosen.to_record())) for each in made]
-    print(
-        f"{options.game}: {len(made)} decisions a game of {len(moves)} plies, {median(sizes):.0f} bytes each"
-    )
-    bare_s = [bare_sqlite(folder / f"bare{number}.db", moves, made) for number in range(options.games)]
-    bare_ms = 1000 * median(bare_s) / len(made)
+    moves, decisions = play(options.game, options.depth)
+    sizes = [len(json.dumps(each.chosen.to_record())) for each in decisions]
+    size = f"{median(sizes):.0f} bytes each"
+    print(f"{options.game}: {len(decisions)} decisions a game of {len(moves)} plies, {size}")
+    bare_s = [bare_sqlite(folder / f"bare{number}.db", moves, decisions) for number in range(options.games)]
+    bare_ms = 1000 * median(bare_s) / len(decisions)
     print(f"bare sqlite3: {bare_ms:.3f} ms of processor for four transactions")
     for url in [f"sqlite:///{folder / 'bench.db'}", *options.url]:
         print(url.partition(":")[0])
         async with opened_at(url) as opened:
-            await measure(opened, options, moves, made, bare_ms)
+            await measure(opened, options, moves, decisions, bare_ms)
 
 
 def main() -> None:

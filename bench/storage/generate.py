@@ -50,7 +50,7 @@ MONTHS = timedelta(days=690)
 GAMES = {"othello": 0.45, "chess": 0.25, "xiangqi": 0.2, "connect4": 0.1}
 MOVES = {"othello": 30, "chess": 38, "xiangqi": 42, "connect4": 17}
 """Our moves in a game, in the mean."""
-PLAYERS = {"trappy": 0.4, "standard": 0.3, "tempting": 0.2, "strong": 0.1}
+STRATEGIES = {"trappy": 0.4, "standard": 0.3, "tempting": 0.2, "strong": 0.1}
 SITES = {"arena": 0.55, "lichess": 0.3, "ggs": 0.15}
 SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
@@ -98,12 +98,12 @@ class World:
     def configurations(self) -> Iterator[Row]:
         """Rows of `EngineConfigRow`: each player with each version of the engine."""
         params = TrapParams()
-        for key, (player, version) in enumerate(
-            ((player, version) for player in (*PLAYERS, "randomised") for version in VERSIONS), start=1
+        for key, (strategy, version) in enumerate(
+            ((strategy, version) for strategy in (*STRATEGIES, "randomised") for version in VERSIONS), start=1
         ):
             yield {
                 "id": key,
-                "player": player,
+                "strategy": strategy,
                 "engine_version": version,
                 "assessment": params.assessment.value,
                 "margin_centi": params.margin_centi,
@@ -124,7 +124,7 @@ class World:
             "arms": ["standard", "trappy"],
             "configurations": {"standard": {}, "trappy": {}},
             "strata": {"by": ["game", "site", "speed", "rating_band"], "rating_band": 200},
-            "opt": 1000,
+            "planned_n": 1000,
             "alpha": 0.05,
             "cap": 50,
             "endpoint": Endpoint.SCORE,
@@ -147,10 +147,10 @@ class World:
         self, key: int, when: float, kind: str, opponent: Mapping[str, Any], count: int, *, is_open: bool
     ) -> Row:
         in_trial = when >= 1 - TRIAL_SHARE
-        arms = {"trappy": 0.5, "standard": 0.5} if in_trial else PLAYERS
-        player = self._pick(arms)
+        arms = {"trappy": 0.5, "standard": 0.5} if in_trial else STRATEGIES
+        strategy = self._pick(arms)
         if kind == "othello" and not in_trial and self._rng.random() < 0.1:
-            player = "randomised"
+            strategy = "randomised"
         version = min(int(when * len(VERSIONS)), len(VERSIONS) - 1)
         began = self._moment(when)
         is_aborted = not is_open and count <= 2
@@ -174,8 +174,8 @@ class World:
             "opponent_rating": None
             if self._rng.random() < 0.1
             else 1000 + 400 * (opponent["id"] % 3) + self._rng.randrange(300),
-            "engine_config_id": [*PLAYERS, "randomised"].index(player) * len(VERSIONS) + version + 1,
-            "player": player,
+            "engine_config_id": [*STRATEGIES, "randomised"].index(strategy) * len(VERSIONS) + version + 1,
+            "strategy": strategy,
             "state": GameStatus.OPEN
             if is_open
             else GameStatus.ABORTED
@@ -193,7 +193,7 @@ class World:
                 "chances": arms,
                 "seed": self._rng.randrange(1 << 60),
             },
-            "trial_id": 1 if in_trial and player in arms else None,
+            "trial_id": 1 if in_trial and strategy in arms else None,
             "moves": " ".join(self._rng.choices(_SQUARES, k=plies)),
         }
 
@@ -205,7 +205,7 @@ class World:
         rows[EventRow] += [self._event(game, "game_started"), self._event(game, "game_finished")]
         for number in range(count):
             is_taken_back = self._rng.random() < TAKEN_BACK and number < count - 1
-            is_drawn = game["player"] == "randomised" and self._rng.random() < 0.05
+            is_drawn = game["strategy"] == "randomised" and self._rng.random() < 0.05
             found = self._rng.choice(self._drawn if is_drawn else self._samples[game["game"]])
             takebacks = takebacks + 1 if is_taken_back else 0
             self._decision(rows, game, ply, at, found, skill, takebacks, is_last=number == count - 1)
@@ -271,9 +271,9 @@ class World:
             reply = outcome.reply or ""
             which = [each.reply for each in found.decision.chosen.replies].index(reply)
             settled = (
-                {"is_taken": None, "reply_odds": None}
+                {"is_taken": None, "reply_probability": None}
                 if is_unanswered
-                else {"is_taken": reply in found.baits, "reply_odds": found.probabilities[which]}
+                else {"is_taken": reply in found.baits, "reply_probability": found.probabilities[which]}
             )
             rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, "at": at})
         if not is_unanswered and rng.random() < TIMED:
@@ -287,7 +287,7 @@ class World:
             "account": game["account"],
             "kind": kind,
             "game_id": game["id"],
-            "detail": {"site_game_id": game["site_game_id"], "player": game["player"]},
+            "detail": {"site_game_id": game["site_game_id"], "strategy": game["strategy"]},
         }
 
     def _decisions_of_games(self, decisions: int) -> list[int]:
@@ -326,15 +326,18 @@ class Writer:
         """Insert rows that have all the same columns."""
         if not rows:
             return
-        columns = {column.name: column for column in table.__table__.columns if column.name in rows[0]}
+        columns = {column.key: column for column in table.__table__.columns if column.key in rows[0]}
         # Without types: what the drivers take has been made by them here, once for each record.
-        raw = sa.table(table.__tablename__, *(sa.column(name) for name in columns))
+        raw = sa.table(table.__tablename__, *(sa.column(column.name) for column in columns.values()))
         convert = {
             name: column.type.dialect_impl(self._connection.dialect).bind_processor(self._connection.dialect)
             for name, column in columns.items()
         }
-        made = [{name: self._value(convert[name], name, row[name]) for name in columns} for row in rows]
-        self._connection.execute(sa.insert(raw), made)
+        values = [
+            {column.name: self._value(convert[name], name, row[name]) for name, column in columns.items()}
+            for row in rows
+        ]
+        self._connection.execute(sa.insert(raw), values)
 
     def _value(self, convert: Any, name: str, value: object) -> object:
         if convert is None:

@@ -50,13 +50,13 @@ from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.evidence.statistics.trial_rows import trial_decisions, trial_games
 from storage.evidence.trials import list_trials
 from storage.filters import Filters, GamePhase
-from storage.ledger.games import count_bot_games, count_by_player, list_games, list_open_games
+from storage.ledger.games import count_bot_games, count_by_strategy, list_games, list_open_games
 from storage.records import AccountKey
 from storage.tables.games import GameRow, OpponentRow
 
 Work = Callable[[AsyncSession], Awaitable[object]]
 FILTERS = {
-    "a player": Filters(player="trappy"),
+    "a player": Filters(strategy="trappy"),
     "a site's blitz": Filters(site="arena", speed="blitz"),
     "the last months": Filters(since=datetime(2025, 9, 1, tzinfo=UTC)),
     "rated 1400 to 1800": Filters(min_opponent_rating=1400, max_opponent_rating=1800, rated=True),
@@ -86,7 +86,7 @@ def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
 
 async def busiest(session: AsyncSession) -> str:
     """The opponent with the most games at the arena."""
-    found = await session.scalar(
+    key = await session.scalar(
         select(OpponentRow.site_id)
         .join(GameRow, GameRow.opponent_id == OpponentRow.id)
         .where(OpponentRow.site == ACCOUNT.site)
@@ -94,8 +94,8 @@ async def busiest(session: AsyncSession) -> str:
         .order_by(func.count().desc())
         .limit(1)
     )
-    assert found is not None
-    return found
+    assert key is not None
+    return key
 
 
 async def _calibration(session: AsyncSession) -> object:
@@ -124,7 +124,7 @@ def others(opponent: str) -> list[Reader]:
         Reader("games", lambda session: list_games(session, limit=20)),
         Reader("games --opponent", lambda session: list_games(session, met, limit=20)),
         Reader("games that are open", lambda session: list_open_games(session, ACCOUNT)),
-        Reader("selection: count_by_player", lambda session: count_by_player(session, ACCOUNT, "chess")),
+        Reader("selection: count_by_strategy", lambda session: count_by_strategy(session, ACCOUNT, "chess")),
         Reader(
             "matchmaking: count_bot_games",
             lambda session: count_bot_games(session, ACCOUNT, datetime(2025, 11, 1, tzinfo=UTC)),
@@ -155,7 +155,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
             (
                 *({"sort": sort} for sort in traps.ORDERS),
                 {"outcome": "fell"},
-                {"outcome": "held", "player": "strong"},
+                {"outcome": "held", "strategy": "strong"},
                 *({"sort": sort, "phase": "21-40"} for sort in traps.ORDERS),
                 {"phase": "101-120"},
             ),
@@ -188,7 +188,7 @@ def page_database(engine: AsyncEngine) -> Database:
 
 async def _reference(session: AsyncSession) -> object:
     row = GameRow.__table__.c
-    columns = (row.id, row.opponent_id, row.site, row.game, row.player, row.speed, row.opponent_rating)
+    columns = (row.id, row.opponent_id, row.site, row.game, row.strategy, row.speed, row.opponent_rating)
     return (await (await session.connection()).execute(select(*columns, row.started_at))).all()
 
 
@@ -300,8 +300,8 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
     database = await Database.open(url)
     try:
         wall = time.perf_counter()
-        made = await make_summaries(database)
-        print(f"summaries made: {made:,} in {time.perf_counter() - wall:.0f} s")
+        summaries = await make_summaries(database)
+        print(f"summaries made: {summaries:,} in {time.perf_counter() - wall:.0f} s")
         async with database.read() as session:
             opponent = await busiest(session)
             last = await session.scalar(select(func.max(GameRow.started_at)))
@@ -313,25 +313,25 @@ async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
         if "groups" in only:
             readers += [Reader(f"--by {by.value}", groups((by,))) for by in By]
             readers.append(
-                Reader("--by player,site,speed,month", groups((By.PLAYER, By.SITE, By.SPEED, By.MONTH)))
+                Reader("--by strategy,site,speed,month", groups((By.STRATEGY, By.SITE, By.SPEED, By.MONTH)))
             )
             readers += [
                 Reader(f"--by {by.value}, {name}", groups((by,), filters))
                 for name, filters in FILTERS.items()
-                for by in (By.PLAYER, By.PHASE)
+                for by in (By.STRATEGY, By.PHASE)
             ]
         if "pages" in only:
             readers += [
                 Reader(f"page {name} {' '.join(query.values())}", page_work(page, query))
                 for name, page, query in pages_at(last)
             ]
-        found = [await measure(url, reader, repeat, reference.p50) for reader in readers]
+        results = [await measure(url, reader, repeat, reference.p50) for reader in readers]
         some = others(opponent) if "others" in only else []
-        found += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
+        results += [await measure(url, reader, min(repeat, 3), reference.p50) for reader in some]
         if "measures" in only:
             await print_measures(database)
-        await print_plans(url, sorted(found, key=lambda each: -each.p50)[:plans])
-        return all(each.is_right for each in found)
+        await print_plans(url, sorted(results, key=lambda each: -each.p50)[:plans])
+        return all(each.is_right for each in results)
     finally:
         await database.close()
 

@@ -55,16 +55,16 @@ def samples(game: str, count: int, seed: int) -> list[Sample]:
     """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
     searcher, rules = native_searcher(game, TABLE_MB), get_rules(game)
     player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
-    found: list[Sample] = []
+    samples: list[Sample] = []
     for number in range(20 * count):
         position = random_position(rules, searcher, rng.randrange(1 << 30) + number)
         if not rules.legal_moves(position):
             continue
         decision = complete(player.choose(position, Limits(DEPTHS[game]), StopFlag()), searcher, StopFlag())
         if len(decision.chosen.replies) >= 2:
-            found.append(sample(decision, searcher, wants_bait=len(found) % 3 == 0))
-        if len(found) == count:
-            return found
+            samples.append(sample(decision, searcher, wants_bait=len(samples) % 3 == 0))
+        if len(samples) == count:
+            return samples
     raise RuntimeError(f"{game}: too few positions with a choice for both sides")
 
 
@@ -75,18 +75,18 @@ def drawn_samples() -> list[Sample]:
         strategy_named("randomised"), rules, TrapParams(), searcher, randomised=RandomisedParams()
     )
     position = rules.parse_position(DRAWN_AT)
-    made = [player.choose(position, Limits(6), StopFlag(), seed=seed) for seed in (0, (1 << 64) - 1)]
-    return [sample(complete(each, searcher, StopFlag()), searcher) for each in made]
+    decisions = [player.choose(position, Limits(6), StopFlag(), seed=seed) for seed in (0, (1 << 64) - 1)]
+    return [sample(complete(each, searcher, StopFlag()), searcher) for each in decisions]
 
 
 def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sample:
     """A decision with a whole profile, judged and forecast."""
     judgement = judge_decision(decision)
-    made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
-    made = replace(made, model=MODELS.get(decision.game, made.model))
-    if wants_bait and made.bait is None:
-        made = replace(made, tempting=(*made.tempting, *_bait(decision, made.probabilities)))
-    bait = made.bait
+    forecast = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
+    forecast = replace(forecast, model=MODELS.get(decision.game, forecast.model))
+    if wants_bait and forecast.bait is None:
+        forecast = replace(forecast, tempting=(*forecast.tempting, *_bait(decision, forecast.probabilities)))
+    bait = forecast.bait
     return Sample(
         decision=decision,
         record=decision.to_record(),
@@ -97,21 +97,21 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "is_decided": judgement.is_decided,
         },
         forecast={
-            "rule": made.rule,
-            "model_kind": made.model.kind,
-            "model_name": made.model.name,
-            "model_sha256": made.model.sha256,
-            "prior": made.prior,
-            **asdict(expectations(made, judgement)),
+            "rule": forecast.rule,
+            "model_kind": forecast.model.kind,
+            "model_name": forecast.model.name,
+            "model_sha256": forecast.model.sha256,
+            "prior": forecast.prior,
+            **asdict(expectations(forecast, judgement)),
             "bait": None if bait is None else bait.reply,
-            "bait_odds": None if bait is None else bait.p_reply,
+            "bait_probability": None if bait is None else bait.p_reply,
             "bait_cost": None if bait is None else bait.cost,
-            "confirm_depth": made.confirm_depth,
-            "record": made.to_record(),
+            "confirm_depth": forecast.confirm_depth,
+            "record": forecast.to_record(),
         },
         outcomes=tuple(classify_reply(decision, each.reply) for each in decision.chosen.replies),
-        probabilities=made.probabilities,
-        baits=frozenset(each.reply for each in made.confirmed),
+        probabilities=forecast.probabilities,
+        baits=frozenset(each.reply for each in forecast.confirmed),
     )
 
 

@@ -25,11 +25,11 @@ COLOURS = 32
 
 def names() -> dict[str, str]:
     """The address of each page that answers a question, by a name for its picture; the first one counts."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for question in questions(datetime.now().astimezone()):
         path = question.link.partition("?")[0].partition("#")[0]
-        found.setdefault(path.removeprefix("/dash").strip("/") or "now", question.link)
-    return found
+        names.setdefault(path.removeprefix("/dash").strip("/") or "now", question.link)
+    return names
 
 
 def main() -> None:

@@ -45,9 +45,9 @@ class BlockFile:
         if not self.path:
             return self._names
         try:
-            found = os.stat(self.path)
-            seen = (found.st_mtime_ns, found.st_size, found.st_ino)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:  # reading a device might never end
+            status = os.stat(self.path)
+            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:  # reading a device might never end
                 raise ValueError(f"not a file of at most {LIMIT} bytes")
             if seen != self._seen:
                 self._names = _names(Path(self.path).read_text(encoding="utf-8"))

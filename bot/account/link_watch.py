@@ -26,7 +26,7 @@ class LinkWatch:
         self.trouble = ""
         """Why the link was lost last; empty: it is up, or has not been up yet."""
 
-    async def watched(self, events: Any) -> AsyncIterator[Any]:
+    async def timed(self, events: Any) -> AsyncIterator[Any]:
         """Pass the events through and record their times.
 
         Args:

@@ -126,7 +126,7 @@ class Lobby:
         tasks.create_task(self._follow_link())
         self._matching = tasks.create_task(self._matchmaker.run())
         await stay_connected(
-            lambda: self.link.watched(self._server.account_events()),
+            lambda: self.link.timed(self._server.account_events()),
             self._handle,
             name=f"{self._server.site} account",
             on_change=self._link_changed,

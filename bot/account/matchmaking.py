@@ -177,7 +177,7 @@ class Matchmaker:
         if is_enough(history, self._config, limits):
             logger.debug("matchmaking: enough for today; challenges: %d", history.sent)
             return
-        found = pick(
+        picked = pick(
             await self._server.online_bots(),
             history,
             self._config,
@@ -187,10 +187,10 @@ class Matchmaker:
             rating_list=self._server.rating_list,
             rng=self._services.rng,
         )
-        if found is None:
+        if picked is None:
             logger.debug("matchmaking: no suitable opponent; challenges today: %d", history.sent)
             return
-        bot, proposal = found
+        bot, proposal = picked
         if self._quiet_s() < self._config.idle_s:  # a game or challenge arrived during the queries
             return
         clock = proposal.clock

@@ -175,7 +175,8 @@ class AccountRunner:
             if role_of(account.name, server.site) != role_of(name, server.site):  # or the token is another's
                 role = await stack.enter_async_context(self._holding(account.name, server.site))
             self.trouble, self.is_waiting = "", False
-            await self._adopt(AccountKey(server.site, account.name.lower()))
+            async with self._shared.database.write() as session:
+                await adopt_records(session, AccountKey(server.site, account.name.lower()))
             # From here to the lobby nothing waits: settings that are read meanwhile would be lost.
             services = self._services(server, account.name, role)
             if services.online is not None:
@@ -183,7 +184,7 @@ class AccountRunner:
             stack.callback(self._shared.limit.forget, services.owner)
             logger.info("playing the account %s at %s", services.owner.name, server.site)
             self.lobby, self._has_played = Lobby(services, self._shared.pause), True
-            stack.callback(self._leave)
+            stack.callback(setattr, self, "lobby", None)
             await self._listen(self.lobby, stop)
 
     def _fail(self, trouble: str) -> None:
@@ -197,9 +198,9 @@ class AccountRunner:
             RoleLost, RoleTaken: In a group.
         """
         async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
-            watching = tasks.create_task(role.watch())
+            watch = tasks.create_task(role.watch())
             yield role
-            watching.cancel()
+            watch.cancel()
 
     def _services(self, server: Server, name: str, role: Role) -> GameServices:
         shared, config = self._shared, self._config  # as read last
@@ -227,13 +228,6 @@ class AccountRunner:
             await stop.wait()
             await _drain(lobby, self._config.shutdown.drain_s)
             listening.cancel()
-
-    def _leave(self) -> None:
-        self.lobby = None
-
-    async def _adopt(self, owner: AccountKey) -> None:
-        async with self._shared.database.write() as session:
-            await adopt_records(session, owner)
 
 
 def role_of(name: str, site: str) -> str:
@@ -280,8 +274,7 @@ async def sign_in(
                     f"{setting}: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
-            about = f" ({account.about})" if account.about else ""
-            logger.info("signed in at %s as %s%s", server.site, account.name, about)
+            logger.info("signed in at %s as %s", server.site, account.name)
             return account
         if await _stopped(stop, wait_s):
             break

@@ -46,13 +46,13 @@ class Tournaments:
             team: As there.
             closed: Why no game may begin at the moment; empty: games may begin.
         """
-        found = await self._server.tournament(tournament_id)
-        obstacle = self._obstacle(found, closed)
+        tournament = await self._server.tournament(tournament_id)
+        obstacle = self._obstacle(tournament, closed)
         if obstacle:
-            raise RefusedError(f"{found.name}: {obstacle}", HTTPStatus.CONFLICT)
+            raise RefusedError(f"{tournament.name}: {obstacle}", HTTPStatus.CONFLICT)
         await self._server.join_tournament(tournament_id, password=password, team=team)
         self._joined[tournament_id] = _Joined(password, team)
-        return found
+        return tournament
 
     def _obstacle(self, tournament: Tournament, closed: str) -> str:
         """Why we do not request to join a tournament; empty: no objection."""

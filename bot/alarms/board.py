@@ -164,8 +164,10 @@ class AlarmBoard:
     def alarms(self) -> tuple[AlarmStatus, ...]:
         """All alarms that are not ok, or snoozed; those that fire first."""
         order = list(AlarmState)
-        found = [self._status(alarm) for alarm in self._alarms.values()]
-        shown = [each for each in found if each.state is not AlarmState.OK or each.snoozed_until is not None]
+        statuses = [self._status(alarm) for alarm in self._alarms.values()]
+        shown = [
+            each for each in statuses if each.state is not AlarmState.OK or each.snoozed_until is not None
+        ]
         ranks = {AlarmState.FIRING: 0, AlarmState.RECOVERING: 1, AlarmState.PENDING: 2}
         return tuple(sorted(shown, key=lambda each: ranks.get(each.state, len(order))))
 

@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 
 import aiohttp
 
@@ -120,14 +121,8 @@ class AlarmHooks:
 
     async def notify(self, notice: AlarmNotice) -> None:
         """Send a notice of an alarm through all hooks; failures are logged."""
-        said = {
-            "name": notice.name,
-            "state": notice.state,
-            "since": notice.since.isoformat(timespec="seconds"),
-            "text": notice.text,
-            "cure": notice.cure,
-            "url": self._page,
-        }
+        since = notice.since.isoformat(timespec="seconds")
+        said: dict[str, str] = asdict(notice) | {"since": since, "url": self._page}
         body = json.dumps(said).encode()
         if url := self._config.webhook:
             await self._try("alarms.webhook", self._post(url, body))

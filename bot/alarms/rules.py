@@ -38,11 +38,11 @@ class AlarmRule:
     condition: Condition
     headline: str
     """The problem, in one short sentence."""
-    for_s: float
-    """Seconds for which the condition must hold before the alarm fires."""
     cure: str
     is_on: Callable[[AlarmsConfig], bool] = lambda _: True
     """Whether the settings want it."""
+    for_s: float = 0.0
+    """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
     """Nothing fails yet: it is said where one looks, and not at the top of every page."""
 
@@ -175,43 +175,38 @@ RULES = (
         "link_down",
         link_down,
         "A link is down.",
-        60.0,
         "Look whether the site answers in a browser, and whether its token still holds (`desdemona check`). "
         "The bot connects again by itself.",
+        for_s=60.0,
     ),
     AlarmRule(
         "stuck",
         stuck,
         "A move is stuck.",
-        0.0,
         "Look into the log for this game. `desdemona control resign GAME` ends it; a restart resumes it.",
     ),
     AlarmRule(
         "lost_on_time",
         lost_on_time,
         "A game was lost on time.",
-        0.0,
         "Raise engine.overhead_s or lower engine.max_time_s; the Events page shows how long sites took.",
     ),
     AlarmRule(
         "slow",
         slow,
         "Moves take too long.",
-        0.0,
         "The machine is too busy for its games: lower engine.max_games, or stop other programs on it.",
     ),
     AlarmRule(
         "database",
         database,
         "The database is in trouble.",
-        0.0,
         "Look at the disk and at other programs that use the database; no move is sent that is not stored.",
     ),
     AlarmRule(
         "database_slow",
         database_slow,
         "The database is slow.",
-        0.0,
         "Nothing is lost, but moves wait for their commits: look whether the disk or the machine is busy.",
         is_warning=True,
     ),
@@ -219,14 +214,12 @@ RULES = (
         "model_silent",
         model_silent,
         "A model of people fails.",
-        0.0,
         "Look into the log for the model's error, and check its files (`desdemona lab show-model`).",
     ),
     AlarmRule(
         "declining",
         declining,
         "Nearly all challenges are declined.",
-        0.0,
         "Compare the reasons on the Events page with the rules of [challenges]; `desdemona control resume` "
         "if it is paused.",
     ),
@@ -234,14 +227,12 @@ RULES = (
         "disk",
         disk,
         "The disk is nearly full.",
-        0.0,
         "Make room: old logs, saved games, backups; or move the database to a larger disk.",
     ),
     AlarmRule(
         "backup_old",
         backup_old,
         "The newest backup is old.",
-        0.0,
         "Run the backup by hand, and check its timer (alarms.backup_folder, alarms.max_backup_age_h).",
         lambda config: bool(config.backup_folder),
     ),
@@ -249,7 +240,6 @@ RULES = (
         "losing_streak",
         losing_streak,
         "Game after game is lost.",
-        0.0,
         "Look at the last games: engine settings, a busy machine, or one strong opponent again and again.",
         lambda config: config.losing_streak > 0,
     ),
@@ -257,7 +247,6 @@ RULES = (
         "rating_drop",
         rating_drop,
         "A rating has fallen.",
-        0.0,
         "Look at the Ratings page and at the last games; compare the settings with those of better days.",
         lambda config: config.rating_drop > 0,
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.base.metrics import MetricTotals
 
-KEPT_S = 3600.0
+HISTORY_S = 3600.0
 """How far back the samples reach, in seconds: as far as the longest window of a rule."""
 SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
@@ -70,7 +70,7 @@ class SampleHistory:
         """Add the newest sample."""
         self._samples.append(sample)
         # The first one that is kept lies before the window, so that increases cover all of it.
-        while len(self._samples) > 1 and self._samples[1].at_s <= sample.at_s - KEPT_S:
+        while len(self._samples) > 1 and self._samples[1].at_s <= sample.at_s - HISTORY_S:
             self._samples.popleft()
         is_due = not self._sizes or sample.at_s - self._sizes[-1][0] >= SIZE_EVERY_S
         if is_due and sample.disk is not None and sample.disk.database_bytes:
@@ -84,12 +84,12 @@ class SampleHistory:
     def before(self, span_s: float) -> HealthSample:
         """The latest sample at least `seconds` older than the newest, or else the oldest."""
         moment = self.latest.at_s - span_s
-        found = self._samples[0]
+        earliest = self._samples[0]
         for sample in self._samples:
             if sample.at_s > moment:
                 break
-            found = sample
-        return found
+            earliest = sample
+        return earliest
 
     def increase(self, name: str, span_s: float) -> int:
         """Growth of a total of `MetricTotals` over the given last seconds."""

@@ -128,16 +128,7 @@ class Accounts:
 
     async def get(self, account_id: str) -> AccountRecord | None:
         """The account with that id (a name in any case)."""
-        account_id = account_id.lower()
-        if account_id not in self._known:
-            if not NAME.fullmatch(account_id):
-                return None
-            async with self._database.read() as session:
-                account = await arena.get_account(session, account_id)
-            if account is None:
-                return None
-            self._known.setdefault(account_id, account)
-        return self._known[account_id]
+        return (await self.get_all([account_id]))[0]
 
     async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
         """The same for many, with one query at most."""
@@ -155,11 +146,11 @@ class Accounts:
         account_id, checked = self._tokens.get(hashed, ("", float("-inf")))
         if now - checked > _RECHECK_S:  # another process may have issued a new token
             async with self._database.read() as session:
-                found = await arena.find_token(session, hashed)
+                account = await arena.find_token(session, hashed)
             self._tokens.pop(hashed, None)
-            if found is None:
+            if account is None:
                 return None
-            account_id = found
+            account_id = account
             self._remember(hashed, account_id)
         return await self.get(account_id)
 

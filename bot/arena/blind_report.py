@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from bot.base.old_names import with_old_keys
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
 from engine.games import get_rules
@@ -49,13 +50,14 @@ def blind_report(report: GameReport) -> dict[str, Any]:
     """
     share = plain_share(report.header.drawn_from)
     decisions = [blind_decision(each) for each in report.decisions]
-    return {
+    fields = {
         "blind": True,
         **_only(_GAME, report.header),
         **_only(("sides", "names"), report),
         "plain_share": share,
         **report_texts(report, decisions, is_blind=True, plain_share=share),
     }
+    return dict(with_old_keys(fields))
 
 
 def _only(names: Sequence[str], report: object) -> dict[str, Any]:
@@ -64,8 +66,8 @@ def _only(names: Sequence[str], report: object) -> dict[str, Any]:
 
 def open_report(report: GameReport) -> dict[str, Any]:
     """The whole report in plain JSON values, with its sentences."""
-    found = report.to_json()
-    return {**found, **report_texts(report, found["decisions"])}
+    fields = report.to_json()
+    return dict(with_old_keys({**fields, **report_texts(report, fields["decisions"])}))
 
 
 def report_texts(
@@ -90,12 +92,12 @@ def report_texts(
         for each in report.decisions
     ]
     played = [
-        (made, verdict)
-        for made, verdict in zip(report.decisions, verdicts, strict=True)
-        if made.state != "dropped"
+        (decision, verdict)
+        for decision, verdict in zip(report.decisions, verdicts, strict=True)
+        if decision.state != "dropped"
     ]
     summary = summarise_report(
-        [made for made, _ in played],
+        [decision for decision, _ in played],
         [verdict for _, verdict in played],
         name,
         bot,
@@ -139,12 +141,12 @@ def blind_decision(decision: DecisionReport) -> dict[str, Any]:
 
 def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
     """The bait without its depths, which would reveal the depth of the player's search."""
-    found = decision.forecast
-    if found is None:
+    forecast = decision.forecast
+    if forecast is None:
         return None
     names = ("reply", "name", "probability", "cost")
-    baits = [_only(names, each) | {"odds": each.probability} for each in found.baits]  # odds: until 0.4.0
-    return {"is_confirmed": found.is_confirmed, "baits": baits, "is_taken": found.is_taken}
+    baits = [_only(names, each) | {"odds": each.probability} for each in forecast.baits]  # odds: until 0.4.0
+    return {"is_confirmed": forecast.is_confirmed, "baits": baits, "is_taken": forecast.is_taken}
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
@@ -169,10 +171,8 @@ def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict
         has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
-    found = _only(_REPLY, reply) | {
+    return _only(_REPLY, reply) | {
         "probability": reply.probability if has_forecast else None,
         "shown_centi": [reply.scores_centi[at] for at in known],
         "score_texts": [reply.score_texts[at] for at in known],
     }
-    old = {"is_fall": "is_paper_trap", "looks": "score_texts", "looks_centi": "shown_centi"}  # until 0.4.0
-    return found | {name: found[new] for name, new in old.items()}

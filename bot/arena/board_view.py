@@ -32,25 +32,35 @@ def view(game: ReplayedGame, side: int) -> Json:
     legal: list[Json] = []
     if not game.is_over and game.to_move == side:
         legal = legal_moves(rules, game.position)
+    shown = public_view(game) | {
+        "you": rules.sides[side],
+        "lastMove": record.moves[-1] if record.moves else None,
+        "legal": legal,
+    }
+    if game.is_over:
+        shown["winner"] = None if record.winner is None else rules.sides[record.winner]
+        shown["unrated"] = text_of(record.unrated)
+        shown["files"] = [ENDINGS[form] for form in formats_of(game)]
+    return shown
+
+
+def public_view(game: ReplayedGame) -> Json:
+    """What both a player's page and a spectator's draw of a game."""
+    rules, diffs = game.variant.rules, game.record.rating_diffs
     shown: Json = {
         **board(game.variant, game.position),
         "game": rules.name,
         "sides": list(rules.sides),
-        "you": rules.sides[side],
-        "lastMove": record.moves[-1] if record.moves else None,
         "lastSquares": list(game.last_squares),
-        "legal": legal,
-        "moves": list(record.moves),
+        "moves": list(game.record.moves),
         "names": list(game.names),
     }
     if game.is_over:
-        shown["toMove"] = None
-        shown["winner"] = None if record.winner is None else rules.sides[record.winner]
-        shown["ending"] = game.ending
-        diffs = record.rating_diffs
-        shown["unrated"] = text_of(record.unrated)
-        shown["files"] = [ENDINGS[form] for form in formats_of(game)]
-        shown["ratingDiffs"] = None if diffs is None else dict(zip(rules.sides, diffs, strict=True))
+        shown |= {
+            "toMove": None,
+            "ending": game.ending,
+            "ratingDiffs": None if diffs is None else dict(zip(rules.sides, diffs, strict=True)),
+        }
     return shown
 
 

@@ -10,16 +10,15 @@ import asyncio
 import logging
 import resource
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
-from ipaddress import ip_address
 from itertools import islice
-from typing import Protocol
 
 from aiohttp import web
 
 from bot.arena.proxies import limited_as
 from bot.arena.traffic.open_streams import Priority, cut
+from bot.base.config import is_loopback
 
 logger = logging.getLogger(__name__)
 
@@ -46,26 +45,6 @@ def max_connections() -> int:
     return MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, soft // 4)
 
 
-class ClientPriorities(Protocol):
-    """Ranks connections by importance."""
-
-    def priority_of(self, connection: web.RequestHandler) -> Priority:
-        """The priority of a connection's client, by its latest request."""
-
-    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End one stream that is not needed; false if there is none among these."""
-
-
-class _AnonymousClients:
-    """All clients are anonymous; only connections without a request can be closed for others."""
-
-    def priority_of(self, connection: web.RequestHandler) -> Priority:  # noqa: ARG002 - as in `ClientPriorities`
-        return Priority.ANONYMOUS
-
-    def make_room(self, among: Iterable[web.RequestHandler]) -> bool:  # noqa: ARG002 - as in `ClientPriorities`
-        return False
-
-
 class ConnectionLimiter:
     """Creates the protocol of every new connection within the limits."""
 
@@ -75,7 +54,8 @@ class ConnectionLimiter:
         busy: Container[web.RequestHandler],
         most: int,
         proxies: Container[str],
-        priorities: ClientPriorities | None = None,
+        priority_of: Callable[[web.RequestHandler], Priority] = lambda _: Priority.ANONYMOUS,
+        make_room: Callable[[Iterable[web.RequestHandler]], bool] = lambda _: False,
     ) -> None:
         """Limit the connections of a server.
 
@@ -85,11 +65,13 @@ class ConnectionLimiter:
             most: Most connections in total; an eighth of them for one address, half of them for one of this
                 machine, all for a trusted proxy, behind which each address has limits of its own.
             proxies: The trusted ones.
-            priorities: How much each connection matters; None: all clients are anonymous.
+            priority_of: The priority of a connection's client, by its latest request.
+            make_room: Ends one stream among these connections that is not needed; false: there is none.
         """
         self._server = server
         self._busy = busy
-        self._priorities: ClientPriorities = priorities or _AnonymousClients()
+        self._priority_of = priority_of
+        self._make_stream_room = make_room
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
@@ -106,7 +88,7 @@ class ConnectionLimiter:
         host = _host(transport.get_extra_info("peername"))
         address = limited_as(host)
         if host not in self._proxies:
-            most = max(1, self._most // (2 if _is_local(host) else 8))
+            most = max(1, self._most // (2 if is_loopback(host) else 8))
             if self._by_address[address] >= most and not self._has_room(most, host, address):
                 transport.abort()
                 return
@@ -133,13 +115,13 @@ class ConnectionLimiter:
             logger.warning("too many connections: %d; the latest comes from %s", len(crowd), host)
         idle = [each for each in crowd if each not in self._busy]
         for priority in (Priority.ANONYMOUS, Priority.PLAYER):
-            found = (each for each in idle if self._priorities.priority_of(each) is priority)
+            candidates = (each for each in idle if self._priority_of(each) is priority)
             # Several at once: otherwise a flood makes us look through all of them for each that comes.
-            if oldest := list(islice(found, max(1, len(crowd) // _AT_ONCE))):
+            if oldest := list(islice(candidates, max(1, len(crowd) // _AT_ONCE))):
                 for each in oldest:
                     cut(each)
                 return True
-            if priority is Priority.ANONYMOUS and self._priorities.make_room(crowd):
+            if priority is Priority.ANONYMOUS and self._make_stream_room(crowd):
                 return True
         return False
 
@@ -157,10 +139,3 @@ class _PendingConnection(asyncio.Protocol):
 
 def _host(peer: object) -> str:
     return str(peer[0]) if isinstance(peer, tuple) else "unknown"
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -43,6 +43,9 @@ class Instant:
 class ArenaRefusal(DesdemonaError):
     """The rules do not allow this now; the message is for the caller."""
 
+    status = 400
+    """Of the answer over HTTP."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayedGame:
@@ -206,6 +209,8 @@ def move(
 
 class StaleBoard(ArenaRefusal):
     """A move made on an outdated board."""
+
+    status = 409
 
 
 def abort(game: ReplayedGame, when: Instant) -> ReplayedGame:

@@ -15,11 +15,10 @@ from aiohttp import web
 from bot.arena.accounts import Accounts
 from bot.arena.challenges import ServerBusy
 from bot.arena.fairness.seen_addresses import SeenAddresses
-from bot.arena.game import ArenaRefusal, StaleBoard
+from bot.arena.game import ArenaRefusal
 from bot.arena.proxies import FORWARDED, Proxies
-from bot.arena.referee import NotFound
 from bot.arena.streams import Stream
-from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets
+from bot.arena.traffic.budgets import COSTS, DAY_S, USUAL, Budgets, TooMany, spend
 from bot.arena.traffic.open_streams import OpenStreamEntry, OpenStreams, Priority
 from bot.base.config import ArenaConfig
 from bot.base.log import LineLimit
@@ -80,15 +79,6 @@ class HttpError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
-
-
-class TooMany(HttpError):
-    """A rate limit is reached."""
-
-    def __init__(self, key: str, wait_s: int) -> None:
-        super().__init__(429, f"Too many requests. Please try again in {wait_s} s.")
-        self.key = key
-        self.wait_s = wait_s
 
 
 def ok() -> web.Response:
@@ -170,16 +160,10 @@ class RequestGate:
             return _slow_down(str(error), error.key, error.wait_s)
         except ServerBusy as error:
             return _slow_down(str(error), error.key, error.wait_s)
-        except HttpError as error:
+        except (HttpError, ArenaRefusal) as error:
             return refusal(error.status, str(error))
-        except NotFound as error:
-            return refusal(404, str(error))
-        except StaleBoard as error:
-            return refusal(409, str(error))
-        except ArenaRefusal as error:
-            return refusal(400, str(error))
         except web.HTTPException as error:
-            if error.status < 400 or not _is_api(request):
+            if error.status < 400 or not request.path.startswith(("/api/", "/game/export/")):
                 raise
             return refusal(error.status, "Not found" if error.status == 404 else error.reason)
         except ConnectionError as error:
@@ -231,11 +215,11 @@ class RequestGate:
             self._holders.pop(request.protocol, None)
         else:
             self._hold(request.protocol, account.id)
-            _pay(self._budgets.of_account(account.id, cost, is_bot=account.is_bot))
+            self._budgets.of_account(account.id, cost, is_bot=account.is_bot)
         priority = Priority.ANONYMOUS if account is None else self.priority(account.id)
         if priority is not Priority.OURS:
             is_playing = priority is Priority.PLAYER
-            _pay(self._budgets.of_address(self.address(request), cost, is_playing=is_playing))
+            self._budgets.of_address(self.address(request), cost, is_playing=is_playing)
 
     def _hold(self, connection: web.RequestHandler, account_id: str) -> None:
         self._holders[connection] = account_id
@@ -283,9 +267,9 @@ class RequestGate:
         Raises:
             TooMany: A limit is reached.
         """
-        count(self._challenges, account.id)
+        spend(self._challenges, account.id)
         if address := self.counted_address(request, account):
-            count(self._address_challenges, address)
+            spend(self._address_challenges, address)
         return address
 
     def counted_address(self, request: web.Request, account: AccountRecord) -> str:
@@ -336,22 +320,6 @@ def require_approved(account: AccountRecord) -> None:
         raise HttpError(403, "The owner of this server has yet to approve your account")
 
 
-def count(limiter: RateLimiter, key: str) -> None:
-    """Count one use of a limit.
-
-    Raises:
-        TooMany: The limit is reached.
-    """
-    if wait_s := limiter.wait_s(key):
-        raise TooMany(limiter.name, wait_s)
-
-
-def _pay(answer: tuple[str, int]) -> None:
-    key, wait_s = answer
-    if wait_s:
-        raise TooMany(key, wait_s)
-
-
 def _cost(request: web.Request) -> float:
     resource = request.match_info.route.resource
     # Patterns are no part of the path: {game:[A-Za-z0-9]{8}}.
@@ -368,10 +336,6 @@ def _token(request: web.Request) -> str:
     """The request's bearer token; empty: none."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _is_api(request: web.Request) -> bool:
-    return request.path.startswith(("/api/", "/game/export/"))
 
 
 async def _read_body(request: web.Request) -> None:

@@ -135,8 +135,8 @@ class ArenaLobby:
             ):
                 await self.accept(offer.id, account, address)
                 return self.find(offer.id, account)
-        if found := self._rematch_of(game.id):
-            return found
+        if challenge := self._rematch_of(game.id):
+            return challenge
         side = game.record.players.index(account.id)
         return self.create(
             account,

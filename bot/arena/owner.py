@@ -7,14 +7,14 @@ other one is lost, as if the player had resigned.
 import logging
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from bot.arena import game as transitions
 from bot.arena.accounts import NAME, hash_token, is_reserved
-from bot.arena.game import ArenaRefusal, ReplayedGame
+from bot.arena.game import ArenaRefusal
 from bot.arena.parts import ArenaParts
 from bot.base.errors import DesdemonaError
 from storage.arena import accounts as arena
@@ -43,14 +43,7 @@ class OwnedAccount:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {
-            "name": self.name,
-            "is_bot": self.is_bot,
-            "access": self.access.value,
-            "created_at": self.created_at.isoformat(timespec="seconds"),
-            "games": self.games,
-            "playing": self.playing,
-        }
+        return asdict(self) | {"created_at": self.created_at.isoformat(timespec="seconds")}
 
 
 class ArenaOwner:
@@ -71,7 +64,7 @@ class ArenaOwner:
             StorageError: The database failed.
         """
         async with self._database.read() as session:
-            found = await arena.list_accounts(session)
+            accounts = await arena.list_accounts(session)
             games = await arena.count_games_by_account(session)
         return [
             OwnedAccount(
@@ -82,7 +75,7 @@ class ArenaOwner:
                 games.get(each.id, 0),
                 len(self._referee.games_of(each.id)),
             )
-            for each in found
+            for each in accounts
             if each.access is not ArenaAccess.DELETED
         ]
 
@@ -225,12 +218,10 @@ class ArenaOwner:
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
         for game in games:
+            # Resigning aborts a game in which not both have moved.
             side = game.record.players.index(account.id)
+            give_up = partial(transitions.resign, side=side, when=self._referee.instant())
             with suppress(ArenaRefusal):  # it has ended meanwhile
-                await self._referee.change(game.id, partial(self._give_up, side))
+                await self._referee.change(game.id, give_up)
         self._referee.close_streams(account.id)
         return len(games)
-
-    def _give_up(self, side: int, game: ReplayedGame) -> ReplayedGame:
-        # Resigning aborts a game in which not both have moved.
-        return transitions.resign(game, side, self._referee.instant())

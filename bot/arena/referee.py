@@ -24,7 +24,6 @@ from bot.arena.traffic.game_quota import QuotaEntry
 from bot.arena.traffic.single_flight import SingleFlightCache
 from bot.arena.variants import CHESS960, VARIANTS, random_start
 from bot.base.config import ArenaConfig
-from bot.base.events import Clock
 from storage.arena import accounts as arena
 from storage.arena.accounts import (
     STARTED,
@@ -50,13 +49,10 @@ PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
 
 
-def _empty_start_s(clock: Clock) -> int:
-    """Initial time of a 0+n clock, in seconds: the increment, at least three (lila)."""
-    return max(3, clock.increment_s)
-
-
 class NotFound(ArenaRefusal):
     """It does not exist, or this account may not see it."""
+
+    status = 404
 
 
 class _LiveGame:
@@ -106,7 +102,7 @@ class Referee:
         )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
-        self.account_streams: Listeners[str] = Listeners(lambda _account: None)
+        self.account_streams: Listeners[str] = Listeners()
         self.game_streams: Listeners[PlayerSide] = Listeners(self._left)
         self.on_change: Callable[[ReplayedGame], None] = lambda _game: None
         """Called with each change of a running game, after its players are notified."""
@@ -231,6 +227,9 @@ class Referee:
         players = [await self._allowed(account.id) for account in challenge.by_side()]
         variant, clock = challenge.variant, challenge.clock
         ratings = [wire.rating_in(account, variant.key) for account in players]
+        remaining_ms = None
+        if clock is not None:  # of a 0+n clock the increment, at least three seconds (lila)
+            remaining_ms = (1000 * (clock.initial_s or max(3, clock.increment_s)),) * 2
         record = ArenaGameRecord(
             id=challenge.id,
             variant=variant.key,
@@ -242,7 +241,7 @@ class Referee:
             provisional=(ratings[0].is_provisional, ratings[1].is_provisional),
             rematch_of=challenge.rematch_of,
             moves=(),
-            remaining_ms=None if clock is None else (1000 * (clock.initial_s or _empty_start_s(clock)),) * 2,
+            remaining_ms=remaining_ms,
             draw_offers=(False, False),
             takeback_offers=(False, False),
             status=STARTED,

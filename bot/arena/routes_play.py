@@ -12,11 +12,9 @@ from bot.arena.http import (
     GAME,
     ID,
     HttpError,
-    TooMany,
     as_bool,
     as_int,
     as_text,
-    count,
     expire_silent,
     fields,
     ok,
@@ -27,6 +25,7 @@ from bot.arena.parts import ArenaParts
 from bot.arena.play.unsupported_calls import NO_CORRESPONDENCE, unsupported_calls
 from bot.arena.referee import CHAT_LINES, NotFound
 from bot.arena.streams import Stream
+from bot.arena.traffic.budgets import TooMany, spend
 from bot.arena.variants import FROM_POSITION, USUAL, VARIANTS, ArenaVariant
 from bot.base.events import CHAT_LIMIT, Clock, DeclineReason
 from engine.game import BadPosition
@@ -198,7 +197,7 @@ class PlayRoutes:
             raise HttpError(400, "text is empty")
         if len(text) > CHAT_LIMIT:
             raise HttpError(400, f"text is longer than {CHAT_LIMIT} characters")
-        count(self._gate.chat, f"{account.id} {game.id}")
+        spend(self._gate.chat, f"{account.id} {game.id}")
         await self._referee.say(game, account, room, text)
         return ok()
 

@@ -13,12 +13,12 @@ from bot.arena.accounts import NAME
 from bot.arena.fairness.move_codes import LIFETIME_S, MoveCodes
 from bot.arena.fairness.names import imitated
 from bot.arena.game import ReplayedGame
-from bot.arena.http import GAME, NOT_PUBLIC, HttpError, as_int, as_text, count, fields, ok
+from bot.arena.http import GAME, NOT_PUBLIC, HttpError, as_int, as_text, fields, ok
 from bot.arena.parts import ArenaParts
 from bot.arena.play.analysis import analyse, is_played
 from bot.arena.referee import NotFound
 from bot.arena.traffic.assets import assets
-from bot.arena.traffic.budgets import PER_PLY
+from bot.arena.traffic.budgets import PER_PLY, spend
 from bot.arena.traffic.cached_response import CachedResponse
 from bot.arena.traffic.single_flight import SingleFlightCache
 from storage.arena import accounts as arena
@@ -26,8 +26,8 @@ from storage.arena.accounts import AccountRecord, AccountTaken, ArenaAccess
 
 _MAX_IDS = 100
 _MAX_TOKENS = 50  # all of them count as one request
-_KEPT_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
-_KEPT_ANALYSES = 2000  # positions, of a kilobyte each
+_CACHE_BYTES = 16 * 1024 * 1024  # of answers that are costly to make
+_CACHED_ANALYSES = 2000  # positions, of a kilobyte each
 _REPORT_S = 10.0  # how long a report is sent as it was made
 _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
@@ -58,9 +58,9 @@ class SiteRoutes:
         self._no_takebacks = no_takebacks
         self._codes = MoveCodes(parts.clock)
         self._written = float("-inf")
-        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_KEPT_ANALYSES)
+        self._analyses: SingleFlightCache[CachedResponse] = SingleFlightCache(_CACHED_ANALYSES)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _KEPT_BYTES, lambda answer: len(answer.body)
+            _CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -108,7 +108,7 @@ class SiteRoutes:
                 raise HttpError(409, f"The name {name} is not for players; choose another")
             raise HttpError(409, f"The name {name} looks like {whose}; choose another")
         address = self._gate.address(request)
-        count(self._gate.new_accounts, address)
+        spend(self._gate.new_accounts, address)
         try:
             is_pending = self._parts.config.approve_accounts
             account, token = await self._accounts.add_person(name, is_pending=is_pending)
@@ -121,12 +121,12 @@ class SiteRoutes:
         account = await self._gate.account(request)
         if account.is_bot:
             raise HttpError(400, "This endpoint cannot be used with a Bot account")
-        count(self._gate.move_codes, account.id)
+        spend(self._gate.move_codes, account.id)
         return web.json_response({"code": self._codes.issue(account.id), "seconds": round(LIFETIME_S)})
 
     async def move_here(self, request: web.Request) -> web.Response:
         code = as_text(await fields(request), "code")
-        count(self._gate.move_codes, self._gate.address(request))
+        spend(self._gate.move_codes, self._gate.address(request))
         account_id = self._codes.redeem(code)
         account = None if account_id is None else await self._accounts.get(account_id)
         if account is None or account.access is ArenaAccess.BANNED:
@@ -141,7 +141,7 @@ class SiteRoutes:
             raise HttpError(400, "This account is a bot already")
         if not self._parts.config.open_bots:
             raise HttpError(403, "The owner of this server makes the accounts of bots: ask for one")
-        count(self._gate.new_bots, self._gate.address(request))
+        spend(self._gate.new_bots, self._gate.address(request))
         if not await self._accounts.upgrade(account):
             raise HttpError(400, "Only an account that has not played a game can become a bot")
         return ok()
@@ -153,8 +153,8 @@ class SiteRoutes:
             raise HttpError(400, "Send tokens as text, separated by commas") from None
         if len(tokens) > _MAX_TOKENS:
             raise HttpError(400, f"At most {_MAX_TOKENS} tokens at once")
-        found = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
-        return web.json_response({token: _scopes(account) for token, account in found.items()})
+        accounts = await self._accounts.by_tokens(token for token in map(str.strip, tokens) if token)
+        return web.json_response({token: _scopes(account) for token, account in accounts.items()})
 
     async def bots_online(self, request: web.Request) -> web.Response:
         wanted = as_int(request.query, "nb")
@@ -292,12 +292,12 @@ class SiteRoutes:
         you = await self._gate.visitor(request)
         config = self._parts.config
         lobby = wire.lobby(await self._bots(), you, config.keep_alive_s, self._no_takebacks)
-        told = {
+        fields = {
             "plainShare": self._plain_share,
             "firstMove": round(config.first_move_s),
             "public": config.public_games,
         }
-        return web.json_response(lobby | told)
+        return web.json_response(lobby | fields)
 
     async def health(self, _request: web.Request) -> web.Response:
         time = asyncio.get_running_loop().time()

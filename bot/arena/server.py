@@ -52,10 +52,10 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 def _http_logger() -> logging.Logger:
     """For aiohttp: malformed or truncated HTTP leaves no traceback, so that clients cannot flood the log."""
-    found = logging.getLogger(f"{__name__}.http")
-    if not found.filters:
-        found.addFilter(ClientErrorFilter())
-    return found
+    logger = logging.getLogger(f"{__name__}.http")
+    if not logger.filters:
+        logger.addFilter(ClientErrorFilter())
+    return logger
 
 
 class ClientErrorFilter(logging.Filter):
@@ -114,12 +114,12 @@ class Arena:
         self._database = database
         self._clock = clock
         self._wake = asyncio.Event()
-        self._accounts = Accounts(database, clock)
+        self.accounts = Accounts(database, clock)
         self._time = ArenaTime(database, clock, grace_s=config.outage_grace_s, site=SITE)
         self._stood = False
         self._referee = Referee(
             database,
-            self._accounts,
+            self.accounts,
             config,
             clock=self._time.now,
             wake=self._wake,
@@ -133,7 +133,7 @@ class Arena:
         self.role = Role("")
         """Our exclusive role of running the arena."""
         self._gate = gate = RequestGate(
-            self._accounts,
+            self.accounts,
             self._proxies,
             config,
             self._referee.is_playing,
@@ -150,7 +150,7 @@ class Arena:
             clock=clock,
             time=self._time,
             database=database,
-            accounts=self._accounts,
+            accounts=self.accounts,
             referee=self._referee,
             lobby=self._lobby,
             gate=gate,
@@ -188,7 +188,8 @@ class Arena:
             StorageError: Another program runs the arena on this database.
         """
         async with self._database.sole("arena") as self.role:
-            self.bot_tokens = {bot: await self.ensure_bot(bot, (tokens or {}).get(bot, "")) for bot in bots}
+            known = tokens or {}
+            self.bot_tokens = {bot: await self.accounts.ensure_bot(bot, known.get(bot, "")) for bot in bots}
             self._gate.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()
@@ -261,21 +262,6 @@ class Arena:
                     with suppress(asyncio.CancelledError):
                         await task
 
-    async def ensure_bot(self, name: str, token: str = "") -> str:
-        """Create an account for a program, or give an existing one a new token.
-
-        Args:
-            name: Of the account.
-            token: Its token; empty: a random one.
-
-        Returns:
-            The token, which is stored nowhere else.
-
-        Raises:
-            ConfigError: The name is not allowed, or a person has it.
-        """
-        return await self._accounts.ensure_bot(name, token)
-
     async def tick(self) -> None:
         """Handle everything that is due; `running` calls this at each deadline."""
         began = self._clock()
@@ -314,7 +300,10 @@ class Arena:
         host, port = self._config.host, self._config.port
         assert runner.server is not None  # noqa: S101 - created by setup()
         most = max_connections()
-        connections = ConnectionLimiter(runner.server, self._gate.busy, most, self._proxies, self._gate)
+        gate = self._gate
+        connections = ConnectionLimiter(
+            runner.server, gate.busy, most, self._proxies, gate.priority_of, gate.make_room
+        )
         # asyncio accepts this many per loop iteration, a few iterations before the limit sees them.
         backlog = max(1, min(128, most // 4))
         try:
@@ -364,13 +353,13 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     async def report(game_id: str) -> dict[str, Any] | None:
         async with database.read() as session:
             games = await list_games_by_site_id(session, game_id)
-            found = next((game for game in games if game.site == SITE), None)
-            if found is None:
+            game_of_ours = next((game for game in games if game.site == SITE), None)
+            if game_of_ours is None:
                 return None
-            if reveal or not found.is_drawn:
-                return open_report(await game_report(session, found))
+            if reveal or not game_of_ours.is_drawn:
+                return open_report(await game_report(session, game_of_ours))
             # Not before every reply is judged: how long that takes depends on the player.
-            return blind_report(await game_report(session, found)) if found.is_settled else None
+            return blind_report(await game_report(session, game_of_ours)) if game_of_ours.is_settled else None
 
     return report
 

@@ -63,7 +63,7 @@ class Stream:
 class Listeners(Generic[K]):
     """The open streams by the account or game side that they listen to."""
 
-    def __init__(self, on_last: Callable[[K], None]) -> None:
+    def __init__(self, on_last: Callable[[K], None] = lambda _: None) -> None:
         self._streams: dict[K, list[Stream]] = {}
         self._on_last = on_last
 

@@ -46,7 +46,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from bot.base.old_settings import old_names, with_new_names, with_new_variables
+from bot.base.old_names import RENAMED, with_new_names, with_new_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
@@ -90,11 +90,11 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
 
 
-def _known_player(name: str) -> str:
+def _known_strategy(name: str) -> str:
     return strategy_named(name).name
 
 
-PlayerName = Annotated[str, AfterValidator(_known_player)]
+StrategyName = Annotated[str, AfterValidator(_known_strategy)]
 
 
 def _web_address(url: str) -> str:
@@ -675,7 +675,7 @@ class OnlineConfig(Section):
 class AssignmentRule(Section):
     """A rule that chooses a strategy; a missing key matches every game."""
 
-    strategy: PlayerName
+    strategy: StrategyName
     game: Annotated[str, AfterValidator(_known_game)] | None = None
     site: DialectName | None = None
     speed: Speed | None = None
@@ -688,11 +688,11 @@ class AssignmentConfig(Section):
 
     method: AssignmentMethod = AssignmentMethod.BALANCED
     """balanced (randomised, equal numbers of games: a fair comparison), fixed, or rules."""
-    strategy: PlayerName = "trappy"
+    strategy: StrategyName = "trappy"
     """The strategy for `fixed`, and for `rules` when no rule matches: standard, trappy, strong,
     opponent_model, calibrated, tempting, randomised, gentle, or trappy_uci, standard_uci, opponent_model_uci,
     calibrated_uci (which need another engine for every game they play: see uci.engines)."""
-    strategies: tuple[PlayerName, ...] = Field(default=compared_strategies(), min_length=1)
+    strategies: tuple[StrategyName, ...] = Field(default=compared_strategies(), min_length=1)
     """The strategies that `balanced` compares."""
     rules: tuple[AssignmentRule, ...] = ()
     """Rules for `rules`; the first match decides. Keys: strategy, and any of game, site, speed, min_rating,
@@ -1143,7 +1143,7 @@ class Config(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment takes precedence; the file arrives as arguments of the constructor."""
         if isinstance(env_settings, EnvSettingsSource):
-            env_settings.env_vars = with_new_variables(env_settings.env_vars, ENV_PREFIX)
+            env_settings.env_vars, _ = with_new_variables(env_settings.env_vars, ENV_PREFIX)
         return env_settings, init_settings
 
     def by_account(self) -> dict[str, "Config"]:
@@ -1256,9 +1256,8 @@ def load_config(path: Path | None = None) -> Config:
     if path is None and Path("config.toml").exists():
         path = Path("config.toml")
     values = {} if path is None else _read(path)
-    notices = old_names(values, os.environ, ENV_PREFIX)
     try:
-        values = with_new_names(values)
+        values, used = with_new_names(values)
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from None
     given = values.get("accounts")
@@ -1291,7 +1290,8 @@ def load_config(path: Path | None = None) -> Config:
             _check(each)
         except ConfigError as error:
             raise ConfigError(f"account {name}: {error}" if config.accounts else str(error)) from None
-    config._old_names = tuple(notices)
+    used |= with_new_variables(os.environ, ENV_PREFIX)[1]
+    config._old_names = tuple(f"{old} is now {RENAMED[old]}" for old in sorted(used))
     return config
 
 
@@ -1343,7 +1343,7 @@ def _refuse_unknown_variants(config: Config) -> None:
     if config.matchmaking.enabled and unknown:
         raise ConfigError(
             f"matchmaking.variants: {config.server.dialect} allows no challenges in {unknown[0]!r}; "
-            f"known: {_listed(known)}"
+            f"known: {', '.join(known)}"
         )
     for key in config.matchmaking.variants if config.matchmaking.enabled else ():
         if variants[key].boards > config.challenges.max_games:
@@ -1351,20 +1351,6 @@ def _refuse_unknown_variants(config: Config) -> None:
                 f"matchmaking.variants: {key} is {variants[key].boards} games at once, and "
                 f"challenges.max_games is {config.challenges.max_games}"
             )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Join names, with a numbered series shortened to its first and last."""
-    groups: list[list[str]] = []
-    for name in names:
-        stem = name.rstrip("0123456789")
-        number = name.removeprefix(stem)
-        if groups and number and groups[-1][-1] == f"{stem}{int(number) - 1}":
-            groups[-1].append(name)
-        else:
-            groups.append([name])
-    shown = (f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(group) for group in groups)
-    return ", ".join(shown)
 
 
 def read_token(config: ServerConfig) -> str:
@@ -1467,7 +1453,7 @@ def _refuse_unknown_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith(TOKEN_PREFIX):
             continue  # `_refuse_unknown_tokens`
-        new = next(iter(with_new_variables({name: ""}, ENV_PREFIX))).upper()
+        new = next(iter(with_new_variables({name: ""}, ENV_PREFIX)[0])).upper()
         if name.upper().startswith(ENV_PREFIX) and new not in known:
             raise ConfigError(
                 f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"

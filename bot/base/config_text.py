@@ -42,12 +42,12 @@ def _accounts() -> list[str]:
 def _meanings(model: type) -> dict[str, str]:
     """The docstrings of a model's own fields.  (Pydantic can read them, but would do so at every start.)"""
     definition: Any = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
-    found = {}
+    meanings = {}
     for field, below in pairwise(definition.body):
         match field, below:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                found[name] = text
-    return found
+                meanings[name] = text
+    return meanings
 
 
 def _toml(value: object) -> str:

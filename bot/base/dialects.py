@@ -86,7 +86,7 @@ class Dialect:
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
     None: it does."""
     limits_stream_opens: bool = True
-    """Whether the site limits openings of the account's stream (`bot.servers.lichess.StreamRateLimiter`)."""
+    """Whether the site limits openings of the account's stream (`bot.servers.lichess.STREAM_OPENINGS`)."""
     from_positions: bool = True
     """Whether games may begin from a position in variants other than `FROM_POSITION`, too."""
     protocol: str = "lichess"

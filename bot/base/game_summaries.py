@@ -29,14 +29,14 @@ async def make_summaries(database: Database, batch: int = BATCH) -> int:
     Returns:
         How many summaries were made.
     """
-    made = after = 0
+    summaries = after = 0
     while True:
         async with database.read() as session:
             games = await games_to_summarise(session, after, batch)
         if not games:
-            return made
+            return summaries
         async with database.write() as session:
-            made += await summarise(session, games)
+            summaries += await summarise(session, games)
         after = games[-1]
 
 
@@ -74,8 +74,8 @@ async def unjudged_notice(database: Database) -> str:
 async def summarise_in_background(database: Database) -> None:
     """Compute missing summaries while the program plays; without them statistics are only slower."""
     try:
-        if made := await make_summaries(database, SMALL_BATCH):
-            logger.info("summaries made for %d games that had none", made)
+        if summaries := await make_summaries(database, SMALL_BATCH):
+            logger.info("summaries made for %d games that had none", summaries)
         if notice := await unjudged_notice(database):
             logger.warning(notice)
     except StorageError as error:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,45 +56,14 @@ class ContextFilter(logging.Filter):
         return True
 
 
-class PrivateFileHandler(logging.FileHandler):
-    """Appends to a file that only we may read, and reopens it on request."""
+class PrivateFileHandler(WatchedFileHandler):
+    """Appends to a file that only we may read, and to a new one once that was moved away."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
 
         return open(self.baseFilename, "a", encoding=self.encoding, opener=private)
-
-    def reopen(self) -> None:
-        """Open a new file if the old one was moved away.
-
-        Raises:
-            OSError: It cannot be opened; the old one stays in use.
-        """
-        stream = self._open()
-        self.acquire()
-        try:
-            old, self.stream = self.stream, stream
-        finally:
-            self.release()
-        if old is not None:
-            old.close()
-
-
-def reopen() -> None:
-    """Reopen the log file, as after a rotation; without a file nothing happens.
-
-    Raises:
-        ConfigError: It cannot be written; the old one stays in use.
-    """
-    for handler in logging.getLogger().handlers:
-        if isinstance(handler, PrivateFileHandler):
-            try:
-                handler.reopen()
-            except OSError as error:
-                raise ConfigError(
-                    f"log.file: cannot write {handler.baseFilename}: {error.strerror}"
-                ) from None
 
 
 class JsonFormatter(logging.Formatter):

@@ -29,10 +29,10 @@ async def check_at_start(database: Database) -> None:
 
 
 async def _check(database: Database, tables: Tables) -> bool:
-    found = await quarantine_malformed(database, tables)
-    for row in found:
+    moved = await quarantine_malformed(database, tables)
+    for row in moved:
         logger.error("moved to the quarantine: %s; `desdemona db recheck` checks all rows", row.text)
-    return bool(found)
+    return bool(moved)
 
 
 class MalformedRows:

@@ -141,11 +141,11 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
 
 def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
     """The last value of each line with its label: the number, or the name where there are two lines."""
-    found = []
+    end_labels = []
     for line in lines:
         last = next(sample for sample in reversed(line.samples) if sample.y is not None)
-        found.append((last, line.name if len(lines) > 1 else chart.y_style.text(last.y or 0.0)))
-    return found
+        end_labels.append((last, line.name if len(lines) > 1 else chart.y_style.text(last.y or 0.0)))
+    return end_labels
 
 
 # --- Parts -----------------------------------------------------------------------------------------------

@@ -88,10 +88,10 @@ class Axis:
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
     """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none."""
-    found = list(values)
-    if not found:
+    numbers = list(values)
+    if not numbers:
         return 0.0, 1.0
-    low, high = min(found), max(found)
+    low, high = min(numbers), max(numbers)
     size = max(abs(low), abs(high))
     if size < _LEAST_SPAN:
         return -1.0, 1.0
@@ -165,8 +165,8 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
         origin = _MONDAY if step % (7 * _DAY) == 0 else 0
         first = math.ceil((low_s - origin) / step)
         last = math.floor((high_s - origin) / step)
-        found = [float(origin + n * step) for n in range(first, last + 1)][:most]
-        return tuple((at_s, _clock_label(at_s, step)) for at_s in found)
+        ticks = [float(origin + n * step) for n in range(first, last + 1)][:most]
+        return tuple((at_s, _clock_label(at_s, step)) for at_s in ticks)
     months = next((n for n in _STEPS_MONTHS if n * _MONTH >= need_s), 0)
     if not months:
         digits = ticks_within(low_s / _YEAR, high_s / _YEAR, most).values

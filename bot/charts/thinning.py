@@ -50,14 +50,14 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     # Of each of these the least value is kept where there is one; gaps are all alike, so that the first is.
     wanted = [np.where(np.isnan(each), np.inf, each) for each in (y, -y, low, -high)]
     wanted.append(np.where(np.isnan(y), 0.0, np.inf))
-    kept = {0, len(x) - 1}
+    indices = {0, len(x) - 1}
     starts = np.flatnonzero(np.diff(bucket_of)) + 1
     for start, stop in pairwise([0, *starts.tolist(), len(x)]):
         for values in wanted:
             index = start + int(values[start:stop].argmin())
             if values[index] < np.inf:
-                kept.add(index)
-    return columns[sorted(kept)]
+                indices.add(index)
+    return columns[sorted(indices)]
 
 
 def runs_of(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:

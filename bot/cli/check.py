@@ -89,9 +89,9 @@ async def check(config: Config, source: str = "settings") -> list[Finding]:
         ],
         *([await _try("online", lambda: _online(config))] if config.online.is_used else []),
         *[
-            await _try(f"{what} {name}" if config.accounts else what, partial(look, each))
+            await _try(f"{what} {name}" if config.accounts else what, partial(probe, each))
             for name, each in config.by_account().items()
-            for what, look in (("site", _site), ("account", _account))
+            for what, probe in (("site", _site), ("account", _account))
         ],
     ]
 
@@ -102,9 +102,9 @@ def _games(config: Config) -> list[str]:
     return [name for name in names if name not in ENGINE_GAMES]
 
 
-async def _try(what: str, look: Callable[[], Awaitable[str]]) -> Finding:
+async def _try(what: str, probe: Callable[[], Awaitable[str]]) -> Finding:
     try:
-        return Finding(what, True, await look())
+        return Finding(what, True, await probe())
     except (DesdemonaError, StorageError, EngineError, EngineFault, BadModel) as error:
         return Finding(what, False, str(error))
     except MemoryError:
@@ -124,8 +124,8 @@ async def _database(config: Config) -> str:
         await database.try_writing()
         moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
         if moved:
-            told = "; ".join(moved[:_MOST_NAMED])
-            raise StorageError(f"moved to the quarantine: {told}; `desdemona db recheck` checks all rows")
+            names = "; ".join(moved[:_MOST_NAMED])
+            raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
         await database.close()
@@ -212,8 +212,8 @@ def _other_engine(config: Config, settings: EngineSettings) -> str:
             verify(decision)
             if decision.source is None:
                 raise EngineError(f"{settings.command[0]} starts, but fails to analyse: {source.trouble}")
-            found = f"{decision.source.name} to depth {decision.depth}"
-        return f"{found} in {time.monotonic() - began:.2f} s"
+            text = f"{decision.source.name} to depth {decision.depth}"
+        return f"{text} in {time.monotonic() - began:.2f} s"
     finally:
         source.close()
 
@@ -281,7 +281,7 @@ async def _account(config: Config) -> str:
             f"{config.server.token_setting}: the account {account.name} is not a bot account; "
             "`desdemona upgrade-account` makes it one"
         )
-    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
+    return f"{account.name} at {url}"
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ import typer
 
 from bot.base.errors import DesdemonaError
 from bot.base.log import printable
+from bot.base.old_names import with_old_keys
 
 # Slow imports are inside functions, so that `--help` does not wait for them.
 if TYPE_CHECKING:
@@ -197,12 +198,12 @@ def print_csv(rows: Rows) -> None:
     """Write flat rows as CSV with a header; nothing if there are none."""
     from storage.evidence.exports.csv_cells import csv_text
 
-    print(csv_text(rows), end="")
+    print(csv_text(with_old_keys(rows)), end="")
 
 
 def print_json(value: object) -> None:
     """Write a result as JSON, with null for undefined numbers: JSON has no NaN."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(_finite(with_old_keys(value)), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _finite(value: object) -> object:

@@ -19,8 +19,8 @@ def upgrade(context: typer.Context) -> None:
     async def work() -> str:
         database = await Database.open(config_of(context).storage.url, patience_s=LONG_PATIENCE_S)
         try:
-            if made := await make_summaries(database):
-                print(f"summaries made: {made}")
+            if summaries := await make_summaries(database):
+                print(f"summaries made: {summaries}")
             if notice := await unjudged_notice(database):
                 print(notice)
         finally:
@@ -34,10 +34,10 @@ def current(context: typer.Context) -> None:
     """Print the schema of the database and the newest one."""
 
     async def schema() -> str | None:
-        database, found = await Database.open_unchecked(config_of(context).storage.url)
+        database, revision = await Database.open_unchecked(config_of(context).storage.url)
         await database.close()
-        return found
+        return revision
 
-    found = asyncio.run(schema())
-    state = "up to date" if found == migrate.head() else f"newest {migrate.head()}"
-    print(f"schema {found or 'empty'}, {state}")
+    revision = asyncio.run(schema())
+    state = "up to date" if revision == migrate.head() else f"newest {migrate.head()}"
+    print(f"schema {revision or 'empty'}, {state}")

@@ -32,7 +32,7 @@ def engine(
     game: Annotated[
         str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
     ] = None,
-    player: Annotated[
+    strategy: Annotated[
         str | None,
         typer.Option(help=f"One of {', '.join(own_strategies())}; without it assignment.strategy."),
     ] = None,
@@ -52,26 +52,26 @@ def engine(
     games = PROTOCOL_GAMES[protocol]
     if game is not None and game not in games:
         raise ConfigError(f"--game: {protocol} is for {' and '.join(games)}, not for {game!r}")
-    if player is not None and player not in own_strategies():
-        raise ConfigError(f"--player: {player!r} is not known; known: {', '.join(own_strategies())}")
+    if strategy is not None and strategy not in own_strategies():
+        raise ConfigError(f"--strategy: {strategy!r} is not known; known: {', '.join(own_strategies())}")
     from bot.base.config import load_config
     from bot.protocols.search_driver import SearchDriver
     from engine.games import get_rules
     from engine.search.searchers import make_searcher
 
     config = load_config(context.obj)
-    driver = SearchDriver(get_rules(game or games[0]), settings(config, player, depth))
+    driver = SearchDriver(get_rules(game or games[0]), settings(config, strategy, depth))
     make_searcher(driver.game.name, 1)  # reads its weights: a damaged file must not wait for the first move
     run(protocol, driver)
 
 
-def settings(config: "Config", player: str | None, depth: int | None) -> "Settings":
+def settings(config: "Config", strategy: str | None, depth: int | None) -> "Settings":
     """The search driver's settings: the options, otherwise the configuration."""
     from bot.protocols.search_driver import Settings
 
     usual = config.assignment.strategy if config.assignment.strategy in own_strategies() else TRAPPY.name
     return Settings(
-        strategy=strategy_named(player or usual),
+        strategy=strategy_named(strategy or usual),
         params=config.trap.params(),
         strong=config.engine.strong(),
         models=config.human.model_registry(),

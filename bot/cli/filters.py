@@ -39,7 +39,7 @@ class _Option(NamedTuple):
 
 
 OPTIONS = {
-    "player": _Option("player", f"Only {' or '.join(STRATEGIES)}.", ("--player", "--engine")),
+    "strategy": _Option("strategy", f"Only {' or '.join(STRATEGIES)}.", ("--strategy", "--engine")),
     "version": _Option("version", "Only games of this version of the engine."),
     "settings": _Option("settings", "Only games with these settings, as `stats --by settings` shows."),
     "site": _Option("site", "Only games on this site, for instance arena."),

@@ -202,9 +202,9 @@ async def _import_file(
             file.seek(0)
             is_large = length >= _LARGE_BYTES
             with counting(path.name, length) if is_large else nullcontext(_ignore) as advance:
-                found = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
+                records = wthor_games(path, names, note) if form is GameFormat.WTHOR else None
                 lines = lines_of(file, advance)
-                for number, record in enumerate(found or files.read(lines, form, game), start=1):
+                for number, record in enumerate(records or files.read(lines, form, game), start=1):
                     if form is GameFormat.WTHOR:
                         advance(wthor.GAME_BYTES)
                     if isinstance(record, BadGame):

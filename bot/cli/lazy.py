@@ -12,6 +12,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+OLD_OPTIONS = {"--opt": "--planned-n", "--player": "--strategy"}
+"""Options of 0.2, which work until 0.4.0 and print a notice, and today's."""
+
 
 class LazyCommand(NamedTuple):
     """A command's location, and its line in the group's help."""
@@ -34,12 +37,12 @@ class LazyCommand(NamedTuple):
         spec = find_spec(self.module)
         assert spec is not None  # noqa: S101 - a module of ours
         assert spec.origin is not None  # noqa: S101 - likewise
-        found = next(
+        definition = next(
             node
             for node in ast.parse(Path(spec.origin).read_text("utf-8")).body
             if isinstance(node, ast.FunctionDef) and node.name == self.function
         )
-        return " ".join((ast.get_docstring(found) or "").split("\n\n")[0].split())
+        return " ".join((ast.get_docstring(definition) or "").split("\n\n")[0].split())
 
 
 def lazy_group(
@@ -63,6 +66,7 @@ def lazy_group(
     class Group(TyperGroup):
         # Any: typer has no public names for its context and commands.
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            args = _with_new_options(args)
             if default and (not args or args[0].startswith("-")) and args[:1] != ["--help"]:
                 # Options may stand before the name, as in earlier releases.
                 name = next((each for each in args if each in self.commands), default)
@@ -74,14 +78,14 @@ def lazy_group(
                 if (new := (old_names or {}).get(" ".join(args[:count]))) is not None:
                     _note_renamed(" ".join(args[:count]), new)
                     return _resolved(self, ctx, new.split(), args[count:])
-            name, found, rest = super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
             if name is not None and name in commands:
                 for option, new in commands[name].old_options:
                     if option in rest:
                         _note_renamed(f"{name} {option}", new)
                         return self.resolve_command(ctx, [new, *(each for each in rest if each != option)])
-                found, rest = _load(name, commands[name]), [*commands[name].first, *rest]
-            return name, found, rest
+                command, rest = _load(name, commands[name]), [*commands[name].first, *rest]
+            return name, command, rest
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - typer's signature
             longest = max(map(len, self.commands))
@@ -105,6 +109,17 @@ def lazy_group(
     return group
 
 
+def _with_new_options(args: list[str]) -> list[str]:
+    options = []
+    for each in args:
+        option, equals, value = each.partition("=")
+        if option in OLD_OPTIONS:
+            _note_renamed(option, OLD_OPTIONS[option])
+            each = OLD_OPTIONS[option] + equals + value
+        options.append(each)
+    return options
+
+
 def _note_renamed(old: str, new: str) -> None:
     sys.stderr.write(f"desdemona: `{old}` is now `{new}`; the old name will go with the next release\n")
 
@@ -113,10 +128,10 @@ def _resolved(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
     """The command that these names lead to from a group on, its name and its arguments."""
-    found = group
+    command = group
     for name in names:
-        _, found, rest = found.resolve_command(ctx, [name, *rest])
-    return " ".join(names), found, rest
+        _, command, rest = command.resolve_command(ctx, [name, *rest])
+    return " ".join(names), command, rest
 
 
 def _stand_in() -> None:

@@ -33,12 +33,12 @@ def recheck_command(
 
             return await recheck(database, table_mb, begin, models)
 
-    found = ask_database(context, work)
+    findings = ask_database(context, work)
     if output is ShowFormat.JSON:
-        print_json(found.to_json())
+        print_json(findings.to_json())
     else:
-        _print_findings(found)
-    raise typer.Exit(1 if found.wrong or found.quarantined else 0)
+        _print_findings(findings)
+    raise typer.Exit(1 if findings.wrong or findings.quarantined else 0)
 
 
 def _print_findings(found: Findings) -> None:

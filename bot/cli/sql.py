@@ -46,19 +46,19 @@ def sql(
     if not question:
         raise UsageError("give a question, or --views")
     text = sys.stdin.read() if question == "-" else question
-    found = _ask(context, text, limit_s, rows)
+    answer = _ask(context, text, limit_s, rows)
     if output is CommandFormat.JSON:
-        print_json(found.records())
+        print_json(answer.records())
     elif output is CommandFormat.CSV:
         from storage.evidence.exports.csv_cells import cells
 
         lines = csv.writer(sys.stdout, lineterminator="\n")
-        lines.writerows(map(cells, [found.columns, *found.rows]))
-    elif found.rows:
-        _print_table(found)
+        lines.writerows(map(cells, [answer.columns, *answer.rows]))
+    elif answer.rows:
+        _print_table(answer)
     else:
         note("No rows.")
-    if found.is_cut:
+    if answer.is_cut:
         note(f"More than {rows} rows; --rows shows more.")
 
 

@@ -35,9 +35,6 @@ def start(
             "decisions, planned number of decisions, by default 6000. The interval is tightest there."
         ),
     ] = None,
-    opt: Annotated[
-        int | None, typer.Option(hidden=True, help="The old name of --planned-n; until 0.4.0.")
-    ] = None,
     alpha: Annotated[
         float, typer.Option(help="Maximum probability that the interval ever excludes the true value.")
     ] = ALPHA,
@@ -60,9 +57,6 @@ def start(
     from bot.game.trial_plan import plan
 
     config = config_of(context)
-    if opt is not None:
-        note("--opt is now --planned-n; the old name works until 0.4.0")
-        planned_n = opt if planned_n is None else planned_n
     try:
         new = plan(config.by_account(), name, planned_n=planned_n, alpha=alpha, cap=cap, endpoint=endpoint)
     except TrialError as error:
@@ -145,7 +139,6 @@ def _row(trial: "StoredTrial") -> dict[str, Any]:
         "open_games": trial.open_games,
         "endpoint": trial.endpoint.value,
         "planned_n": trial.planned_n,
-        "opt": trial.planned_n,  # the old name, until 0.4.0
         "alpha": trial.alpha,
         "cap": trial.cap,
         "strata": dict(trial.strata),

@@ -26,7 +26,6 @@ from bot.control.status import (
     Admission,
     AdmissionStatus,
     ArenaStatus,
-    ErrorStatus,
     Status,
     gather_status,
 )
@@ -134,7 +133,6 @@ class OperatorActions:
 
     async def status(self) -> Status:
         """The current status of the program; leaves no event."""
-        latest = self._program.errors.latest
         return await gather_status(
             self._program.runners,
             self._program.database,
@@ -143,7 +141,7 @@ class OperatorActions:
             workers=self._program.pool.load,
             arena=self._program.arena(),
             log_level=log.current_level(),
-            last_error=None if latest is None else ErrorStatus(latest.at, latest.account, latest.message),
+            last_error=self._program.errors.latest,
             alarms=self._program.alarms.alarms,
         )
 
@@ -247,17 +245,17 @@ class OperatorActions:
             by: See above.
         """
         async with self._audit.recording("abort", by, game=game) as note:
-            found = self._found(game, account, note)
-            await found.attempt(found.player.abort(), "the site does not abort it")
-            note.result = f"game {found.key}: aborted"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.abort(), "the site does not abort it")
+            note.result = f"game {game_found.key}: aborted"
         return note.result
 
     async def resign(self, game: str, *, account: str | None = None, by: str) -> str:
         """Resign a game; arguments as `abort`."""
         async with self._audit.recording("resign", by, game=game) as note:
-            found = self._found(game, account, note)
-            await found.attempt(found.player.resign(), "cannot be resigned")
-            note.result = f"game {found.key}: resigned"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.resign(), "cannot be resigned")
+            note.result = f"game {game_found.key}: resigned"
         return note.result
 
     async def say(self, game: str, text: str, *, account: str | None = None, by: str) -> str:
@@ -272,9 +270,9 @@ class OperatorActions:
         async with self._audit.recording("say", by, game=game, text=text[:CHAT_LIMIT]) as note:
             if not text.strip() or len(text) > CHAT_LIMIT or not text.isprintable():
                 raise ControlError(f"a message has 1 to {CHAT_LIMIT} printable characters")
-            found = self._found(game, account, note)
-            await found.attempt(found.player.say(text), "the message was refused")
-            note.result = f"game {found.key}: said"
+            game_found = self._found(game, account, note)
+            await game_found.attempt(game_found.player.say(text), "the message was refused")
+            note.result = f"game {game_found.key}: said"
         return note.result
 
     def _found(self, game: str, account: str | None, note: AuditEntry) -> _FoundGame:

@@ -75,10 +75,10 @@ class ArenaActions:
         if action not in set(ArenaAction):
             raise ControlError(f"no such action: {action!a:.40}; known: {', '.join(ArenaAction)}")
         # The record of a deletion must not keep the name.
-        kept = None if action == ArenaAction.DELETE else name
+        logged_name = None if action == ArenaAction.DELETE else name
         async with (
             self._audit.recording(
-                f"arena-account {action}", by, name=kept, new_name=new_name or None
+                f"arena-account {action}", by, name=logged_name, new_name=new_name or None
             ) as note,
             self._owner() as owner,
         ):
@@ -97,18 +97,14 @@ class ArenaActions:
 
 
 async def _carry_out(owner: ArenaOwner, action: ArenaAction, name: str, new_name: str) -> str:
-    match action:
-        case ArenaAction.APPROVE:
-            return await owner.approve(name)
-        case ArenaAction.BAN:
-            return await owner.ban(name)
-        case ArenaAction.UNBAN:
-            return await owner.unban(name)
-        case ArenaAction.REVOKE:
-            return await owner.revoke(name)
-        case ArenaAction.RENAME:
-            return await owner.rename(name, new_name)
-        case ArenaAction.DELETE:
-            return await owner.delete(name)
-        case ArenaAction.VOID_GAME:
-            return await owner.void_game(name)
+    if action is ArenaAction.RENAME:
+        return await owner.rename(name, new_name)
+    changes = {
+        ArenaAction.APPROVE: owner.approve,
+        ArenaAction.BAN: owner.ban,
+        ArenaAction.UNBAN: owner.unban,
+        ArenaAction.REVOKE: owner.revoke,
+        ArenaAction.DELETE: owner.delete,
+        ArenaAction.VOID_GAME: owner.void_game,
+    }
+    return await changes[action](name)

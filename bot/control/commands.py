@@ -22,51 +22,22 @@ MOST_GAMES = 1000
 """Most games that one command challenges to."""
 
 
-class OperatorCommands:
-    """Carries out commands.
+def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str, Command]:
+    """Each command by its name.
 
     Args:
         actions: The actions behind the commands.
         arena: The same for the arena's accounts.
     """
+    of_game: dict[str, Read] = {"game": text, "account": account}
 
-    def __init__(self, actions: OperatorActions, arena: ArenaActions) -> None:
-        self._actions = actions
-        self._arena = arena
-
-    def table(self) -> dict[str, Command]:
-        """Each command by its name."""
-        actions = self._actions
-        of_game: dict[str, Read] = {"game": text, "account": account}
-        return {
-            "status": self._status,
-            "pause": answering(actions.pause, minutes=number),
-            "resume": answering(actions.resume),
-            "drain": answering(actions.drain),
-            "reload": answering(actions.reload),
-            "log": answering(actions.set_log_level, level=text),
-            "ack": answering(actions.acknowledge, alarm=text),
-            "snooze": answering(actions.snooze, alarm=text, minutes=needed_number),
-            "abort": answering(actions.abort, **of_game),
-            "resign": answering(actions.resign, **of_game),
-            "say": answering(actions.say, **of_game, text=text),
-            "block": answering(actions.block, name=text, account=account),
-            "unblock": answering(actions.unblock, name=text, account=account),
-            "challenge": self._challenge,
-            "tournament": self._tournament,
-            **arena_commands(self._arena),
-        }
-
-    async def _status(self, request: Request, tell: Tell) -> None:
+    async def show_status(request: Request, tell: Tell) -> None:
         as_json = flag(request, "json")
-        status = await self._actions.status()
-        if as_json:
-            tell(json.dumps(status.to_json()))
-            return
-        for line in status_lines(status):
+        status = await actions.status()
+        for line in [json.dumps(status.to_json())] if as_json else status_lines(status):
             tell(line)
 
-    async def _challenge(self, request: Request, tell: Tell) -> None:
+    async def challenge(request: Request, tell: Tell) -> None:
         name, variant, clock = (text(request, key) for key in ("name", "variant", "clock"))
         games = number(request, "games")
         count = 1 if games is None else round(games)
@@ -76,16 +47,34 @@ class OperatorCommands:
         for turn in range(count):
             ours = None if side is None else (side + turn) % 2
             proposal = Proposal(variant, flag(request, "rated"), parse_minutes(clock), ours)
-            ours_at = account(request)
-            tell(await self._actions.challenge(name, proposal, account=ours_at, by=SOCKET, tell=tell))
+            tell(await actions.challenge(name, proposal, account=account(request), by=SOCKET, tell=tell))
 
-    async def _tournament(self, request: Request, tell: Tell) -> None:
-        actions, key, ours = self._actions, text(request, "id"), account(request)
+    async def join_or_leave(request: Request, tell: Tell) -> None:
+        key, ours = text(request, "id"), account(request)
         if flag(request, "withdraw"):
             tell(await actions.leave_tournament(key, account=ours, by=SOCKET))
             return
         password, team = text(request, "password", ""), text(request, "team", "")
         tell(await actions.join_tournament(key, password=password, team=team, account=ours, by=SOCKET))
+
+    return {
+        "status": show_status,
+        "pause": answering(actions.pause, minutes=number),
+        "resume": answering(actions.resume),
+        "drain": answering(actions.drain),
+        "reload": answering(actions.reload),
+        "log": answering(actions.set_log_level, level=text),
+        "ack": answering(actions.acknowledge, alarm=text),
+        "snooze": answering(actions.snooze, alarm=text, minutes=needed_number),
+        "abort": answering(actions.abort, **of_game),
+        "resign": answering(actions.resign, **of_game),
+        "say": answering(actions.say, **of_game, text=text),
+        "block": answering(actions.block, name=text, account=account),
+        "unblock": answering(actions.unblock, name=text, account=account),
+        "challenge": challenge,
+        "tournament": join_or_leave,
+        **arena_commands(arena),
+    }
 
 
 def answering(act: Callable[..., Awaitable[str]], **arguments: Read) -> Command:

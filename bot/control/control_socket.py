@@ -115,10 +115,10 @@ def _remove(path: Path) -> None:
 def _file(path: Path) -> tuple[int, int] | None:
     """The identity of a path's file; None: no such file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _bind(path: Path) -> socket.socket:

@@ -82,7 +82,7 @@ class HealthMonitor:
     """Takes samples, passes them to the alarms, and records and reports changes.
 
     Args:
-        watched: The observed objects.
+        observed: The observed objects.
         board: The alarms.
         hooks: Receive the notices.
         clock: Seconds of a monotonic clock.
@@ -91,13 +91,13 @@ class HealthMonitor:
 
     def __init__(
         self,
-        watched: MonitoredParts,
+        observed: MonitoredParts,
         board: AlarmBoard,
         hooks: AlarmHooks,
         clock: Callable[[], float] = time.monotonic,
         pinged: Callable[[], object] = lambda: None,
     ) -> None:
-        self._watched = watched
+        self._observed = observed
         self._board = board
         self._hooks = hooks
         self._clock = clock
@@ -153,26 +153,26 @@ class HealthMonitor:
             return
         detail = {"alarm": change.name, "state": change.state.value, "reason": change.text}
         try:
-            async with self._watched.database.write() as session:
-                await log_event(session, PROGRAM, ALARM, detail, metrics=self._watched.metrics)
+            async with self._observed.database.write() as session:
+                await log_event(session, PROGRAM, ALARM, detail, metrics=self._observed.metrics)
         except StorageError as error:
             logger.error("cannot record the alarm %s: %s", change.name, error)
 
     # --- The sample -------------------------------------------------------------------------------------
 
     async def _sample(self) -> HealthSample:
-        watched = self._watched
-        status = await self._found("status", watched.status())
+        observed = self._observed
+        status = await self._found("status", observed.status())
         written = await self._found("database", self._write())
         form = await self._found("form", self._read_recent())
-        disk = await self._found("disk", asyncio.to_thread(disk_sample, watched.database_url))
+        disk = await self._found("disk", asyncio.to_thread(disk_sample, observed.database_url))
         backup_age_s = None
-        if watched.backup_folder:
-            backup_age_s = await self._found("backup", asyncio.to_thread(backup_age, watched.backup_folder))
-        failures = watched.models.failures()
+        if observed.backup_folder:
+            backup_age_s = await self._found("backup", asyncio.to_thread(backup_age, observed.backup_folder))
+        failures = observed.models.failures()
         return HealthSample(
             at_s=self._clock(),
-            tally=watched.metrics.tally,
+            tally=observed.metrics.tally,
             links=None
             if status is None
             else {each.name: link_trouble(each) for each in status.accounts if not each.is_standby},
@@ -184,26 +184,28 @@ class HealthMonitor:
             disk=disk,
             backup_age_s=backup_age_s,
             losses=None if form is None else form.losses,
-            ratings=None if form is None else {rating_name(c): _rating(c) for c in form.curves},
+            ratings=None
+            if form is None
+            else {rating_name(curve): RatingSample(curve.now, curve.highest) for curve in form.curves},
         )
 
     async def _found(self, what: str, work: Awaitable[T]) -> T | None:
         """A part of the sample; None: it failed, which is logged once."""
         try:
-            found = await work
+            value = await work
         except Exception as error:  # no failure of the watch may stop it
             level = logging.DEBUG if what in self._failing else logging.ERROR
             self._failing.add(what)
             logger.log(level, "health: cannot find out the %s: %r", what, error)
             return None
         self._failing.discard(what)
-        return found
+        return value
 
     async def _write(self) -> str:
         """Why the database cannot be written; empty: it can."""
         try:
             async with asyncio.timeout(WRITE_S):
-                await self._watched.database.try_writing()
+                await self._observed.database.try_writing()
         except TimeoutError:
             self._write_trouble = f"no answer in {WRITE_S:g} s"
         except StorageError as error:
@@ -213,7 +215,7 @@ class HealthMonitor:
         return self._write_trouble
 
     async def _read_recent(self) -> RecentResults:
-        games, at_s = self._watched.metrics.tally.games, self._clock()
+        games, at_s = self._observed.metrics.tally.games, self._clock()
         if (
             self.recent is not None
             and self._recent_as_of[0] == games
@@ -221,7 +223,7 @@ class HealthMonitor:
         ):
             return self.recent
         since = now_utc() - timedelta(days=RATING_DAYS)
-        async with self._watched.database.read() as session:
+        async with self._observed.database.read() as session:
             curves = await rating_curves(session, Filters(since=since))
             streaks = await losing_streaks(session)
         self.recent = RecentResults(
@@ -241,10 +243,6 @@ def link_trouble(account: AccountStatus) -> str:
 def rating_name(curve: RatingCurve) -> str:
     """The name of a rating in alarms."""
     return f"{curve.account} at {curve.site}, {curve.game} {curve.speed}"
-
-
-def _rating(curve: RatingCurve) -> RatingSample:
-    return RatingSample(curve.now, curve.highest)
 
 
 def disk_sample(database_url: str) -> DiskSample:

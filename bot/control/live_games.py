@@ -38,7 +38,7 @@ class LiveGame:
     opponent: str
     opponent_rating: int | None
     opponent_is_bot: bool
-    player: str
+    strategy: str
     """The kind of player that plays it for us."""
     is_drawn: bool
     """Whether the player was drawn at random, and so must stay secret (unless `trial.reveal`)."""
@@ -66,8 +66,8 @@ class LiveGame:
 
 def live_games(name: str, lobby: Lobby) -> list[LiveGame]:
     """The games of an account."""
-    found = ((key, lobby.player(key)) for key in lobby.playing)
-    return [_live_game(name, lobby.owner.site, key, player) for key, player in found if player is not None]
+    runners = ((key, lobby.player(key)) for key in lobby.playing)
+    return [_live_game(name, lobby.owner.site, key, player) for key, player in runners if player is not None]
 
 
 def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGame:
@@ -92,7 +92,7 @@ def _live_game(account: str, site: str, key: str, player: GameRunner) -> LiveGam
         opponent=stored.opponent_name if stored else "",
         opponent_rating=stored.opponent_rating if stored else None,
         opponent_is_bot=stored is not None and stored.opponent_is_bot,
-        player=stored.player if stored else "",
+        strategy=stored.strategy if stored else "",
         is_drawn=stored is not None and stored.is_drawn,
         ply=len(session.moves or ()),
         our_turn=our_turn,
@@ -123,13 +123,13 @@ def _last_move(player: GameRunner) -> tuple[str, ...]:
 
 
 def _bait(player: GameRunner) -> BaitStatus | None:
-    pending_bait, session = player.pending_bait, player.session
-    if pending_bait is None:
+    bait, session = player.pending_bait, player.session
+    if bait is None:
         return None
     rules = get_rules(session.game)
     try:
-        move = rules.parse_move(session.position, pending_bait.reply)
+        move = rules.parse_move(session.position, bait.reply)
         name = rules.move_name(session.position, move)
     except IllegalMove:  # the forecast was of a move that another one has replaced
         return None
-    return BaitStatus(name, rules.move_squares(move), pending_bait.probability, pending_bait.cost / 10_000)
+    return BaitStatus(name, rules.move_squares(move), bait.p_reply, bait.cost / 10_000)

@@ -14,6 +14,7 @@ from typing import Any
 from bot.account.lobby import Lobby
 from bot.account.runner import AccountRunner
 from bot.alarms.board import AlarmStatus
+from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
 from bot.game.search_pool import PoolLoad
 from engine import VERSION
@@ -114,15 +115,6 @@ class DatabaseStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorStatus:
-    """The last error in the log."""
-
-    at: datetime
-    account: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class ArenaStatus:
     """The embedded arena."""
 
@@ -151,7 +143,7 @@ class Status:
     arena: ArenaStatus | None
     """None: this program runs none, or it is not open."""
     log_level: str
-    last_error: ErrorStatus | None
+    last_error: LoggedError | None
     alarms: tuple[AlarmStatus, ...] = ()
     """Alarms that are not ok, or snoozed, the firing ones first."""
 
@@ -251,7 +243,7 @@ async def gather_status(
     workers: PoolLoad,
     arena: ArenaStatus | None,
     log_level: str,
-    last_error: ErrorStatus | None,
+    last_error: LoggedError | None,
     alarms: tuple[AlarmStatus, ...] = (),
 ) -> Status:
     """Gather the status.

@@ -114,9 +114,8 @@ def _game(game: LiveGame) -> str:
         clocks = f", clocks {_clock(game.our_clock_s)} : {_clock(game.their_clock_s)}"
     kind = "rated" if game.rated else "casual"
     drawn = ", drawn" if game.is_drawn else ""
-    return (
-        f"{where}: {kind} {game.variant} against {who}, ply {game.ply}, {turn}{clocks}; {game.player}{drawn}"
-    )
+    about = f"{where}: {kind} {game.variant} against {who}, ply {game.ply}, {turn}{clocks}"
+    return f"{about}; {game.strategy}{drawn}"
 
 
 def _clock(left_s: float) -> str:

@@ -29,7 +29,7 @@ from bot.base.malformed_rows import check_at_start
 from bot.base.metrics import Metrics
 from bot.control.actions import OperatorActions, Runtime
 from bot.control.arena_actions import ArenaActions
-from bot.control.commands import OperatorCommands, arena_commands
+from bot.control.commands import arena_commands, operator_commands
 from bot.control.control_socket import listening
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
@@ -148,8 +148,7 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
         actions = OperatorActions(program)
         watch = health_watch(config, program, actions, models)
         owner = ArenaActions(config, database, lambda: arena.open, arena.bots)
-        commands = OperatorCommands(actions, owner)
-        await stack.enter_async_context(listening(config.control_socket, commands.table()))
+        await stack.enter_async_context(listening(config.control_socket, operator_commands(actions, owner)))
         if config.dashboard.enabled:
             operator = OperatorServices(actions, watch, program.alarms, models, shared.metrics)
             shown = pages(actions)
@@ -440,9 +439,8 @@ class LiveSettings:
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:
-        """Do so on SIGHUP, and go on in a new log file if the old one was moved away."""
+        """Do so on SIGHUP."""
         try:
-            log.reopen()
             logger.info("settings read again; changed: %s", self.reload())
         except DesdemonaError as error:
             logger.error("the settings stay as they were: %s", error)

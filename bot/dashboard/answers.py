@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Environment
 
 from bot.alarms.board import AlarmStatus
+from bot.base.old_names import with_old_keys
 from bot.dashboard.controls import ActionResult
 from bot.dashboard.page_cache import PageCache
 from bot.parts.values import FormField
@@ -99,7 +100,7 @@ class PageRenderer:
         if page.show_live is not None and asked.live is not None:
             view = page.show_live(view, asked.live)
         if asked.form is OutputFormat.JSON:
-            return RenderedPage(json.dumps(view.to_json(), default=str, ensure_ascii=False))
+            return RenderedPage(json.dumps(with_old_keys(view.to_json()), default=str, ensure_ascii=False))
         if asked.form is OutputFormat.CSV:
             return _csv(asked, view)
         api = f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}"
@@ -117,13 +118,13 @@ class PageRenderer:
         )
         return RenderedPage(text)
 
-    def render(self, template: str, surroundings: RequestContext, **values: Any) -> str:
+    def render(self, template: str, context: RequestContext, **values: Any) -> str:
         """A template's text."""
         return self._templates.get_template(template).render(
             menu=[page for page in self._pages.values() if page.is_in_menu],
-            has_session=surroundings.has_session,
-            unacknowledged_alarms=surroundings.unacknowledged_alarms,
-            said=surroundings.said,
+            has_session=context.has_session,
+            unacknowledged_alarms=context.unacknowledged_alarms,
+            said=context.said,
             **values,
         )
 
@@ -150,4 +151,4 @@ def _csv(asked: PageRequest, view: View) -> RenderedPage:
     name = asked.table or next(iter(tables))
     if name not in tables:
         raise BadQuery(f"table: {name!a:.40} is not known; known: {', '.join(tables)}")
-    return RenderedPage(csv_text(tables[name], "\r\n"), name)
+    return RenderedPage(csv_text(with_old_keys(tables[name]), "\r\n"), name)

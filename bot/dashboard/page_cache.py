@@ -80,19 +80,19 @@ class PageCache:
             StorageError, DesdemonaError: As the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
-        found = self._views.get(key)
-        if found is not None and self._clock() - found.at < page.fresh_s:
+        cached = self._views.get(key)
+        if cached is not None and self._clock() - cached.at < page.fresh_s:
             self._views.move_to_end(key)
-            return found
+            return cached
         version = await self.version()
         if (
-            found is not None
-            and found.version == version
+            cached is not None
+            and cached.version == version
             and page.fresh_s > 0
-            and self._clock() - found.at < OLDEST_S
+            and self._clock() - cached.at < OLDEST_S
         ):
             self._views.move_to_end(key)
-            return found
+            return cached
         running = self._running.get(key)
         if running is None:
             running = asyncio.create_task(self._compute(page, query, version, key))
@@ -128,10 +128,10 @@ class PageCache:
             raise TooSlow(
                 f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."
             ) from None
-        made = Cached(view, version, self._clock(), page.fresh_s)
+        cached = Cached(view, version, self._clock(), page.fresh_s)
         self._forget_stale()
-        self._views[key] = made
+        self._views[key] = cached
         self._views.move_to_end(key)
         if len(self._views) > MOST:
             self._views.popitem(last=False)
-        return made
+        return cached

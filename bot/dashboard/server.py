@@ -212,14 +212,14 @@ class Dashboard:
                 self._context(said_last(request) if form is OutputFormat.HTML else None),
                 None if page.live is None else await page.live(),
             )
-            made = await answer(asked)
+            rendered = await answer(asked)
             # Half a character of UTF-16 cannot be sent; in JSON it becomes an escape.
-            body = made.text.encode(errors="backslashreplace" if form is OutputFormat.JSON else "replace")
+            body = rendered.text.encode(errors="backslashreplace" if form is OutputFormat.JSON else "replace")
             response = web.Response(body=body, content_type=_TYPES[form], charset="utf-8")
             if form is OutputFormat.HTML:
                 forget_said(request, response)
             if form is OutputFormat.CSV:
-                name = f"{page.name}-{made.table}.csv"
+                name = f"{page.name}-{rendered.table}.csv"
                 response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
             return _private(response)
 
@@ -227,9 +227,9 @@ class Dashboard:
 
     def _download(self, make: Callable[[Database, Query], Awaitable[Download]], page: Page) -> Handler:
         async def handle(request: web.Request) -> web.Response:
-            made = await make(self._database, page.query(dict(request.query), request.match_info))
-            response = web.Response(text=made.text, content_type=made.media_type, charset="utf-8")
-            response.headers["Content-Disposition"] = f'attachment; filename="{made.name}"'
+            download = await make(self._database, page.query(dict(request.query), request.match_info))
+            response = web.Response(text=download.text, content_type=download.media_type, charset="utf-8")
+            response.headers["Content-Disposition"] = f'attachment; filename="{download.name}"'
             return _private(response)
 
         return handle

@@ -40,7 +40,7 @@ class AssignmentContext:
 class Assignment:
     """A player, and how it was chosen."""
 
-    player: str
+    strategy: str
     detail: dict[str, Any]
     """Plain JSON values, stored with the game."""
 
@@ -63,16 +63,16 @@ def assign(
     only = Assignment(kinds[0], {"method": "only"})
     match config.method:
         case AssignmentMethod.FIXED:
-            found = Assignment(config.strategy, {"method": "fixed"})
+            assignment = Assignment(config.strategy, {"method": "fixed"})
         case AssignmentMethod.RULES:
-            found = _by_rules(context, config)
+            assignment = _by_rules(context, config)
         case AssignmentMethod.BALANCED:
             players = [each for each in config.strategies if each in kinds]
-            found = _balanced(context, players, number, coin_probability) if players else only
-    found = found if found.player in kinds else only
-    if strategy_named(found.player).has_level:
-        return Assignment(found.player, found.detail | {"level": config.level})
-    return found
+            assignment = _balanced(context, players, number, coin_probability) if players else only
+    assignment = assignment if assignment.strategy in kinds else only
+    if strategy_named(assignment.strategy).has_level:
+        return Assignment(assignment.strategy, assignment.detail | {"level": config.level})
+    return assignment
 
 
 def _by_rules(context: AssignmentContext, config: AssignmentConfig) -> Assignment:
@@ -93,57 +93,58 @@ def _matches(rule: AssignmentRule, context: AssignmentContext) -> bool:
     )
 
 
-def drawn_player(chances: Mapping[str, float], number: int) -> str:
-    """The player that a draw's random number selects, for recomputing a draw from its record.
+def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
+    """The strategy that a draw's random number selects, for recomputing a draw from its record.
 
     Args:
-        chances: Probability of each player; they add up to 1.  Their order does not matter: databases do not
+        probabilities: Probability of each strategy; they add up to 1.  Their order does not matter:
+        databases do not
             keep it.
         number: From 0 to 2^`DRAW_BITS` - 1.
 
     Raises:
-        ValueError: No player has a positive probability, or the number is out of range.
+        ValueError: No strategy has a positive probability, or the number is out of range.
     """
     if not 0 <= number < 1 << DRAW_BITS:
         raise ValueError(f"number is {number}, must have at most {DRAW_BITS} bits")
-    players = sorted(player for player, chance in chances.items() if chance > 0)
-    if not players:
-        raise ValueError(f"no player has a chance: {dict(chances)}")
+    strategies = sorted(strategy for strategy, p in probabilities.items() if p > 0)
+    if not strategies:
+        raise ValueError(f"no strategy has a positive probability: {dict(probabilities)}")
     share = number / (1 << DRAW_BITS)
-    for player in players[:-1]:
-        share -= chances[player]
+    for strategy in strategies[:-1]:
+        share -= probabilities[strategy]
         if share < 0:
-            return player
-    return players[-1]
+            return strategy
+    return strategies[-1]
 
 
 def _balanced(
-    context: AssignmentContext, players: Sequence[str], number: int, coin_probability: float
+    context: AssignmentContext, strategies: Sequence[str], number: int, coin_probability: float
 ) -> Assignment:
-    """Toss a biased coin that favours the players behind against this opponent, or else overall.
+    """Toss a biased coin that favours the strategies behind against this opponent, or else overall.
 
     A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
-    the player.
+    the strategy.
     """
-    against = [context.against_opponent.get(player, 0) for player in players]
-    overall = [context.overall.get(player, 0) for player in players]
+    against = [context.against_opponent.get(strategy, 0) for strategy in strategies]
+    overall = [context.overall.get(strategy, 0) for strategy in strategies]
     counts = against if min(against) < max(against) else overall
-    behind = [player for player, count in zip(players, counts, strict=True) if count == min(counts)]
-    ahead = [player for player in players if player not in behind]
-    # Never less than an even share, which several players behind may have.
-    for_behind = max(coin_probability, len(behind) / len(players)) if ahead else 1.0
-    chances = {player: for_behind / len(behind) for player in behind}
-    chances |= {player: (1 - for_behind) / len(ahead) for player in ahead}
-    player = drawn_player(chances, number)
+    behind = [strategy for strategy, count in zip(strategies, counts, strict=True) if count == min(counts)]
+    ahead = [strategy for strategy in strategies if strategy not in behind]
+    # Never less than an even share, which several strategies behind may have.
+    for_behind = max(coin_probability, len(behind) / len(strategies)) if ahead else 1.0
+    probabilities = {strategy: for_behind / len(behind) for strategy in behind}
+    probabilities |= {strategy: (1 - for_behind) / len(ahead) for strategy in ahead}
+    strategy = drawn_strategy(probabilities, number)
     return Assignment(
-        player,
+        strategy,
         {
             "method": "balanced",
-            "against_opponent": dict(zip(players, against, strict=True)),
-            "overall": dict(zip(players, overall, strict=True)),
+            "against_opponent": dict(zip(strategies, against, strict=True)),
+            "overall": dict(zip(strategies, overall, strict=True)),
             "coin_probability": coin_probability,
-            "chances": chances,
-            "chance": chances[player],
+            "chances": probabilities,
+            "chance": probabilities[strategy],
             # As text: databases and JSON readers round integers of this size.
             "number": f"{number:016x}",
         },

@@ -89,7 +89,7 @@ class GameChat:
         facts = commands.ChatFacts(
             bot=self._services.bot_name,
             opponent=game.opponent_name,
-            player=game.player,
+            strategy=game.strategy,
             is_over=self._is_over(),
             is_blind=self._services.is_blind(game),
             may_tell=commands.may_tell(line, game.opponent_name, self._config),
@@ -98,8 +98,8 @@ class GameChat:
             case Command.EVAL | Command.TRAP if (facts.may_tell or facts.is_over) and not facts.is_blind:
                 stored = await self._ledger.latest(moves)
                 if stored is not None:
-                    made = await self._ledger.forecast_of(stored)
-                    facts = replace(facts, latest=stored.decision, forecast=made)
+                    forecast = await self._ledger.forecast_of(stored)
+                    facts = replace(facts, latest=stored.decision, forecast=forecast)
             case Command.STATS:
                 facts = replace(facts, earlier=await self._ledger.earlier_games())
             case _:
@@ -128,7 +128,7 @@ class GameChat:
         game = self._ledger.game
         text = talk.farewell(
             self._config,
-            names_traps=strategy_named(game.player).sets_traps or self._services.is_blind(game),
+            names_traps=strategy_named(game.strategy).sets_traps or self._services.is_blind(game),
             opponent=game.opponent_name,
             bot=self._services.bot_name,
             game=get_rules(game.game).title,

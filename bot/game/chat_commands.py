@@ -40,7 +40,7 @@ class ChatFacts:
 
     bot: str
     opponent: str
-    player: str
+    strategy: str
     """Name of one of `engine.strategies.registry.STRATEGIES`."""
     is_over: bool
     """The game is over, so nothing is secret any more, unless `is_blind`."""
@@ -100,10 +100,10 @@ def _engine(facts: ChatFacts) -> str:
     if not facts.is_over:
         return f"I am {who}. Some of my moves set traps, others do not; I do not say yet which."
     name = f"I am {who}"
-    if strategy_named(facts.player).draws_decisions:
-        return f"{name}, player {facts.player}: in some moves of this game I drew whether to set a trap."
-    manner = "I set traps" if strategy_named(facts.player).sets_traps else "I did not mean to set traps"
-    return f"{name}, player {facts.player}: {manner} in this game."
+    if strategy_named(facts.strategy).draws_decisions:
+        return f"{name}, player {facts.strategy}: in some moves of this game I drew whether to set a trap."
+    manner = "I set traps" if strategy_named(facts.strategy).sets_traps else "I did not mean to set traps"
+    return f"{name}, player {facts.strategy}: {manner} in this game."
 
 
 def _eval(decision: Decision) -> str:
@@ -116,14 +116,14 @@ def _eval(decision: Decision) -> str:
     else:
         score_centi, depth = decision.chosen.raw_centi, decision.depth
     searched = f" at depth {depth}" if depth else ""
-    found = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
+    text = f"For me, {move} was worth {game.score_text(score_centi, position)}{searched}."
     if decision.trial_draw is None:
-        return found
+        return text
     other = (
         decision.trial_draw.control if decision.move == decision.trial_draw.trap else decision.trial_draw.trap
     )
     name = game.move_name(position, game.parse_move(position, other))
-    return f"{found} A random draw decided between it and {name}."
+    return f"{text} A random draw decided between it and {name}."
 
 
 def _trap(decision: Decision, forecast: ReplyForecast | None) -> str:

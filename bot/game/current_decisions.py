@@ -36,9 +36,9 @@ class CurrentDecisions:
 
     def learn(self, stored: Iterable[StoredDecision]) -> None:
         """Remember all standing decisions of the game."""
-        found = sorted(stored, key=lambda each: each.ply)
-        self.plies = frozenset(each.ply for each in found)
-        self.latest = {each.ply: each for each in found[-MOST:]}
+        in_order = sorted(stored, key=lambda each: each.ply)
+        self.plies = frozenset(each.ply for each in in_order)
+        self.latest = {each.ply: each for each in in_order[-MOST:]}
         self.forecasts = {}
 
     def add(self, stored: StoredDecision) -> None:

@@ -7,7 +7,7 @@ any moment and another one can resume the game.
 import asyncio
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
@@ -59,6 +59,7 @@ from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
 from engine.game import IllegalMove, if_it_goes_on, positions, replay
 from engine.games import get_rules
+from engine.human.reply_forecast import TemptingReply
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
@@ -80,20 +81,6 @@ LIST_S = 2.0
 """Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
 STREAM_CAP_S = 3.0
 """Longest wait before a game's stream is opened again, in seconds: its clock may be running."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingBait:
-    """A confirmed bait that a move of ours sets."""
-
-    ply: int
-    """Of our move: the moves made before it."""
-    reply: str
-    """In the game's notation for programs."""
-    probability: float
-    """How probably this opponent plays it, from 0 to 1."""
-    cost: int
-    """Its cost to them, in hundredths of a per cent of expected score."""
 
 
 class GameRunner:
@@ -124,8 +111,8 @@ class GameRunner:
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
-        self._pending_bait: PendingBait | None = None
-        """Of our latest move with a forecast."""
+        self._pending_bait: tuple[int, TemptingReply] | None = None
+        """Of our latest move with a forecast: its ply, and the confirmed bait that it sets."""
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -183,12 +170,10 @@ class GameRunner:
         return max(0.0, self._services.clock() - began_s - longest_s)
 
     @property
-    def pending_bait(self) -> PendingBait | None:
+    def pending_bait(self) -> TemptingReply | None:
         """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
-        found = self._pending_bait
-        if found is None or self.is_over or len(self._session.moves or ()) != found.ply + 1:
-            return None
-        return found
+        ply, bait = self._pending_bait or (0, None)
+        return None if self.is_over or len(self._session.moves or ()) != ply + 1 else bait
 
     # --- The operator's orders --------------------------------------------------------------------------
 
@@ -388,8 +373,8 @@ class GameRunner:
         def choose(context: AssignmentContext) -> Assignment:
             is_blind = not config.trial.reveal
             coin_probability = BLIND_COIN_PROBABILITY if is_blind else BIASED_COIN_PROBABILITY
-            found = assign(context, config.assignment, self._services.draw_number(), coin_probability)
-            detail, kind = dict(found.detail), strategy_named(found.player)
+            assignment = assign(context, config.assignment, self._services.draw_number(), coin_probability)
+            detail, kind = dict(assignment.detail), strategy_named(assignment.strategy)
             if kind.draws_decisions:
                 detail["randomised"] = asdict(config.randomised.params())
             if "number" in detail or kind.draws_decisions:  # the player was drawn, or draws its moves
@@ -402,7 +387,7 @@ class GameRunner:
                     detail["engine"] |= engine.asked_for_moves()
             if kind.models_opponent:
                 detail["value"] = asdict(config.human.value())
-            return replace(found, detail=detail)
+            return replace(assignment, detail=detail)
 
         is_new = await self._ledger.open(snapshot, choose, config.trap.params())
         game = self._ledger.game
@@ -410,10 +395,10 @@ class GameRunner:
             "game %s: %s as %s against %s (%s)",
             self.game_id,
             "playing" if is_new else "taking up",
-            game.player,
+            game.strategy,
             game.opponent_name,
             game.opponent_rating or "unrated",
-            extra={"game_id": self.game_id, "player": game.player, "opponent": game.opponent_id},
+            extra={"game_id": self.game_id, "strategy": game.strategy, "opponent": game.opponent_id},
         )
         if is_new:
             self._chat.greet()
@@ -454,18 +439,18 @@ class GameRunner:
         stored = await self._ledger.find(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
-        found = self._tasks.create_task(
+        task = self._tasks.create_task(
             self._search.decide(at, think.remaining_s, received_at, think.their_remaining_s)
         )
-        self._move_search = found
-        await asyncio.wait([found])
-        if found.cancelled():
+        self._move_search = task
+        await asyncio.wait([task])
+        if task.cancelled():
             return None
-        committed = await self._ledger.commit(think.moves, found.result())
+        committed = await self._ledger.commit(think.moves, task.result())
         if committed is not None:
             stored_game = self._ledger.game
             took_s = self._services.clock() - received_at
-            self._services.metrics.decided(stored_game.game, stored_game.player, took_s, longest_s)
+            self._services.metrics.decided(stored_game.game, stored_game.strategy, took_s, longest_s)
         return committed
 
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
@@ -609,17 +594,17 @@ class GameRunner:
             engines=self._services.engines,
         )
         try:
-            made = await self._services.pool.run(
+            forecast = await self._services.pool.run(
                 job, decision.game, self._services.clock(), rank=Rank.BACKGROUND
             )
         except Exception as error:  # the game matters more; `desdemona db recheck` makes the forecast later
             logger.exception("game %s, ply %d: the forecast crashed", self.game_id, stored.ply)
             await self._ledger.record_event(DECISION_UNJUDGED, crash_detail(stored.ply, error))
             return
-        await self._ledger.forecast(stored, decision, made)
-        bait = made.bait if sets_bait(decision, made) else None
-        if bait is not None and (self._pending_bait is None or self._pending_bait.ply <= stored.ply):
-            self._pending_bait = PendingBait(stored.ply, bait.reply, bait.p_reply, bait.cost)
+        await self._ledger.forecast(stored, decision, forecast)
+        bait = forecast.bait if sets_bait(decision, forecast) else None
+        if bait is not None and (self._pending_bait is None or self._pending_bait[0] <= stored.ply):
+            self._pending_bait = stored.ply, bait
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""

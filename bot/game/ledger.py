@@ -53,7 +53,7 @@ from storage.ledger.decisions import (
 from storage.ledger.events import list_events
 from storage.ledger.forecasts import get_forecast, lacking_forecasts, store_forecast
 from storage.ledger.games import (
-    count_by_player,
+    count_by_strategy,
     finish_game,
     load_game,
     open_game,
@@ -371,7 +371,7 @@ class GameLedger:
         self._metrics.finished(
             self._owner.site,
             self.game.game,
-            self.game.player,
+            self.game.strategy,
             "aborted" if is_aborted else result.value if result else "unknown",
             is_lost_on_time=end.reason is EndReason.TIME and result is GameResult.LOSS,
         )
@@ -383,7 +383,7 @@ class GameLedger:
             await settle_game(session, self.game.id)
             self._is_closed = True
             counts = await bait_counts(session, self.game.id)
-        self._metrics.baits(self.game.game, self.game.player, counts.baits_set, counts.baits_taken)
+        self._metrics.baits(self.game.game, self.game.strategy, counts.baits_set, counts.baits_taken)
         is_aborted = end.reason is EndReason.ABORTED
         verdict = ResultForUs.ABORTED if is_aborted else _VERDICTS[_result(end, self.game.our_side)]
         return ClosedGame(verdict, counts)
@@ -531,8 +531,8 @@ class GameLedger:
             game=game,
             speed=snapshot.speed,
             opponent_rating=snapshot.opponent.rating,
-            against_opponent=await count_by_player(session, owner, game, snapshot.opponent.id),
-            overall=await count_by_player(session, owner, game),
+            against_opponent=await count_by_strategy(session, owner, game, snapshot.opponent.id),
+            overall=await count_by_strategy(session, owner, game),
         )
 
     def _new_game(self, snapshot: GameSnapshot, assignment: Assignment, params: TrapParams) -> NewGame:
@@ -554,7 +554,7 @@ class GameLedger:
             opponent_is_bot=opponent.is_bot,
             our_rating=snapshot.our_rating,
             opponent_rating=opponent.rating,
-            player=assignment.player,
+            strategy=assignment.strategy,
             params=params,
             engine_version=ENGINE_VERSION,
             selection=assignment.detail,

@@ -14,7 +14,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from bot.base.game_summaries import check_summaries
@@ -105,20 +105,12 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
-        return {
-            "verified": self.verified,
-            "pruned": self.pruned,
-            "judged": self.judged,
-            "forecast": self.forecast,
-            "completed": self.completed,
-            "restored": self.restored,
-            "wrong": [
-                {"site": each.site, "game": each.game, "ply": each.ply, "reason": each.reason}
-                for each in self.wrong
-            ],
-            "summaries": self.summaries,
-            "quarantined": [asdict(each) for each in self.quarantined],
-            "damaged": [asdict(each) for each in self.quarantined],  # its name up to 0.2.0
+        quarantined = [asdict(each) for each in self.quarantined]
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        return plain | {
+            "wrong": [asdict(each) for each in self.wrong],
+            "quarantined": quarantined,
+            "damaged": quarantined,  # its name up to 0.2.0
             "left": dict(self.left),
         }
 
@@ -151,8 +143,8 @@ async def recheck(
             if not batch:
                 findings.summaries = await check_summaries(database)
                 return findings
-            for found in batch:
-                await _Recheck(database, pool, models, findings, checks, found).run()
+            for row in batch:
+                await _Recheck(database, pool, models, findings, checks, row).run()
                 if on_count is not None:
                     on_count(1)
             done_id = batch[-1].id
@@ -208,8 +200,8 @@ class _Recheck:
             self._findings.verified += 1
 
     def _note_wrong(self, reason: str) -> None:
-        found = self._found
-        self._findings.wrong.append(WrongRecord(found.site, found.site_game_id, found.ply, reason))
+        row = self._found
+        self._findings.wrong.append(WrongRecord(row.site, row.site_game_id, row.ply, reason))
 
     def _verify(self, decision: Decision) -> None:
         try:
@@ -235,36 +227,36 @@ class _Recheck:
         Raises:
             RecordError: It is another one.
         """
-        found = self._found
-        is_judged = found.outcome_rule is not None and found.state is DecisionState.CONFIRMED
-        if found.game_state is GameStatus.OPEN or found.is_taken_back or not is_judged:
+        row = self._found
+        is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED
+        if row.game_state is GameStatus.OPEN or row.is_taken_back or not is_judged:
             return
         try:
             reply = await self._reply(decision)
         except _Left:  # unknown
             return
-        if found.outcome_reply != reply:
+        if row.outcome_reply != reply:
             raise RecordError(
-                f"its outcome judges {found.outcome_reply or 'no reply'}, but the reply was {reply or 'none'}"
+                f"its outcome judges {row.outcome_reply or 'no reply'}, but the reply was {reply or 'none'}"
             )
 
     def _lacks(self, decision: Decision) -> bool:
         """Whether an outcome or profile is missing that such a decision should have."""
-        found = self._found
-        if found.is_taken_back or found.state is DecisionState.DROPPED:  # these count nowhere
+        row = self._found
+        if row.is_taken_back or row.state is DecisionState.DROPPED:  # these count nowhere
             return False
-        is_judged = found.outcome_rule == JUDGED and decision.is_complete and found.rule == JUDGED
-        return not (is_judged and found.forecast_rule == FORECAST)
+        is_judged = row.outcome_rule == JUDGED and decision.is_complete and row.rule == JUDGED
+        return not (is_judged and row.forecast_rule == FORECAST)
 
     async def _settle(self, decision: Decision) -> None:
-        found = self._found
-        if found.game_state is GameStatus.OPEN:
+        row = self._found
+        if row.game_state is GameStatus.OPEN:
             raise _Left("its game is still open")
-        if not found.is_settled:
+        if not row.is_settled:
             raise _Left("its game is over, and the program that played it is still judging it")
-        if found.state is not DecisionState.CONFIRMED:
+        if row.state is not DecisionState.CONFIRMED:
             raise _Left("the server never showed its move")
-        if found.ply >= len(found.moves) or found.moves[found.ply] != decision.move:
+        if row.ply >= len(row.moves) or row.moves[row.ply] != decision.move:
             raise _Left("its move is not in the game's list of moves")
         trouble = ""
         full = decision
@@ -272,25 +264,25 @@ class _Recheck:
             full = await self._completed(decision)
         except _Left as left:
             trouble = str(left)
-        outcome = made = None
-        if found.outcome_rule != JUDGED:
-            is_first = found.outcome_rule is None  # else the reply was judged before, by earlier rules
-            reply = await self._reply(decision) if is_first else found.outcome_reply
+        outcome = settled = None
+        if row.outcome_rule != JUDGED:
+            is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
+            reply = await self._reply(decision) if is_first else row.outcome_reply
             if reply is None or full.is_complete:
                 outcome = classify_reply(full, reply)
         judged = judge_profile(full) if full.is_complete else None
-        if judged is not None and found.forecast_rule != FORECAST:
+        if judged is not None and row.forecast_rule != FORECAST:
             forecast = await self._forecast(full)
-            made = forecast, expectations_of(full, forecast)
-        is_old = judged is not None and found.rule != JUDGED
-        if outcome is not None or made is not None or is_old:
+            settled = forecast, expectations_of(full, forecast)
+        is_old = judged is not None and row.rule != JUDGED
+        if outcome is not None or settled is not None or is_old:
             async with self._database.write() as session:
-                is_judged = await settle_later(session, found, full, judged, outcome, made)
+                is_judged = await settle_later(session, row, full, judged, outcome, settled)
             if is_judged is None:
                 raise _Left("it was changed meanwhile")
             self._findings.judged += is_judged
             self._findings.completed += full is not decision
-            self._findings.forecast += made is not None
+            self._findings.forecast += settled is not None
         if trouble:
             raise _Left(trouble)
 
@@ -317,38 +309,38 @@ class _Recheck:
         except Stopped:
             raise _Left(f"completing its profile takes more than {LONGEST_COMPLETION_S:g} s") from None
         except Exception as error:
-            found = self._found
-            logger.exception("game %s, ply %d: completing the profile crashed", found.site_game_id, found.ply)
+            row = self._found
+            logger.exception("game %s, ply %d: completing the profile crashed", row.site_game_id, row.ply)
             raise _Left(f"completing its profile crashed: {type(error).__name__}: {error}") from error
         return full
 
     async def _forecast(self, full: Decision) -> ReplyForecast:
         """The forecast of people's replies, as far as the record allows."""
-        found = self._found
+        row = self._found
         job = forecast_job(
             self._models,
             full,
             (),
-            rating=found.opponent_rating,
-            initial_s=found.clock_initial_s,
-            increment_s=found.clock_increment_s,
+            rating=row.opponent_rating,
+            initial_s=row.clock_initial_s,
+            increment_s=row.clock_increment_s,
         )
         return await self._pool.run(job, full.game, 0.0, rank=Rank.BACKGROUND)
 
     async def _reply(self, decision: Decision) -> str | None:
         """Return the reply to judge: the first one, even if it was taken back; None if there was none."""
-        found = self._found
+        row = self._found
         async with self._database.read() as session:
-            following = await next_decision(session, found.game_id, found.ply, found.id)
-            granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=found.game_id)
+            following = await next_decision(session, row.game_id, row.ply, row.id)
+            granted = await list_events(session, kind=TAKEBACK_GRANTED, game_id=row.game_id)
         known_at = None if following is None else following.created_at
         for event in granted:
             is_before = known_at is None or event.at < known_at
-            if event.detail.get("ply") == found.ply + 2 and event.at >= found.created_at and is_before:
+            if event.detail.get("ply") == row.ply + 2 and event.at >= row.created_at and is_before:
                 raise _Left("the reply to it was taken back, and there is no record of it")
         if following is not None and following.is_taken_back:
             return _reply_before(decision, following)
-        return found.moves[found.ply + 1] if found.ply + 1 < len(found.moves) else None
+        return row.moves[row.ply + 1] if row.ply + 1 < len(row.moves) else None
 
 
 def _reply_before(decision: Decision, following: NextDecision) -> str:

@@ -96,10 +96,10 @@ def _check_forecast(found: RecordedDecision, decision: Decision) -> None:
     if found.forecast_rule != RULE or not decision.is_complete:
         return
     try:
-        made = ReplyForecast.from_record(unpack(found.forecast))
+        forecast = ReplyForecast.from_record(unpack(found.forecast))
     except RecordError as error:
         raise RecordError(f"its forecast: {error}") from error
-    if made.replies != tuple(each.reply for each in judge_decision(decision).replies):
+    if forecast.replies != tuple(each.reply for each in judge_decision(decision).replies):
         raise RecordError(f"its forecast is not of the replies to {decision.move}")
-    if (made.other is None) is not (decision.trial_draw is None):
+    if (forecast.other is None) is not (decision.trial_draw is None):
         raise RecordError("a forecast of the other move belongs to a draw, and to nothing else")

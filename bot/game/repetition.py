@@ -60,18 +60,18 @@ async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) 
 
 def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
     """The moves of games in their first `PLIES` plies, by position."""
-    found: dict[str, tuple[str, ...]] = {}
+    paths: dict[str, tuple[str, ...]] = {}
     for stored in games:
         try:
             text = stored.initial_position
             position = game.initial() if text is None else game.parse_position(text)
             for move in stored.moves[:PLIES]:
                 here = game.position_text(position)
-                found[here] = tuple(dict.fromkeys((*found.get(here, ()), move)))
+                paths[here] = tuple(dict.fromkeys((*paths.get(here, ()), move)))
                 position = if_it_goes_on(game, game.play(position, game.parse_move(position, move)))
         except (BadPosition, IllegalMove) as error:
             logger.warning("game %s cannot be read any more: %s", stored.site_game_id, error)
-    return found
+    return paths
 
 
 class NonWins:
@@ -136,8 +136,8 @@ class NonWins:
                 )
                 if is_alike and len(text) > len(now) and text.startswith(now):
                     nexts[tuple(text[len(now) :].split(maxsplit=PLIES)[:PLIES])] += 1
-        found = [_turned(stored.game, stored.initial_position, moves, (each[0],))[0] for each in nexts]
-        avoided = tuple(dict.fromkeys((*avoid, *found)))
+        turned = [_turned(stored.game, stored.initial_position, moves, (each[0],))[0] for each in nexts]
+        avoided = tuple(dict.fromkeys((*avoid, *turned)))
         if not avoided:
             return None
         doublings = min(max(nexts.values(), default=1) - 1, MOST_DOUBLINGS)

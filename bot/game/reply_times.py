@@ -107,8 +107,8 @@ class ReplyTimer:
             return None
         stopped_s = self._stopped_s if ply >= UNTIMED_PLIES else None
         if stopped_s is not None and clock_s is not None and clock_s % 1:
-            told = stopped_s + increment_s - clock_s
+            spent_s = stopped_s + increment_s - clock_s
             least = measured - FORGIVEN_S - lag_s if is_prompt else -SLACK_S
-            if max(least, -SLACK_S) <= told <= longest + SLACK_S:
-                return ReplyTime(round(max(0.0, told), _DIGITS), TimeSource.SERVER)
+            if max(least, -SLACK_S) <= spent_s <= longest + SLACK_S:
+                return ReplyTime(round(max(0.0, spent_s), _DIGITS), TimeSource.SERVER)
         return ReplyTime(round(measured, _DIGITS), TimeSource.MEASURED) if is_prompt else None

@@ -267,8 +267,8 @@ class SearchPool:
 
     def _work(self) -> None:
         searchers: dict[str, Searcher] = {}
-        while (found := self._next()) is not None:
-            task, stop = found
+        while (job := self._next()) is not None:
+            task, stop = job
             value, error = None, None
             try:
                 if task.game not in searchers:

@@ -214,8 +214,8 @@ class Session:
 
     def is_ahead_of(self, state: GameState) -> bool:
         """Whether a state lacks known moves without a takeback request: a newer state has overtaken it."""
-        known, told = self.moves or (), state.moves
-        is_beginning = len(told) < len(known) and known[: len(told)] == told
+        known, shown = self.moves or (), state.moves
+        is_beginning = len(shown) < len(known) and known[: len(shown)] == shown
         return is_beginning and state.end is None and not self.takeback_offered
 
     def rejoin(self) -> "Session":

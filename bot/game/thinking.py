@@ -157,13 +157,13 @@ class MoveSearch:
             return self._best
         self._running = self._services.clock(), stop
         try:
-            found = self._choose(searcher, limits, stop)
+            decision = self._choose(searcher, limits, stop)
         finally:
             self._running = None
-        self._spent_s += found.time_s
-        self._spent_nodes += found.nodes
-        if self._best is None or _reach(found) >= _reach(self._best):
-            self._best = found
+        self._spent_s += decision.time_s
+        self._spent_nodes += decision.nodes
+        if self._best is None or _reach(decision) >= _reach(self._best):
+            self._best = decision
         self._best = replace(self._best, time_s=self._spent_s, nodes=self._spent_nodes)
         if stop.is_paused and self._limits(stop.queue_per_thread) is not None:
             raise Stopped
@@ -171,7 +171,7 @@ class MoveSearch:
 
     def _choose(self, searcher: Searcher, limits: Limits, stop: JobStop) -> Decision:
         services, stored, game = self._services, self._at.stored, self._at.game
-        kind = strategy_named(stored.player)
+        kind = strategy_named(stored.strategy)
         with ExitStack() as lent:
             source = models = background = None
             if kind.asks_engine:
@@ -278,22 +278,22 @@ class GameThinker:
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
         patience_s = None if remaining_s is None else PATIENCE * remaining_s
-        found = None
+        decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_for(at):
             ahead.search.begin(turn)
             pool.promote(ahead.search, deadline, patience_s)
-            found = await ahead.task
+            decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
-        if found is None:
+        if decision is None:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
             rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
-            found = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
+            decision = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
         await self._hold(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
-        return found
+        return decision
 
     def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
         """The longest time that a move may take, in seconds, for the operator: later than this it is late.
@@ -326,7 +326,7 @@ class GameThinker:
     ) -> LookupMove | None:
         """A move from a site, for players that use books and tables; not if ours have the position."""
         online, game, position = self._services.online, at.game, at.position
-        if online is None or not strategy_named(at.stored.player).looks_up:
+        if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
         root, rng = game.for_search(position), random.Random(0)  # noqa: S311 - the move itself does not matter
         for source in self._services.strong.sources.get(game.name, ()):
@@ -432,7 +432,7 @@ def _clock_limits(
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
     """Whether another engine plays and takes what it likes of its clock."""
     settings = services.engines.settings(at.game.name)
-    is_asked = strategy_named(at.stored.player).plays_engine_moves
+    is_asked = strategy_named(at.stored.strategy).plays_engine_moves
     return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 

@@ -68,7 +68,7 @@ def plan(
         "coin_probability": BLIND_COIN_PROBABILITY,
         "settings": settings,
     }
-    configurations = {arm: {"player": arm, **how} for arm in arms}
+    configurations = {arm: {"strategy": arm, **how} for arm in arms}
     return NewTrial(
         name=name,
         arms=arms,

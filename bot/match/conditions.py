@@ -161,8 +161,8 @@ def parse_clock(text: str) -> GameClock:
     Raises:
         MatchError: The text is not a clock.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
-    clock = GameClock(float(found[1]), float(found[2] or 0)) if found else None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
+    clock = GameClock(float(match[1]), float(match[2] or 0)) if match else None
     if clock is None or not 0 < clock.initial_s <= 86_400 or clock.increment_s > 3600:
         raise MatchError(f"--tc: {text!r} is no clock; write seconds and increment, for instance 60+0.6")
     return clock
@@ -174,7 +174,7 @@ def parse_adjudication(text: str) -> Adjudication:
     Raises:
         MatchError: The text is not an adjudication rule.
     """
-    found = re.fullmatch(r"(\d{1,6}),(\d{1,3})", text.strip())
-    if found is None or int(found[1]) < 1 or int(found[2]) < 1:
+    match = re.fullmatch(r"(\d{1,6}),(\d{1,3})", text.strip())
+    if match is None or int(match[1]) < 1 or int(match[2]) < 1:
         raise MatchError(f"--adjudicate: {text!r} is not CENTI,PLIES, for instance 900,6")
-    return Adjudication(int(found[1]), int(found[2]))
+    return Adjudication(int(match[1]), int(match[2]))

@@ -82,8 +82,10 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: Played) 
         if decision.is_complete or reply is None:
             await record_outcome(session, decision_id, classify_reply(decision, reply))
         if decision.is_complete:  # programs take no baits, so none is confirmed
-            made = forecast(decision.chosen, expected_scale_centi(decision))
-            await store_forecast(session, decision_id, made, expectations_of(decision, made))
+            reply_forecast = forecast(decision.chosen, expected_scale_centi(decision))
+            await store_forecast(
+                session, decision_id, reply_forecast, expectations_of(decision, reply_forecast)
+            )
 
 
 def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
@@ -106,7 +108,7 @@ def _new_game(match_id: str, terms: Terms, played: Played) -> NewGame:
         opponent_is_bot=True,
         our_rating=None,
         opponent_rating=None,
-        player=a.kind.name if isinstance(a, OurSpec) else a.kind,
+        strategy=a.kind.name if isinstance(a, OurSpec) else a.kind,
         params=a.params if isinstance(a, OurSpec) else TrapParams(),
         engine_version=ENGINE_VERSION,
         selection={

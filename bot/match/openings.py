@@ -150,9 +150,9 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
 
 def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
     """Shuffle the openings by the seed: files are sorted, and a match may stop before their end."""
-    found = list(openings)
-    random.Random(seed).shuffle(found)  # noqa: S311
-    return found
+    shuffled = list(openings)
+    random.Random(seed).shuffle(shuffled)  # noqa: S311
+    return shuffled
 
 
 def fingerprint(openings: list[Opening]) -> str:
@@ -191,12 +191,12 @@ def _of_line(game: Game[Any], line: str, what: str, most_plies: int | None) -> O
     try:
         position = game.parse_position(line.strip())
     except BadPosition as error:
-        found = next(files.read([line], GameFormat.TRANSCRIPT, game.name), None)
-        if not isinstance(found, GameRecord):
-            raise MatchError(f"{what}: neither a position ({error}) nor moves ({found})") from None
+        record = next(files.read([line], GameFormat.TRANSCRIPT, game.name), None)
+        if not isinstance(record, GameRecord):
+            raise MatchError(f"{what}: neither a position ({error}) nor moves ({record})") from None
         if game.name == "othello" and (word := transcripts.unread(line)):
             raise MatchError(f"{what}: {word!r} is no move") from None
-        return _of_record(game, found, what, most_plies)
+        return _of_record(game, record, what, most_plies)
     return _checked(game, Opening(_start_text(game, position), ()), what)
 
 

@@ -179,11 +179,15 @@ def play(task: GameTask) -> Played:
                 "a process that plays several games cannot limit the processor time of one: start the "
                 "cluster's workers with --nthreads 1"
             )
-        made = [make_player(terms, which, f"{task.seed} {task.number} {which}") for which in (0, 1)]
-        for player in made:
+        participants = [make_player(terms, which, f"{task.seed} {task.number} {which}") for which in (0, 1)]
+        for player in participants:
             closing.callback(player.close)
         return play_game(
-            terms, task.number, opening, (made[0], made[1]), keeps_decisions=task.keeps_decisions
+            terms,
+            task.number,
+            opening,
+            (participants[0], participants[1]),
+            keeps_decisions=task.keeps_decisions,
         )
 
 

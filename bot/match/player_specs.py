@@ -246,8 +246,8 @@ class _Key:
 
 
 def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
-    found = _settings(text, rest.split(","), _keys_of(kind), _OUR_KEYS)
-    spec, engine = found[_Part.SPEC], found[_Part.ENGINE]
+    settings = _settings(text, rest.split(","), _keys_of(kind), _OUR_KEYS)
+    spec, engine = settings[_Part.SPEC], settings[_Part.ENGINE]
     if kind.asks_engine and "command" not in engine:
         raise MatchError(f"player {text!r}: engine is missing; write {_ENGINE_EXAMPLE!r}, for instance")
     engine |= {"depth": spec["depth"]} if "depth" in spec else {}
@@ -256,10 +256,10 @@ def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
         return OurSpec(
             text=text,
             kind=kind,
-            params=TrapParams(**found[_Part.PARAMS]),
-            sources=tuple(found[_Part.SOURCES].items()),
-            people=ModelSettings(**found[_Part.PEOPLE], value=ValueParams(**found[_Part.VALUE])),
-            engine=EngineSettings(game=game, options=tuple(found[_Part.OPTIONS].items()), **engine)
+            params=TrapParams(**settings[_Part.PARAMS]),
+            sources=tuple(settings[_Part.SOURCES].items()),
+            people=ModelSettings(**settings[_Part.PEOPLE], value=ValueParams(**settings[_Part.VALUE])),
+            engine=EngineSettings(game=game, options=tuple(settings[_Part.OPTIONS].items()), **engine)
             if kind.asks_engine
             else None,
             **spec,
@@ -267,21 +267,21 @@ def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
 
 
 def _human(text: str, rest: str) -> HumanSpec:
-    found = _settings(text, rest.split(","), _HUMAN_KEYS)
-    shallow = found[_Part.SHALLOW]
-    if shallow and "model" in found[_Part.SPEC]:
+    settings = _settings(text, rest.split(","), _HUMAN_KEYS)
+    shallow = settings[_Part.SHALLOW]
+    if shallow and "model" in settings[_Part.SPEC]:
         raise MatchError(f"player {text!r}: {next(iter(shallow))} is for people without a model")
     with _naming(text):
         options = ShallowOptions(**shallow) if shallow else None
-        return HumanSpec(text=text, shallow=options, **found[_Part.SPEC])
+        return HumanSpec(text=text, shallow=options, **settings[_Part.SPEC])
 
 
 def _other(text: str, kind: str, rest: str) -> OtherSpec:
     command, *parts = rest.split(";")
     with _naming(text):
         words = _command(command)
-    found = _settings(text, parts, _OTHER_KEYS)
-    spec, options = found[_Part.SPEC], tuple(found[_Part.OPTIONS].items())
+    settings = _settings(text, parts, _OTHER_KEYS)
+    spec, options = settings[_Part.SPEC], tuple(settings[_Part.OPTIONS].items())
     if options and kind not in ("uci", "ucci"):
         raise MatchError(f"player {text!r}: {kind} has no options; give them to the program as arguments")
     for name, limited in (("cpu_s", "processor time"), ("nodes", "nodes")):
@@ -314,7 +314,7 @@ def _settings(
     Raises:
         MatchError: A key is unknown or there twice, a value is bad, or two limits exclude each other.
     """
-    found: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
+    settings: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
     given: dict[str, str] = {}
     for part in parts if any(map(str.strip, parts)) else ():
         key, sign, value = (each.strip() for each in part.partition("="))
@@ -325,7 +325,7 @@ def _settings(
             raise MatchError(f"player {text!r}: {key} is given twice")
         given[key] = value
         if is_option and _ANY_OPTION in keys:
-            found[_Part.OPTIONS][key.removeprefix(_OPTION)] = value
+            settings[_Part.OPTIONS][key.removeprefix(_OPTION)] = value
             continue
         if key not in keys:
             other = (of_others or {}).get(key)
@@ -333,11 +333,11 @@ def _settings(
                 raise MatchError(f"player {text!r}: {key} is for {other.audience.text}")
             raise MatchError(f"player {text!r}: {key!r} is not known; known: {', '.join(keys)}")
         with _naming(text, f"{key} is {value!r}"):
-            found[keys[key].part][keys[key].name or key] = keys[key].read(value)
+            settings[keys[key].part][keys[key].name or key] = keys[key].read(value)
     limits = [key for key in _LIMITS if key in given and keys[key].part is _Part.SPEC]
     if len(limits) > 1 and limits != ["depth", "time"]:
         raise MatchError(f"player {text!r}: {' and '.join(limits)} limit the same move; give one of them")
-    return found
+    return settings
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:

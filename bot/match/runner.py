@@ -81,9 +81,9 @@ async def run_match(
         StorageError: A game cannot be stored.
         WorkersError: The workers die, or are gone.
     """
-    kept = await load(database, match.id, match.terms)
+    stored = await load(database, match.id, match.terms)
     # The match may have had more games in an earlier run.
-    games = {number: game for number, game in kept.items() if number < match.games}
+    games = {number: game for number, game in stored.items() if number < match.games}
     resumed = len(games)
 
     def standing(before: MatchStanding | None) -> MatchStanding:

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.match.play import End, Finished, Used
+from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import Z_95
 
-_T_95 = (12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157)
-"""Two-sided 95 % quantiles of Student's t for 1 to 9 degrees of freedom."""
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -107,26 +106,8 @@ def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
     mean = statistics.mean(values)
     if len(set(values)) < 2:  # equal pairs so far do not prove that the next one will be equal
         return ScoreEstimate(mean, None, None)
-    half = t_95(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
+    half = t_quantile(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return ScoreEstimate(mean, mean - half, mean + half)
-
-
-def t_95(freedom: int) -> float:
-    """Two-sided 95 % quantile of Student's t with `freedom` degrees of freedom.
-
-    From 10 degrees on, by Fisher's expansion around the normal distribution (Abramowitz and Stegun 26.7.5),
-    which is correct to five digits there.
-    """
-    if freedom <= len(_T_95):
-        return _T_95[freedom - 1]
-    z = Z_95
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
-    )
-    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, start=1))
 
 
 def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:

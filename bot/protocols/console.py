@@ -5,15 +5,11 @@ discards its further output, and the next one begins when the search thread is f
 ``stop`` takes no longer than writing the answer.
 """
 
-import logging
-import queue
 import threading
-from collections.abc import Callable, Iterator
-from typing import IO, Self
+from collections.abc import Iterator
+from typing import IO
 
 from engine.stop import StopFlag
-
-logger = logging.getLogger(__name__)
 
 LONGEST_LINE = 1 << 20
 """Longest line, in bytes; longer ones are dropped.  A game of 8,000 plies fits."""
@@ -85,31 +81,3 @@ class ConsoleSearch:
         with self._console.lock:
             self._is_dropped = True
         self.stop.set()
-
-
-class Worker:
-    """A thread that runs one job after another; ends with its context."""
-
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="frontend-search", daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Wait for all jobs to end; stop the searches first."""
-        self._jobs.put(None)
-        self._thread.join()
-
-    def do(self, job: Callable[[], None]) -> None:
-        """Queue a job."""
-        self._jobs.put(job)
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            try:
-                job()
-            except Exception:  # the edge of a search: the next one may succeed
-                logger.exception("a search failed")

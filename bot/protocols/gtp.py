@@ -10,12 +10,13 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bot.base.files import read_regular
-from bot.protocols.console import Console, Worker
+from bot.protocols.console import Console
 from bot.protocols.search_driver import OVERHEAD_S, SearchDriver
 from engine import VERSION
 from engine.decision import Person
@@ -120,19 +121,19 @@ class Gtp:
 
     def run(self) -> None:
         """Obey commands until ``quit`` or the end of the input, which ends a search."""
-        with Worker() as worker:
+        with ThreadPoolExecutor(1) as worker:
             for line in self._console.lines():
                 text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
                 words = text.split()
                 number = words.pop(0) if words and re.fullmatch(r"\d{1,18}", words[0]) else ""
                 if not words:
                     continue  # a number alone is not a command
-                worker.do(partial(self._obey, number, words[0], words[1:]))
+                worker.submit(partial(self._execute, number, words[0], words[1:]))
                 if words[0] == "quit":
                     return
             self._end()
 
-    def _obey(self, number: str, name: str, arguments: list[str]) -> None:
+    def _execute(self, number: str, name: str, arguments: list[str]) -> None:
         try:
             if name not in self._commands:
                 raise Refusal("unknown command")

@@ -13,10 +13,11 @@ import logging
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from bot.protocols.console import Console, ConsoleSearch, Worker
+from bot.protocols.console import Console, ConsoleSearch
 from bot.protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, SearchReport, won_by
 from engine.decision import Person
 from engine.formats.clock import BadClock, GgfClock
@@ -68,17 +69,17 @@ class NBoard:
 
     def run(self) -> None:
         """Obey commands until ``quit`` or the end of the input."""
-        with Worker() as worker:
+        with ThreadPoolExecutor(1) as worker:
             try:
                 for line in self._console.lines():
                     word, _, rest = line.partition(" ")
                     if word == "quit":
                         break
-                    self._obey(word, rest.strip(), worker)
+                    self._execute(word, rest.strip(), worker)
             finally:
                 self._drop()
 
-    def _obey(self, word: str, rest: str, worker: Worker) -> None:
+    def _execute(self, word: str, rest: str, worker: Executor) -> None:
         match word:
             case "nboard":
                 self._console.say(f"set myname {NAME}")
@@ -139,7 +140,7 @@ class NBoard:
             self._task = None
 
     def _begin(
-        self, worker: Worker, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
+        self, worker: Executor, search: Callable[[ConsoleSearch, GgfGame, Any, int | None], None]
     ) -> None:
         """Begin a search and drop the running one."""
         self._drop()
@@ -157,7 +158,7 @@ class NBoard:
                 logger.exception("a search failed")
                 task.say_last(f"status The search failed: {type(error).__name__}")
 
-        worker.do(job)
+        worker.submit(job)
 
     def _go(self, task: ConsoleSearch, record: GgfGame, position: Any, depth: int | None) -> None:
         began = time.monotonic()
@@ -240,14 +241,14 @@ class NBoard:
         deepest = self._deepest(depth)
         positions = self._positions(record)
         task.say("status Analyzing the game")
-        for made in range(len(positions) - 1, -1, -1):
-            position = positions[made]
+        for count in range(len(positions) - 1, -1, -1):
+            position = positions[count]
             solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
             try:
                 score = driver.score(position, deepest, task.stop, solve)
             except Stopped:
                 return
-            task.say(f"analysis {made} {discs(score if position.side == 0 else -score)}")
+            task.say(f"analysis {count} {discs(score if position.side == 0 else -score)}")
         task.say_last("status")
 
     def _positions(self, record: GgfGame) -> list[Any]:

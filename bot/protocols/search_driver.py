@@ -53,6 +53,13 @@ class Settings:
     move_s: float = 2.0
     """Default time for a move in seconds, when the GUI sets neither time nor depth."""
 
+    @property
+    def usual_depth(self) -> int:
+        """The depth in plies when the GUI sets none."""
+        if self.depth is not None:
+            return self.depth
+        return self.strong.depth if self.strategy.searches_selectively else self.full_depth
+
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
@@ -132,11 +139,13 @@ class SearchDriver:
         return self._searcher
 
     @property
+    def _is_selective(self) -> bool:
+        return self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher)
+
+    @property
     def usual_depth(self) -> int:
         """The depth when the GUI sets none."""
-        settings = self.settings
-        own = settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
-        return self.deepest(own if settings.depth is None else settings.depth)
+        return self.deepest(self.settings.usual_depth)
 
     def usual_limits(self) -> Limits:
         """The limits when the GUI sets neither time nor depth."""
@@ -189,10 +198,10 @@ class SearchDriver:
             limits: Limits of the search; its time becomes the flag's deadline.
             stop: Ends the search early.
         """
-        if self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher):
-            found = self.known(position) or self._strong(position, limits, stop)
-            if found is not None:
-                return found
+        if self._is_selective:
+            report = self.known(position) or self._strong(position, limits, stop)
+            if report is not None:
+                return report
         began, before = time.monotonic(), self.searcher.nodes
         decision = self._player().choose(position, limits, stop, background=self.background)
         return self._report(decision, began, before)
@@ -249,10 +258,10 @@ class SearchDriver:
         root = self.game.for_search(position)
         if limits.time_s is not None:
             stop.set_deadline(limits.time_s)
-        found = self._think(root, limits.depth, limits.time_s, stop)
-        if found is None:
+        result = self._think(root, limits.depth, limits.time_s, stop)
+        if result is None:
             return None
-        line, nodes = found
+        line, nodes = result
         return SearchReport((line,), line.move, nodes, time.monotonic() - began)
 
     def _think(
@@ -305,10 +314,9 @@ class SearchDriver:
             moves: The only moves to search; empty: all.
         """
         if lines == 1 and not moves:
-            is_strong = self.settings.strategy.searches_selectively and isinstance(
-                self.searcher, SelectiveSearcher
+            yield from (self._deepen_strong if self._is_selective else self._deepen_player)(
+                position, depth, stop
             )
-            yield from (self._deepen_strong if is_strong else self._deepen_player)(position, depth, stop)
         else:
             yield from self._deepen_lines(position, depth, stop, lines, moves)
 
@@ -326,10 +334,10 @@ class SearchDriver:
         began, nodes = time.monotonic(), 0
         root = self.game.for_search(position)
         for d in range(1, depth + 1):
-            found = self._think(root, d, None, StopFlag() if d == 1 else stop)
-            if found is None or (d > 1 and stop.is_set()):
+            result = self._think(root, d, None, StopFlag() if d == 1 else stop)
+            if result is None or (d > 1 and stop.is_set()):
                 return
-            line, more = found
+            line, more = result
             nodes += more
             yield SearchReport((line,), line.move, nodes, time.monotonic() - began)
             if line.percent == 100:
@@ -352,12 +360,12 @@ class SearchDriver:
         try:
             for d in range(1, depth + 1):
                 using = first if d == 1 else profiler
-                found, move = self._ranked(using, position, d, params, stop, om_search)
-                shown = tuple(self._with_trap(profiler, line, position, d, params) for line in found[:lines])
+                ranked, move = self._ranked(using, position, d, params, stop, om_search)
+                shown = tuple(self._with_trap(profiler, line, position, d, params) for line in ranked[:lines])
                 if not any(line.move == move for line in shown):
-                    shown = (*shown[:-1], next(line for line in found if line.move == move))
+                    shown = (*shown[:-1], next(line for line in ranked if line.move == move))
                 yield SearchReport(shown, move, self.searcher.nodes - before, time.monotonic() - began)
-                if d >= self.game.most_plies_left(position) or all(line.percent == 100 for line in found):
+                if d >= self.game.most_plies_left(position) or all(line.percent == 100 for line in ranked):
                     return
         except Stopped:
             return
@@ -414,12 +422,12 @@ class SearchDriver:
         seen = min(depth, _TRAP_DEPTH) if self.settings.strategy.searches_selectively else depth
         if seen >= 2:
             bare = Candidate(line.move, score, raw_is_bound=False, adjusted_centi=0.0)
-            whole = whole_profile(profiler, game, bare, seen)
+            whole = whole_profile(profiler, bare, seen)
             if seen != depth:  # compare a trap with the exact score at its own depth
                 exact = min((reply.final_centi for reply in whole.replies), default=score)
                 whole = replace(whole, raw_centi=exact)
-            found = with_trap(whole, params)
-            line = replace(line, trap=found.trap, quality_centi=found.quality_centi)
+            candidate = with_trap(whole, params)
+            line = replace(line, trap=candidate.trap, quality_centi=candidate.quality_centi)
         if len(line.variation) > 1:
             return line
         brief = StopFlag()
@@ -465,10 +473,10 @@ class SearchDriver:
         if solve and isinstance(searcher, Solver):
             return searcher.solve(root, stop)[1]
         if self.settings.strategy.searches_selectively:
-            found = self._think(root, depth, None, stop)
-            if found is None or stop.is_set():
+            result = self._think(root, depth, None, stop)
+            if result is None or stop.is_set():
                 raise Stopped
-            return found[0].score_centi or 0
+            return result[0].score_centi or 0
         return exact_score(searcher, root, depth, stop)
 
 

@@ -11,12 +11,13 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import chess
 
-from bot.protocols.console import Console, ConsoleSearch, Worker
+from bot.protocols.console import Console, ConsoleSearch
 from bot.protocols.search_driver import (
     OVERHEAD_S,
     MoveLine,
@@ -148,27 +149,27 @@ class Uci:
 
     def run(self) -> None:
         """Obey commands until ``quit`` or the end of the input."""
-        with Worker() as worker:
+        with ThreadPoolExecutor(1) as worker:
             try:
                 for line in self._console.lines():
                     words = line.split()
                     if words and words[0] == "quit":
                         break
                     if words:
-                        self._obey(words, worker)
+                        self._execute(words, worker)
             finally:
                 self._stop()
         if self._is_ucci:
             self._console.say("bye")
 
-    def _obey(self, words: list[str], worker: Worker) -> None:
+    def _execute(self, words: list[str], worker: Executor) -> None:
         match words[0]:
             case self._protocol:
                 self._greet()
             case "isready":
                 self._console.say("readyok")
             case "ucinewgame" | "uccinewgame":
-                worker.do(self._driver.forget)
+                worker.submit(self._driver.forget)
             case "setoption":
                 self._set_option(words[1:], worker)
             case "position":
@@ -230,14 +231,14 @@ class Uci:
             f"{self._protocol}ok",
         )
 
-    def _set_option(self, words: list[str], worker: Worker) -> None:
+    def _set_option(self, words: list[str], worker: Executor) -> None:
         name, value = self._read_option(words)
         option = self._options.get(_key(name))
         if option is None:
             self._complain(f"no option {name!r}")
             return
         if option.kind == "button":
-            worker.do(self._driver.forget)
+            worker.submit(self._driver.forget)
             return
         if wrong := option.refuse(value):
             self._complain(f"option {option.name} is {value!r}, {wrong}")
@@ -323,12 +324,12 @@ class Uci:
 
     # --- Searches ---------------------------------------------------------------------------------------
 
-    def _go(self, go: Go, worker: Worker) -> None:
+    def _go(self, go: Go, worker: Executor) -> None:
         self._stop()
         search = self._search = UciSearch(self._console)
         if self._position is None:
             why = "info string there is no position to search: the last one was refused"
-            worker.do(lambda: search.say_last(why, self._nothing()))  # after the previous search
+            worker.submit(lambda: search.say_last(why, self._nothing()))  # after the previous search
             return
         position = if_it_goes_on(self._game, self._position)
         legal = {self._game.move_text(move): move for move in self._game.legal_moves(position)}
@@ -336,7 +337,7 @@ class Uci:
             in_check = self._game.result_centi(position) != 0
             score = "mate 0" if in_check else "cp 0"
             info = [] if self._is_ucci else [f"info depth 0 score {score}"]
-            worker.do(lambda: search.say_last(*info, self._nothing()))
+            worker.submit(lambda: search.say_last(*info, self._nothing()))
             return
         wanted = self._wanted(go, position, legal)
         if not (go.is_infinite or go.is_ponder):
@@ -349,13 +350,13 @@ class Uci:
                 search.stop.set_deadline(limits.time_s)
 
         search.on_hit = hit if go.is_ponder else None
-        begun, made, person = self._begun, self._moves, self._person(go, position)
+        begun, moves, person = self._begun, self._moves, self._person(go, position)
 
         def job() -> None:
             self._driver.settings = settings
             try:
                 if settings.strategy.models_opponent:
-                    *before, _ = positions(self._game, made, begun)
+                    *before, _ = positions(self._game, moves, begun)
                     self._driver.background = Background(tuple(before), person)
                 self._think(search, position, go, limits, lines, wanted)
             except Exception as error:  # the GUI must still get a move
@@ -364,26 +365,26 @@ class Uci:
                     f"info string {type(error).__name__}", f"bestmove {self._wire(next(iter(legal)))}"
                 )
 
-        worker.do(job)
+        worker.submit(job)
 
     def _wanted(self, go: Go, position: Any, legal: dict[str, int]) -> tuple[int, ...]:
         """The moves to search; empty: all."""
         wanted = set(legal.values())
         if go.moves:
-            found = set()
+            moves = set()
             for text in go.moves:
                 try:
-                    found.add(self._game.parse_move(position, self._from_wire(text)))
+                    moves.add(self._game.parse_move(position, self._from_wire(text)))
                 except IllegalMove:
                     self._complain(f"searchmoves: {text} is not legal")
-            wanted = found or wanted
+            wanted = moves or wanted
         wanted = {move for move in wanted if self._game.move_text(move) not in self._banned} or wanted
         return () if len(wanted) == len(legal) else tuple(sorted(wanted))
 
     def _limits(self, go: Go, position: Any) -> Limits | None:
         """Limits of depth and time; None: no time limit."""
         numbers, settings = go.numbers, self._settings
-        depth = self._driver.deepest(numbers.get("depth", self._usual_depth(settings)))
+        depth = self._driver.deepest(numbers.get("depth", settings.usual_depth))
         overhead_s = int(self._values["moveoverhead"]) / 1000
         if "movetime" in numbers:
             return Limits(depth, max(MIN_TIME_S, numbers["movetime"] / 1000 - overhead_s))
@@ -415,11 +416,6 @@ class Uci:
         words = self._values.get("uci_opponent", "").split()
         rating = int(words[1]) if len(words) > 1 and re.fullmatch(r"\d{1,4}", words[1]) else None
         return Person(rating, unit_s * max(0, go.numbers[left]) if left in go.numbers else None)
-
-    def _usual_depth(self, settings: Settings) -> int:
-        if settings.depth is not None:
-            return settings.depth
-        return settings.strong.depth if settings.strategy.searches_selectively else settings.full_depth
 
     def _think(
         self,

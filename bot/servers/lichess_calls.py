@@ -1,36 +1,19 @@
-"""Reading calls through berserk: one at a time, none while the server asks us to wait.
-
-berserk builds the requests and parses the answers, but it blocks, without a deadline or a limit on the size
-of an answer.  So it gets one thread of its own, and aiohttp carries its requests: there the deadline cuts off
-a server that hangs, dribbles or never ends.
-"""
+"""When requests may be sent, one at a time and none while the server asks us to wait; and their answers."""
 
 import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from enum import Enum, auto
-from io import BytesIO
-from typing import Any, TypeVar
 
 import aiohttp
-import berserk
-import requests
-from requests.adapters import HTTPAdapter
-from urllib3 import HTTPResponse
-from yarl import URL
 
-from bot.base.errors import PausedError, ProtocolError, TransientError
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
-
-T = TypeVar("T")
-
+from bot.base.errors import PausedError, TransientError
+from bot.servers.lichess_errors import TooManyRequests
 
 ANSWER_LIMIT = 1 << 20
-"""Longest answer to a call, in bytes."""
-_TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+"""Longest answer to a request, in bytes."""
 
 
 class Lane(Enum):
@@ -95,121 +78,3 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     except asyncio.IncompleteReadError as error:
         return error.partial
     raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
-
-
-class _Adapter(HTTPAdapter):
-    """Replaces the transport of requests, the HTTP library under berserk."""
-
-    def __init__(self, transfer: Callable[[requests.PreparedRequest], HTTPResponse]) -> None:
-        super().__init__()
-        self._transfer = transfer
-
-    def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
-        return self.build_response(request, self._transfer(request))
-
-
-class Calls:
-    """One account's calls.
-
-    Args:
-        http: Carries the requests, with its own User-Agent; the caller closes it after these calls.
-        throttle: Schedules the requests.
-        url: The site's origin.
-        token: The account's; never shown in an error or log.
-        timeout_s: Deadline of each call, in seconds.
-    """
-
-    def __init__(
-        self, http: aiohttp.ClientSession, throttle: RequestThrottle, url: str, token: str, timeout_s: float
-    ) -> None:
-        self._http = http
-        self._throttle = throttle
-        self._url = url
-        self._token = token
-        self._timeout_s = timeout_s
-        self._transfer_task: asyncio.Task[Any] | None = None
-        self._berserk: tuple[ThreadPoolExecutor, requests.Session, berserk.Client] | None = None
-
-    async def ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
-        """Run a function that makes one request with the client; return its result.
-
-        Args:
-            what: The request, for messages.
-            call: Runs in the thread.
-        """
-        # berserk's session is not thread-safe either.
-        async with self._throttle.turn(what, Lane.READS):
-            executor, _, client = self._berserk or self._open()
-            loop = asyncio.get_running_loop()
-            try:
-                async with asyncio.timeout(self._timeout_s):
-                    return await loop.run_in_executor(executor, lambda: call(client))
-            except TimeoutError:
-                # The thread may still be following redirects: the next call must not wait for it.
-                self.close()
-                raise TransientError(f"{what}: no answer in {self._timeout_s:g} s") from None
-            except berserk.exceptions.ResponseError as error:
-                response = error.response
-                body = response.text[:ERROR_BODY_LIMIT]
-                refused = read_error(response.status_code, response.headers, body, what, self._token)
-                self._throttle.heard(refused)
-                raise refused from None
-            except (berserk.exceptions.ApiError, aiohttp.ClientError, OSError) as error:
-                if isinstance(error, ValueError):
-                    raise ProtocolError(f"{what}: the answer is not JSON") from error
-                raise TransientError(f"{what}: {one_line(error)}") from error
-            except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-                # berserk converts some fields and takes their types for granted.
-                raise ProtocolError(f"{what}: the answer is malformed: {error!r}") from error
-            finally:
-                if self._transfer_task is not None:  # on cancellation the thread must not go on alone
-                    self._transfer_task.cancel()
-
-    async def _transfer(self, request: requests.PreparedRequest) -> HTTPResponse:
-        self._transfer_task = asyncio.current_task()
-        async with self._http.request(
-            request.method or "GET",
-            URL(request.url or "", encoded=True),
-            headers={
-                key: str(value) for key, value in request.headers.items() if key.lower() != "user-agent"
-            },
-            data=request.body,
-            timeout=aiohttp.ClientTimeout(total=self._timeout_s),
-            allow_redirects=False,
-        ) as response:
-            body = await read_answer(response)
-            if 300 <= response.status < 400:
-                # The layer above would follow it, with the token, to any host.
-                text = body[:ERROR_BODY_LIMIT].decode(errors="replace")
-                what = f"{response.method} {response.url.path}"
-                raise read_error(response.status, response.headers, text, what, self._token)
-            # The body is decoded already, so drop the headers that describe its encoding.
-            headers = {
-                key: value for key, value in response.headers.items() if key.lower() not in _TRANSFER_HEADERS
-            }
-            return HTTPResponse(BytesIO(body), headers, response.status, preload_content=False)
-
-    def _open(self) -> tuple[ThreadPoolExecutor, requests.Session, berserk.Client]:
-        session = berserk.TokenSession(self._token)
-        # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
-        session.trust_env = False
-        loop = asyncio.get_running_loop()
-
-        def transfer(request: requests.PreparedRequest) -> HTTPResponse:
-            # A deadline here too: a loop that was stopped meanwhile would never answer.
-            return asyncio.run_coroutine_threadsafe(self._transfer(request), loop).result(self._timeout_s)
-
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, _Adapter(transfer))
-        executor = ThreadPoolExecutor(1, thread_name_prefix="calls")
-        self._berserk = executor, session, berserk.Client(session, self._url)
-        return self._berserk
-
-    def close(self) -> None:
-        """Release the thread, which finishes its current call.  A later call opens another."""
-        if self._berserk is None:
-            return
-        executor, session, _ = self._berserk
-        self._berserk = None
-        executor.submit(session.close)
-        executor.shutdown(wait=False)

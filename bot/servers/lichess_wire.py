@@ -127,10 +127,8 @@ def read_account(message: object) -> Account:
 
 
 def read_playing(message: object) -> list[str]:
-    """Game ids from ``nowPlaying`` of ``/api/account/playing``."""
-    if not isinstance(message, list):
-        raise ProtocolError("nowPlaying is not a list", message)
-    return [_identifier(as_object(game), "gameId") for game in message]
+    """Game ids from the answer of ``/api/account/playing``."""
+    return [_identifier(as_object(game), "gameId") for game in need(as_object(message), "nowPlaying", list)]
 
 
 def read_online_bot(message: Mapping[str, Any]) -> Bot:
@@ -210,8 +208,8 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
     """Parse a line of the answer to a new challenge."""
     if "done" in message:
         return ChallengeDone(_clean(need(message, "done", str)))
-    made = message.get("challenge")  # older sites wrap it
-    return ChallengeMade(_identifier(made if isinstance(made, dict) else message, "id"))
+    challenge = message.get("challenge")  # older sites wrap it
+    return ChallengeMade(_identifier(challenge if isinstance(challenge, dict) else message, "id"))
 
 
 class GameReader:

@@ -187,12 +187,12 @@ class OnlineLookup:
             timeout_s = min(timeout_s, CLOCK_SHARE * remaining_s)
         token = self._token if breaker is self._explorer else ""
         try:
-            found = choose(await self._fetched(url, params, token, timeout_s))
+            move = choose(await self._fetched(url, params, token, timeout_s))
         except ServerError as error:
             breaker.failed(error)
             return None
         breaker.worked()
-        return found
+        return move
 
     async def _fetched(self, url: str, params: Mapping[str, str], token: str, timeout_s: float) -> Any:
         """The JSON of an answer; None: the service does not have the position.

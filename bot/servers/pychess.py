@@ -96,8 +96,8 @@ def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
 
 def _attribute(page: str, name: str) -> str:
     """The value of a ``data-`` attribute; empty: there is none."""
-    found = re.search(rf'\bdata-{name}="([^"]*)"', page)
-    return html.unescape(found[1]) if found else ""
+    match = re.search(rf'\bdata-{name}="([^"]*)"', page)
+    return html.unescape(match[1]) if match else ""
 
 
 def _record(page: str) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bot.base.rounding import NO_VALUE
-from bot.text.sentence import ListText, MoveText, Place, ScoreText, Sentence, ShareText
+from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
 from engine.expected import WHOLE
 from storage.evidence.trap_report import ReplyReport
 
@@ -53,7 +53,7 @@ def probability_text(probability: float | None) -> str:
     return "under 1 %" if probability < 0.01 else str(ShareText(probability))
 
 
-def score_place(text: str | None) -> Place:
+def score_part(text: str | None) -> TextPart:
     """A score with a true minus sign, and a mate in words; a dash: there is none."""
     if not text:
         return NO_VALUE
@@ -66,11 +66,11 @@ def score_place(text: str | None) -> Place:
 
 
 def score_text(text: str | None) -> str:
-    """`score_place` in English."""
-    return str(score_place(text))
+    """`score_part` in English."""
+    return str(score_part(text))
 
 
-def cost_place(text: str | None, unit: str) -> Place:
+def cost_part(text: str | None, unit: str) -> TextPart:
     """The cost of a reply: a number gets its unit, words such as ``the game`` stay; a dash: nothing."""
     if not text:
         return NO_VALUE
@@ -81,26 +81,26 @@ def cost_place(text: str | None, unit: str) -> Place:
 
 
 def cost_text(text: str | None, unit: str) -> str:
-    """`cost_place` in English."""
-    return str(cost_place(text, unit))
+    """`cost_part` in English."""
+    return str(cost_part(text, unit))
 
 
-def price(share: float | None, text: str | None, unit: str) -> Place:
+def price(share: float | None, text: str | None, unit: str) -> TextPart:
     """The cost of a reply: ``29 % of the game (3.5 discs)``."""
     if not share:
-        return cost_place(text, unit)
+        return cost_part(text, unit)
     if not _is_number(text):
         return game_share(share)
-    return Sentence("{share} ({size})", {"share": game_share(share), "size": cost_place(text, unit)})
+    return Sentence("{share} ({size})", {"share": game_share(share), "size": cost_part(text, unit)})
 
 
-def scores_place(reply: ReplyReport) -> Place:
+def scores_part(reply: ReplyReport) -> TextPart:
     """The shallow and the true value of a reply; only the latter if no shallower search is known."""
-    fact = score_place(reply.their_text)
+    fact = score_part(reply.their_text)
     if len(reply.score_texts) < 2:
         return fact
     return Sentence(
-        "{first} at a glance, {last} in fact", {"first": score_place(reply.score_texts[0]), "last": fact}
+        "{first} at a glance, {last} in fact", {"first": score_part(reply.score_texts[0]), "last": fact}
     )
 
 
@@ -123,16 +123,16 @@ def bait_comparison(
         return None
     shown = steps or range(depths)
     mine = bait.scores_centi
-    places = [
+    arguments = [
         step for step, at in enumerate(shown[:-1]) if all(mine[at] <= each.scores_centi[at] for each in bests)
     ]
-    if not places:
+    if not arguments:
         return None
-    better = [mine[shown[step]] < best.scores_centi[shown[step]] for step in places]
-    words: dict[str, Place] = {
-        "where": ListText([STEPS[step] for step in places])
+    better = [mine[shown[step]] < best.scores_centi[shown[step]] for step in arguments]
+    words: dict[str, TextPart] = {
+        "where": ListText([STEPS[step] for step in arguments])
         if steps
-        else _plies_ahead([step + 2 for step in places]),
+        else _plies_ahead([step + 2 for step in arguments]),
         "best": MoveText(best.name),
     }
     if all(better):

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bot.text.bait_text import bait_comparison, bait_costs, people_play, price, score_place, scores_place
+from bot.text.bait_text import bait_comparison, bait_costs, people_play, price, score_part, scores_part
 from bot.text.sentence import (
     BracketText,
     JoinedText,
     MoveText,
-    Place,
     Sentence,
     ShareText,
+    TextPart,
     WhoText,
-    place_json,
+    part_json,
 )
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
@@ -99,7 +99,7 @@ class MomentFact:
     """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
     term: Sentence
     move: MoveText
-    text: Place
+    text: TextPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,11 @@ class MomentVerdict:
     is_trap: bool
     """Whether there was a bait."""
     title: Sentence
-    story: tuple[Place, ...]
+    story: tuple[TextPart, ...]
     """Paragraphs, among them `baits` and `outcome`."""
-    baits: tuple[Place, ...]
+    baits: tuple[TextPart, ...]
     """Each bait: how likely, how it looks, and what it costs."""
-    outcome: Place | None
+    outcome: TextPart | None
     """What the opponent replied; None: nothing is known."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
@@ -158,18 +158,18 @@ class MomentVerdict:
             "is_slip": self.kind.is_slip,
             "label": self.label.to_json(),
             "title": self.title.to_json(),
-            "story": [place_json(each) for each in self.story],
+            "story": [part_json(each) for each in self.story],
             "facts": [
                 {
                     "kind": each.kind,
                     "term": each.term.to_json(),
-                    "move": place_json(each.move),
-                    "text": place_json(each.text),
+                    "move": part_json(each.move),
+                    "text": part_json(each.text),
                 }
                 for each in self.facts
             ],
             "marks": [
-                {"kind": each.kind, "squares": each.squares, "move": place_json(each.move)}
+                {"kind": each.kind, "squares": each.squares, "move": part_json(each.move)}
                 for each in self.marks
             ],
             "entry": None if self.entry is None else self.entry.to_json(),
@@ -203,14 +203,14 @@ class _Moment:
         return self.decision.forecast is not None and self.decision.forecast.is_confirmed
 
     @property
-    def places(self) -> dict[str, Place]:
+    def arguments(self) -> dict[str, TextPart]:
         """The places of sentences."""
-        found: dict[str, Place] = {"name": self.name, "bot": self.bot}
+        arguments: dict[str, TextPart] = {"name": self.name, "bot": self.bot}
         if self.played is not None:
-            found["move"] = MoveText(self.played.name)
+            arguments["move"] = MoveText(self.played.name)
         if self.best is not None:
-            found["best"] = MoveText(self.best.name)
-        return found
+            arguments["best"] = MoveText(self.best.name)
+        return arguments
 
     @property
     def missed(self) -> Sentence:
@@ -218,7 +218,7 @@ class _Moment:
         paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
-            {**self.places, "price": paid},
+            {**self.arguments, "price": paid},
             you="{move} cost you {price}; {best} was better.",
         )
 
@@ -264,10 +264,10 @@ def judge_moment(
 
 def _moment(decision: DecisionReport, name: str, bot: str, unit: str) -> _Moment:
     by_reply = {each.reply: each for each in decision.replies}
-    found = decision.forecast
+    forecast = decision.forecast
     baits: Sequence[BaitReport] = ()
-    if found is not None and found.is_confirmed and not decision.is_decided:
-        baits = sorted(found.baits, key=lambda each: -each.probability * each.cost)
+    if forecast is not None and forecast.is_confirmed and not decision.is_decided:
+        baits = sorted(forecast.baits, key=lambda each: -each.probability * each.cost)
     least = min((each.final_centi for each in decision.replies), default=0)
     bests = tuple(each for each in decision.replies if each.final_centi == least)
     played = by_reply.get(decision.reply or "")
@@ -302,22 +302,24 @@ def _kind(moment: _Moment) -> MomentKind:
     return MomentKind.DECIDED if decision.is_decided else MomentKind.LOOSE
 
 
-def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
+def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None]:
     """The title and the outcome of the move."""
-    places, missed = moment.places, moment.missed
+    arguments, missed = moment.arguments, moment.missed
     are_many = len(moment.baits) > 1
     match kind:
         case MomentKind.TOOK_BAIT:
             return _fell(moment)
         case MomentKind.SAW if are_many:
             return Sentence(
-                "{name} saw through the traps", places, you="You saw through the traps"
+                "{name} saw through the traps", arguments, you="You saw through the traps"
             ), Sentence(
-                "{name} played {move}, the best reply.", places, you="You played {move}, the best reply."
+                "{name} played {move}, the best reply.", arguments, you="You played {move}, the best reply."
             )
         case MomentKind.SAW:
-            return Sentence("{name} saw through the trap", places, you="You saw through the trap"), Sentence(
-                "{name} played {move}, the best reply.", places, you="You played {move}, the best reply."
+            return Sentence(
+                "{name} saw through the trap", arguments, you="You saw through the trap"
+            ), Sentence(
+                "{name} played {move}, the best reply.", arguments, you="You played {move}, the best reply."
             )
         case MomentKind.AVOIDED | MomentKind.SLIPPED:
             title = Sentence("Trap avoided, but a slip")
@@ -325,7 +327,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
                 title = Sentence("Trap avoided, best reply missed")
             return title, Sentence(
                 "{name} left the bait alone, but {missed}",
-                {**places, "missed": missed},
+                {**arguments, "missed": missed},
                 you="You left the bait alone, but {missed}",
             )
         case MomentKind.OPEN:
@@ -333,16 +335,16 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
                 None if moment.decision.outcome is None else _unanswered(moment)
             )
         case MomentKind.CALM:
-            title = Sentence("{name} found the best reply", places, you="You found the best reply")
+            title = Sentence("{name} found the best reply", arguments, you="You found the best reply")
             if moment.is_checked:
                 title = Sentence(
                     "No trap, and {name} found the best reply",
-                    places,
+                    arguments,
                     you="No trap, and you found the best reply",
                 )
             return title, Sentence(
                 "{name} played {move}, one of the best replies.",
-                places,
+                arguments,
                 you="You played {move}, one of the best replies.",
             )
         case MomentKind.SLIP:
@@ -353,7 +355,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
             if _is_lost(moment):
                 return Sentence("Already decided"), Sentence(
                     "{bot} wins by force here, whatever the reply.",
-                    places,
+                    arguments,
                     you="{bot} wins by force here, whatever you reply.",
                 )
             return Sentence("Already decided"), JoinedText([*_before_missed(moment), missed])
@@ -361,43 +363,43 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, Place | None]:
             return _forced(moment)
         case MomentKind.PENDING:
             return Sentence("Still being analysed"), Sentence(
-                "{bot} is still working out what the replies were worth.", places
+                "{bot} is still working out what the replies were worth.", arguments
             )
         case MomentKind.REST:
             return Sentence("The last move"), Sentence(
-                "The game ended before {bot}'s move was answered.", places
+                "The game ended before {bot}'s move was answered.", arguments
             )
 
 
 def _fell(moment: _Moment) -> tuple[Sentence, Sentence]:
     if len(moment.baits) > 1:
-        return Sentence("{name} fell into a trap", moment.places, you="You fell into a trap"), Sentence(
+        return Sentence("{name} fell into a trap", moment.arguments, you="You fell into a trap"), Sentence(
             "{name} played {move}; {best} was the reply to find.",
-            moment.places,
+            moment.arguments,
             you="You played {move}; {best} was the reply to find.",
         )
-    return Sentence("{name} fell into the trap", moment.places, you="You fell into the trap"), Sentence(
+    return Sentence("{name} fell into the trap", moment.arguments, you="You fell into the trap"), Sentence(
         "{name} played {move}; {best} was the reply to find.",
-        moment.places,
+        moment.arguments,
         you="You played it; {best} was the reply to find.",
     )
 
 
 def _forced(moment: _Moment) -> tuple[Sentence, Sentence]:
-    title = Sentence("{name} had only one reply", moment.places, you="You had only one reply")
+    title = Sentence("{name} had only one reply", moment.arguments, you="You had only one reply")
     if moment.decision.reply == "pass":
         return title, Sentence(
             "{name} had to pass, so nothing could go wrong.",
-            moment.places,
+            moment.arguments,
             you="You had to pass, so nothing could go wrong.",
         )
-    return title, Sentence("{move} was forced, so nothing could go wrong.", moment.places)
+    return title, Sentence("{move} was forced, so nothing could go wrong.", moment.arguments)
 
 
 def _unanswered(moment: _Moment) -> Sentence:
     return Sentence(
         "The game ended before {bot}'s move was answered.",
-        moment.places,
+        moment.arguments,
         you="The game ended before your reply.",
     )
 
@@ -408,7 +410,7 @@ def _before_missed(moment: _Moment) -> list[Sentence]:
         if _is_lost(moment):
             return []
         return [
-            Sentence("{name} could win by force here.", moment.places, you="You could win by force here.")
+            Sentence("{name} could win by force here.", moment.arguments, you="You could win by force here.")
         ]
     return [Sentence("There was no bait here.")] if moment.is_checked else []
 
@@ -418,16 +420,19 @@ def _is_lost(moment: _Moment) -> bool:
     return min((each.final_centi for each in moment.decision.replies), default=0) >= WIN_CENTI
 
 
-def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[Place]:
+def _temptation(moment: _Moment, steps: Sequence[int], *, is_blind: bool) -> list[TextPart]:
     """The baits of this move, compared with the best reply."""
-    said: list[Place] = []
+    said: list[TextPart] = []
     for number, (bait, reply) in enumerate(moment.baits):
-        places: dict[str, Place] = {"people": people_play(bait.probability), "move": MoveText(reply.name)}
-        first = Sentence("A trap by accident: {people} {move} here.", places)
+        arguments: dict[str, TextPart] = {
+            "people": people_play(bait.probability),
+            "move": MoveText(reply.name),
+        }
+        first = Sentence("A trap by accident: {people} {move} here.", arguments)
         if number:
-            first = Sentence("Another: {people} {move}.", places)
+            first = Sentence("Another: {people} {move}.", arguments)
         elif is_blind or moment.decision.sets_traps:
-            first = Sentence("A trap: {people} {move} here.", places)
+            first = Sentence("A trap: {people} {move} here.", arguments)
         score_texts = (
             None if moment.best is None else bait_comparison(reply, moment.best, moment.bests, steps)
         )
@@ -457,50 +462,53 @@ def _how_picked(moment: _Moment) -> Sentence | None:
     """The source of the move; None: the player's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
-    places: dict[str, Place] = {
+    arguments: dict[str, TextPart] = {
         "bot": moment.bot,
-        "worth": "",
+        "score": "",
         "origin": BracketText(pick.origin) if pick is not None and pick.origin else "",
         "engine": source,
         "plies": decision.depth if pick is None or not pick.depth else pick.depth,
     }
     if decision.pick_text:
-        places["worth"] = BracketText(score_place(decision.pick_text))
+        arguments["score"] = BracketText(score_part(decision.pick_text))
     match decision.search_mode:
         case SearchMode.STRONG if pick is not None and pick.solved:
             return Sentence(
-                "{bot} solved the game to its end and took the best move{worth}; no trap was intended.",
-                places,
+                "{bot} solved the game to its end and took the best move{score}; no trap was intended.",
+                arguments,
             )
         case SearchMode.STRONG:
             return Sentence(
-                "{bot} took the best move of her strong search, {plies} plies deep{worth}; "
+                "{bot} took the best move of her strong search, {plies} plies deep{score}; "
                 "no trap was intended.",
-                places,
+                arguments,
             )
         case SearchMode.BOOK:
-            return Sentence("This move is from an opening book{origin}{worth}; no trap was intended.", places)
+            return Sentence(
+                "This move is from an opening book{origin}{score}; no trap was intended.", arguments
+            )
         case SearchMode.TABLEBASE:
-            return Sentence("This move is from an endgame tablebase{worth}; no trap was intended.", places)
+            return Sentence("This move is from an endgame tablebase{score}; no trap was intended.", arguments)
         case SearchMode.EXPLORER:
             return Sentence(
-                "This move is from an online opening explorer{origin}; no trap was intended.", places
+                "This move is from an online opening explorer{origin}; no trap was intended.", arguments
             )
         case SearchMode.ONLINE_TABLEBASE:
             return Sentence(
-                "This move is from an online endgame tablebase{origin}{worth}; no trap was intended.", places
+                "This move is from an online endgame tablebase{origin}{score}; no trap was intended.",
+                arguments,
             )
         case SearchMode.ENGINE_MOVE:
             return Sentence(
-                "This is the best move of another engine, {engine}, {plies} plies deep{worth}; "
+                "This is the best move of another engine, {engine}, {plies} plies deep{score}; "
                 "no trap was intended.",
-                places,
+                arguments,
             )
         case SearchMode.VARIETY_DRAW:
             return Sentence(
                 "{bot} chose this move at random from those nearly as good as the best, so as not to repeat "
                 "earlier games; no trap was intended.",
-                places,
+                arguments,
             )
         case SearchMode.TRIAL:
             other = "" if decision.draw is None else decision.draw.other_name
@@ -512,7 +520,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
         case SearchMode.ENGINE if source:
             return Sentence(
                 "The scores are from another engine, {engine}, searching {plies} plies deep.",
-                {**places, "plies": decision.depth},
+                {**arguments, "plies": decision.depth},
             )
         case _:
             return None
@@ -546,10 +554,10 @@ def _for_what(moment: _Moment) -> Sentence | None:
         {
             "other": Sentence("Plain minimax") if decision.source is None else decision.source.name,
             "best": MoveText(standard.name),
-            "bestScore": score_place(standard.raw_text),
+            "bestScore": score_part(standard.raw_text),
             "bot": moment.bot,
             "move": MoveText(decision.name),
-            "score": score_place(chosen.raw_text),
+            "score": score_part(chosen.raw_text),
         },
     )
 
@@ -557,34 +565,34 @@ def _for_what(moment: _Moment) -> Sentence | None:
 def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentFact]:
     decision, played, best = moment.decision, moment.played, moment.best
     term = Sentence("A bait") if len(moment.baits) > 1 else Sentence("The bait")
-    found = [
-        MomentFact("trap", term, MoveText(reply.name), scores_place(reply))
+    facts = [
+        MomentFact("trap", term, MoveText(reply.name), scores_part(reply))
         for _, reply in moment.baits
         if reply != played
     ]
     if kind is MomentKind.FORCED:  # the title says all
-        return found
+        return facts
     if played is not None:
         took_bait = kind is MomentKind.TOOK_BAIT
-        parts: list[Place] = [scores_place(played)] if took_bait else []
+        parts: list[TextPart] = [scores_part(played)] if took_bait else []
         if decision.cost_centi:
             paid = price(moment.cost / WHOLE, decision.cost_text, moment.unit)
             parts.append(Sentence("cost {price}", {"price": paid}))
         elif not took_bait:
-            parts.append(scores_place(played))
+            parts.append(scores_part(played))
         # Without a forecast the probabilities are those of the player's own model.
         if played.probability is not None and not (is_blind and decision.forecast is None):
             parts.append(
                 Sentence("expected in {probability}", {"probability": ShareText(played.probability)})
             )
-        said = Sentence("{name} played", moment.places, you="You played")
+        said = Sentence("{name} played", moment.arguments, you="You played")
         if took_bait:
-            said = Sentence("{name} took the bait", moment.places, you="You took the bait")
+            said = Sentence("{name} took the bait", moment.arguments, you="You took the bait")
         mood = "fell" if took_bait else "slip" if decision.cost_centi else "good"
-        found.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
+        facts.append(MomentFact(mood, said, MoveText(played.name), JoinedText(parts, is_list=True)))
     if best is not None and best != played:
-        found.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_place(best)))
-    return found
+        facts.append(MomentFact("best", Sentence("Best was"), MoveText(best.name), scores_part(best)))
+    return facts
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.text.moment_text import MomentKind, MomentVerdict
-from bot.text.sentence import JoinedText, ListText, Place, Sentence, ShareText, WhoText, place_json
+from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPart, WhoText, part_json
 from engine.expected import WHOLE
 from storage.evidence.trap_report import DecisionReport
 
@@ -20,7 +20,7 @@ class ReportSummary:
     traps: int
     saw: int
     """Traps to which the best reply was found."""
-    fell: int
+    baits_taken: int
     slips: int
     story: JoinedText
 
@@ -29,9 +29,9 @@ class ReportSummary:
         return {
             "traps": self.traps,
             "saw": self.saw,
-            "fell": self.fell,
+            "fell": self.baits_taken,
             "slips": self.slips,
-            "story": place_json(self.story),
+            "story": part_json(self.story),
         }
 
 
@@ -58,21 +58,21 @@ def summarise_report(
     """
     kinds = [each.kind for each in verdicts]
     traps = sum(each.is_trap for each in verdicts)
-    fell = kinds.count(MomentKind.TOOK_BAIT)
+    baits_taken = kinds.count(MomentKind.TOOK_BAIT)
     us = WhoText("bot", bot)
     lost = sum(
-        made.cost or 0
-        for made, each in zip(decisions, verdicts, strict=True)
+        decision.cost or 0
+        for decision, each in zip(decisions, verdicts, strict=True)
         if each.kind is MomentKind.TOOK_BAIT
     )
-    story: list[Place] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
+    story: list[TextPart] = [_how_many(traps, us, sets_traps=sets_traps, is_blind=is_blind)]
     if not traps and (is_blind or sets_traps):
         story += _why_none(us, plain_share, is_short=len(decisions) < _SHORT_GAME)
     engines = [] if is_blind else list(dict.fromkeys(each.source.name for each in decisions if each.source))
     if engines:
         story.append(Sentence("The scores are from {engines}.", {"engines": ListText(engines)}))
     if traps:
-        story.append(_falls(traps, fell, lost / WHOLE, WhoText("person", name)))
+        story.append(_baits_taken(traps, baits_taken, lost / WHOLE, WhoText("person", name)))
     if unchecked := sum(_is_unchecked(each) for each in decisions):
         story.append(
             Sentence(
@@ -84,34 +84,38 @@ def summarise_report(
     return ReportSummary(
         traps=traps,
         saw=kinds.count(MomentKind.SAW),
-        fell=fell,
+        baits_taken=baits_taken,
         slips=sum(kind.is_slip for kind in kinds),
         story=JoinedText(story),
     )
 
 
 def _how_many(traps: int, us: WhoText, *, sets_traps: bool, is_blind: bool) -> Sentence:
-    places: dict[str, Place] = {"name": us, "n": traps}
+    arguments: dict[str, TextPart] = {"name": us, "n": traps}
     if is_blind:
         if not traps:
             return Sentence("There was no trap in this game.")
-        return Sentence("There were {n} traps in this game.", places, one="There was {n} trap in this game.")
+        return Sentence(
+            "There were {n} traps in this game.", arguments, one="There was {n} trap in this game."
+        )
     if sets_traps:
         if not traps:
-            return Sentence("{name} set no trap in this game.", places)
-        return Sentence("{name} set {n} traps.", places, one="{name} set {n} trap.")
+            return Sentence("{name} set no trap in this game.", arguments)
+        return Sentence("{name} set {n} traps.", arguments, one="{name} set {n} trap.")
     if not traps:
-        return Sentence("In this game {name} did not mean to set traps; no trap arose by accident.", places)
+        return Sentence(
+            "In this game {name} did not mean to set traps; no trap arose by accident.", arguments
+        )
     return Sentence(
         "In this game {name} did not mean to set traps; {n} traps arose by accident.",
-        places,
+        arguments,
         one="In this game {name} did not mean to set traps; {n} trap arose by accident.",
     )
 
 
-def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]:
+def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[TextPart]:
     """Reasons why a game may have no trap."""
-    said: list[Place] = [Sentence("Traps are rare in a short game.")] if is_short else []
+    said: list[TextPart] = [Sentence("Traps are rare in a short game.")] if is_short else []
     if plain_share:
         said.append(
             Sentence(
@@ -123,34 +127,34 @@ def _why_none(us: WhoText, plain_share: float, *, is_short: bool) -> list[Place]
     return said
 
 
-def _falls(traps: int, fell: int, lost: float, name: WhoText) -> Sentence:
+def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Sentence:
     """The number of baits taken, and their cost.
 
     Args:
         traps: How many traps there were.
-        fell: How many of the baits were taken.
+        baits_taken: How many of the baits were taken.
         lost: Their cost, as a share of a game.
         name: The opponent.
     """
     share = Sentence("{share} of a game", {"share": ShareText(lost)})
-    places: dict[str, Place] = {"name": name, "share": share, "n": fell}
-    if fell == 0 and traps == 1:
-        return Sentence("{name} did not fall into it.", places, you="You did not fall into it.")
-    if fell == 0:
-        return Sentence("{name} fell into none of them.", places, you="You fell into none of them.")
+    arguments: dict[str, TextPart] = {"name": name, "share": share, "n": baits_taken}
+    if baits_taken == 0 and traps == 1:
+        return Sentence("{name} did not fall into it.", arguments, you="You did not fall into it.")
+    if baits_taken == 0:
+        return Sentence("{name} fell into none of them.", arguments, you="You fell into none of them.")
     if traps == 1:
         return Sentence(
-            "{name} fell into it, which cost {share}.", places, you="You fell into it, which cost {share}."
+            "{name} fell into it, which cost {share}.", arguments, you="You fell into it, which cost {share}."
         )
-    if fell == traps:
+    if baits_taken == traps:
         return Sentence(
             "{name} fell into all of them, which cost {share} in all.",
-            places,
+            arguments,
             you="You fell into all of them, which cost {share} in all.",
         )
     return Sentence(
         "{name} fell into {n}, which cost {share} in all.",
-        places,
+        arguments,
         you="You fell into {n}, which cost {share} in all.",
         one="{name} fell into {n}, which cost {share}.",
         you_one="You fell into {n}, which cost {share}.",

@@ -59,7 +59,7 @@ class WhoText:
 class BracketText:
     """Something in brackets after a word, with the space before them."""
 
-    inside: "Place"
+    inside: "TextPart"
 
     def __str__(self) -> str:
         return f" ({self.inside})"
@@ -69,7 +69,7 @@ class BracketText:
 class ListText:
     """An enumeration: ``2, 3 and 5``."""
 
-    items: Sequence["Place"]
+    items: Sequence["TextPart"]
 
     def __str__(self) -> str:
         texts = [str(each) for each in self.items]
@@ -80,7 +80,7 @@ class ListText:
 class JoinedText:
     """Sentences one after the other, or parts with commas between them; empty ones are left out."""
 
-    parts: Sequence["Place"]
+    parts: Sequence["TextPart"]
     is_list: bool = False
     """Commas stand between the parts."""
 
@@ -94,7 +94,7 @@ class Sentence:
 
     key: str
     """English, with the names of places in braces."""
-    places: Mapping[str, "Place"] = field(default_factory=dict)
+    arguments: Mapping[str, "TextPart"] = field(default_factory=dict)
     you: str = ""
     """The key for the player who reads it; empty: the same."""
     is_capital: bool = False
@@ -105,8 +105,8 @@ class Sentence:
     """The same for the player who reads it."""
 
     def __str__(self) -> str:
-        key = self.one if self.one and self.places.get("n") == 1 else self.key
-        text = key.format_map({name: str(each) for name, each in self.places.items()})
+        key = self.one if self.one and self.arguments.get("n") == 1 else self.key
+        text = key.format_map({name: str(each) for name, each in self.arguments.items()})
         return text[:1].upper() + text[1:] if self.is_capital else text
 
     @property
@@ -115,28 +115,28 @@ class Sentence:
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form for the arena's page, which translates and fills it."""
-        found: dict[str, Any] = {"key": self.key}
-        used = {name: place_json(each) for name, each in self.places.items() if f"{{{name}}}" in self._keys}
+        fields: dict[str, Any] = {"key": self.key}
+        used = {name: part_json(each) for name, each in self.arguments.items() if f"{{{name}}}" in self._keys}
         if used:
-            found["places"] = used
+            fields["places"] = used
         if self.you:
-            found["you"] = self.you
+            fields["you"] = self.you
         if self.one:
-            found["one"] = self.one
+            fields["one"] = self.one
         if self.you_one:
-            found["you_one"] = self.you_one
+            fields["you_one"] = self.you_one
         if self.is_capital:
-            found["capital"] = True
-        return found
+            fields["capital"] = True
+        return fields
 
 
-Place = (
+TextPart = (
     str | int | ShareText | ScoreText | MoveText | WhoText | BracketText | ListText | JoinedText | Sentence
 )
 """The type of a placeholder's value."""
 
 
-def place_json(place: Place) -> Any:
+def part_json(place: TextPart) -> Any:
     """A placeholder's value as plain JSON values."""
     match place:
         case str() | int():
@@ -152,8 +152,8 @@ def place_json(place: Place) -> Any:
         case WhoText(role):
             return {"who": role}
         case BracketText(inside):
-            return {"brackets": place_json(inside)}
+            return {"brackets": part_json(inside)}
         case ListText(items):
-            return {"list": [place_json(each) for each in items]}
+            return {"list": [part_json(each) for each in items]}
         case JoinedText(parts, is_list):
-            return {"commas" if is_list else "all": [place_json(each) for each in parts]}
+            return {"commas" if is_list else "all": [part_json(each) for each in parts]}

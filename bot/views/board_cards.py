@@ -16,7 +16,7 @@ LOW_S = 60.0
 def board_card(game: LiveGame) -> Card:
     """The card of a running game."""
     rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
-    kind = STRATEGIES.get(game.player)
+    kind = STRATEGIES.get(game.strategy)
     where = {"game": game.key, "account": game.account}
     block = {"name": game.opponent, "account": game.account}
     style = "saying trap" if game.bait is not None else "saying late" if game.overdue_s else "saying"
@@ -27,7 +27,7 @@ def board_card(game: LiveGame) -> Card:
         board=_board(game),
         said=((_saying(game), style),),
         about=f"{title_of(game.game)} · {game.account}" if game.game else game.account,
-        tag=(game.player, "trap" if kind is not None and kind.sets_traps else ""),
+        tag=(game.strategy, "trap" if kind is not None and kind.sets_traps else ""),
         clocks=(
             _clock(game.their_clock_s, is_running=game.our_turn is False),
             _clock(game.our_clock_s, is_running=game.our_turn is True),

@@ -181,7 +181,7 @@ class GameView:
             header[name] = moment_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
         if self.stored.ended_at is None:
             header["ended_at"] = None
-        told = self.moment
+        moment = self.moment
         return {
             **header,
             "sides": self.sides,
@@ -189,8 +189,8 @@ class GameView:
             "damage": self.damage,
             "ply": self.ply,
             "our_moves": [_mark_row(mark) for mark in self.marks],
-            "decision": None if told is None else asdict(told.decision),
-            "verdict": None if told is None else told.verdict.texts(),
+            "decision": None if moment is None else asdict(moment.decision),
+            "verdict": None if moment is None else moment.verdict.texts(),
             "decision_damage": self.moment_damage,
         }
 
@@ -261,7 +261,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
         detail="" if stored.opponent_rating is None else str(stored.opponent_rating),
         pills=(
             Pill(word, stored.end_reason or "", mood="bad" if mood == "trap" else "good"),
-            Pill(stored.player, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
+            Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
             *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}"),)),
             Pill(moment_text(stored.started_at)),
@@ -290,7 +290,7 @@ async def load(database: Database, query: Query) -> GameView:
         if ply > last:
             raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")
         mark = next((each for each in marks if each.ply == ply), None)
-        told = None if mark is None else await read_moment_of(session, stored, ply)
+        moment = None if mark is None else await read_moment_of(session, stored, ply)
     sides, names, rows, damage = await asyncio.to_thread(_replayed, stored, ply)
     return GameView(
         stored=stored,
@@ -300,8 +300,8 @@ async def load(database: Database, query: Query) -> GameView:
         marks=tuple(marks),
         ply=ply,
         mark=mark,
-        moment=told if isinstance(told, Moment) else None,
-        moment_damage=told if isinstance(told, str) else "",
+        moment=moment if isinstance(moment, Moment) else None,
+        moment_damage=moment if isinstance(moment, str) else "",
         rows=rows,
     )
 

@@ -46,7 +46,7 @@ ORDERS = {
 _WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
 _SAME = (
     *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
-    *("player", "engine_version"),
+    *("strategy", "engine_version"),
 )
 """Fields of `StoredGame` that its record has as they are."""
 _COLUMNS = (
@@ -87,10 +87,10 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
             against = "" if game.our_rating is None else f" against {game.our_rating}"
             names = (
                 TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tags=tags),
-                TableCell(title_of(game.game), f"{game.player} · {game.site}"),
+                TableCell(title_of(game.game), f"{game.strategy} · {game.site}"),
             )
         else:
-            names = (TableCell(title_of(game.game), game.player, link), TableCell(rating, game.speed))
+            names = (TableCell(title_of(game.game), game.strategy, link), TableCell(rating, game.speed))
         rows.append(
             (
                 *names,
@@ -113,7 +113,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
         flags: Why games are suspect, in a column of their own; None: there is no such column.
     """
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
-    heads = ("Game", "Started (UTC)", "Site", "Opponent", "Player", "Result", "Ended by")
+    heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")
     columns = [Column(head, is_text=True) for head in heads]
     rows = []
     for game in games:
@@ -129,7 +129,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
                 moment(game.started_at),
                 TableCell(f"{game.site}{account} {variant}", casual),
                 TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
-                TableCell(game.player, "random" * game.is_drawn),
+                TableCell(game.strategy, "random" * game.is_drawn),
                 TableCell(result, counted(len(game.moves), "ply", "plies")),
                 game.end_reason or NO_VALUE,
                 *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
@@ -190,8 +190,8 @@ async def load(database: Database, query: Query) -> PartsView:
         *paging.below(query.filters, is_shown=bool(games)),
     ]
     records = [game_record(game) for game in games]
-    told = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), told, {"games": records})
+    fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
+    return PartsView(tuple(parts), fields, {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

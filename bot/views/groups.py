@@ -38,7 +38,7 @@ _FIGURE_9_NOTE = (
 
 def group_name(group: GroupStatistics) -> str:
     """The name of a group by game and player."""
-    return f"{title_of(group.group['game'])}, {group.group['player']}"
+    return f"{title_of(group.group['game'])}, {group.group['strategy']}"
 
 
 def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:

@@ -56,15 +56,15 @@ class Moment:
     opponent: str
     decision: DecisionReport
     verdict: MomentVerdict
-    worths: tuple[tuple[float, ...], ...]
+    values: tuple[tuple[float, ...], ...]
     """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1;
     none: not known."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
         """The replies that are marked on the board; later ones lie on top."""
-        found = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
-        return tuple(sorted(found, key=lambda mark: [*_ORDER].index(mark.kind)))
+        marks = [BoardMark(_MARKS[each.kind], each.squares) for each in self.verdict.marks]
+        return tuple(sorted(marks, key=lambda mark: [*_ORDER].index(mark.kind)))
 
     @property
     def board(self) -> Board:
@@ -151,9 +151,9 @@ class Moment:
         wanted = [each for each in tempting if each.reply == decision.reply] + tempting
         wanted += [each for each in decision.replies if each.reply == decision.reply]
         other = next((each for each in wanted if each != best), None)
-        if not self.worths or best is None or other is None or len(best.scores_centi) < 2:
+        if not self.values or best is None or other is None or len(best.scores_centi) < 2:
             return None
-        worths = dict(zip(decision.replies, self.worths, strict=True))
+        values = dict(zip(decision.replies, self.values, strict=True))
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return LineChart(
             title="How the replies look by depth",
@@ -162,8 +162,8 @@ class Moment:
             lines=tuple(
                 ChartLine(
                     f"{reply.name}, {names[reply.reply]}",
-                    tuple(range(2, 2 + len(worths[reply]))),
-                    tuple(100 * worth for worth in worths[reply]),
+                    tuple(range(2, 2 + len(values[reply]))),
+                    tuple(100 * worth for worth in values[reply]),
                 )
                 for reply in (best, other)
             ),
@@ -256,11 +256,11 @@ class Moment:
         draw = self.decision.draw
         if draw is None:
             return ()
-        worths = [percent(value / WHOLE, 1) for value in (draw.trap_value, draw.control_value)]
+        values = [percent(value / WHOLE, 1) for value in (draw.trap_value, draw.control_value)]
         return (
             Note(
                 f"A random draw decided between {draw.trap_name}, which sets a trap and is worth "
-                f"{worths[0]}, and {draw.control_name}, which sets none and is worth {worths[1]}. The trap "
+                f"{values[0]}, and {draw.control_name}, which sets none and is worth {values[1]}. The trap "
                 f"had a chance of {percent(draw.chance)}; drawn: {self.decision.name}. Seed `{draw.seed}`. "
                 "Shares are our expected score.",
                 "The draw",
@@ -347,12 +347,12 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
     if stored.game not in GAMES:
         return f"this program does not know the rules of {stored.game!a:.40}"
     try:
-        made = await get_decision(session, stored.id, ply)
-        if made is None:
+        decision = await get_decision(session, stored.id, ply)
+        if decision is None:
             return "it is gone"
-        forecast = await get_forecast(session, made.id)
+        forecast = await get_forecast(session, decision.id)
         # Naming all replies is slow and must not block the event loop.
-        return await asyncio.to_thread(_moment, stored, made, forecast)
+        return await asyncio.to_thread(_moment, stored, decision, forecast)
     except RecordError as error:
         return reason_of(error)
 
@@ -360,18 +360,18 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
 def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
     report = decision_report(get_rules(stored.game), stored, made, forecast)
     scale = expected_scale_centi(made.decision)
-    return moment_of(stored, report, tuple(_worths(reply.scores_centi, scale) for reply in report.replies))
+    return moment_of(stored, report, tuple(_values(reply.scores_centi, scale) for reply in report.replies))
 
 
 def moment_of(
-    stored: StoredGame, report: DecisionReport, worths: tuple[tuple[float, ...], ...] = ()
+    stored: StoredGame, report: DecisionReport, values: tuple[tuple[float, ...], ...] = ()
 ) -> Moment:
     """The moment of a move that is already reported.
 
     Args:
         stored: Its game.
         report: The move.
-        worths: As of `Moment`; none: it has no chart.
+        values: As of `Moment`; none: it has no chart.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(
@@ -381,9 +381,9 @@ def moment_of(
         opponent=stored.opponent_name,
         decision=report,
         verdict=judge_moment(report, name, stored.account or "the bot", unit),
-        worths=worths,
+        values=values,
     )
 
 
-def _worths(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
+def _values(scores_centi: Sequence[int], scale_centi: float) -> tuple[float, ...]:
     return tuple(1 - expected_score(score, scale_centi) / WHOLE for score in scores_centi)

@@ -83,11 +83,11 @@ def month_parts(
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
     """Moment, games, points and results of each day, or of each week of a long time."""
     step = 1 if len(report.days) <= _MOST_DAYS else 7
-    found = []
+    summed = []
     for start in range(0, len(report.days), step):
         some = report.days[start : start + step]
         first = some[0].day
-        found.append(
+        summed.append(
             (
                 datetime(first.year, first.month, first.day, tzinfo=UTC),
                 sum(day.games for day in some),
@@ -95,29 +95,29 @@ def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
                 sum(day.decided for day in some),
             )
         )
-    return found
+    return summed
 
 
 def _games(report: MonthlyReport) -> LineChart:
-    found = _summed(report)
-    counts = tuple(float(each[1]) for each in found)
+    totals = _summed(report)
+    counts = tuple(float(each[1]) for each in totals)
     return LineChart(
         title="Games",
         description="How many games began, by day.",
         x_name="day",
-        lines=(ChartLine("games", tuple(each[0] for each in found), counts),),
+        lines=(ChartLine("games", tuple(each[0] for each in totals), counts),),
         limits=(0.0, max(1.0, *counts)),
     )
 
 
 def _score(report: MonthlyReport) -> LineChart:
-    found = _summed(report)
+    totals = _summed(report)
     each_day, so_far, points, results = [], [], 0.0, 0
-    for _, _, won, played in found:
+    for _, _, won, played in totals:
         points, results = points + won, results + played
         each_day.append(100 * won / played if played else None)
         so_far.append(100 * points / results if results else None)
-    x = tuple(each[0] for each in found)
+    x = tuple(each[0] for each in totals)
     return LineChart(
         title="Score",
         description="Points per game with a result, by day and since the beginning, in per cent.",
@@ -139,8 +139,8 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
     ratings = [row.value for row in rows if row.value is not None]
     return IntervalChart(
         title="Performance",
-        description="The rating whose expected score is the actual one, by player and game.",
-        group_name="player",
+        description="The rating whose expected score is the actual one, by strategy and game.",
+        group_name="strategy",
         value_name="performance",
         interval_name="95 %",
         count_name="games",
@@ -154,17 +154,17 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
     """How much more often something happened than was forecast: ``baits`` taken, or ``replies`` that err."""
     rows = []
     for each in groups:
-        found = each.baits if what == "baits" else each.errors
-        beyond = found.beyond_model
+        expected = each.baits if what == "baits" else each.errors
+        beyond = expected.beyond_model
         values: tuple[float | None, float | None, float | None] = (None, None, None)
         if beyond.mean is not None and beyond.low is not None and beyond.high is not None:
             values = (100 * beyond.mean, 100 * beyond.low, 100 * beyond.high)
-        rows.append(IntervalRow(group_name(each), found.n, *values))
+        rows.append(IntervalRow(group_name(each), expected.n, *values))
     happened = "baits were taken" if what == "baits" else "replies cost a tenth of the game"
     return IntervalChart(
         title=title,
         description=f"How much more often {happened} than forecast, in points of a hundred.",
-        group_name="player",
+        group_name="strategy",
         value_name="difference",
         interval_name="95 % at every moment",
         count_name=what,
@@ -177,7 +177,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
     return StackedBars(
         title="Traps in the paper's sense",
         description="Replies to moves that set a trap: the best, into a trap, another error.",
-        row_name="player",
+        row_name="strategy",
         categories=(
             BarCategory("best reply", BarKind.GOOD),
             BarCategory("fell", BarKind.TRAP),
@@ -212,14 +212,14 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
         )
         for trial, counts in report.trials
     )
-    told = [
+    lines = [
         Note(f"{trial.name}: {' '.join(sentences(verdicts[trial.name]))}")
         for trial, _ in report.trials
         if trial.name in verdicts
     ]
     columns = (*(Column(name, is_text=True) for name in _TRIAL_HEADS), Column("games in all"))
     about = "Verdicts count all games of a trial until this report was made."
-    return TablePart("Trials", columns, rows, about), *told
+    return TablePart("Trials", columns, rows, about), *lines
 
 
 def _bait(bait: CostliestBait) -> Card:
@@ -231,9 +231,9 @@ def _bait(bait: CostliestBait) -> Card:
         bait.move_squares,
         (BoardMark(MarkKind.BAIT, bait.bait_squares),),
     )
-    told = (
+    text = (
         f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
         f"expected of {percent(bait.probability)} of people"
     )
     about = f"{bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
-    return Card(bait.opponent, "", "", board, ((told, ""),), about)
+    return Card(bait.opponent, "", "", board, ((text, ""),), about)

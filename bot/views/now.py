@@ -104,7 +104,7 @@ class NowView:
         found = (
             (number(today.games), "games today", tuple(day.games for day in days)),
             (percent(today.score), "of the points", scores),
-            (number(today.baits_set), "tempting traps set", tuple(day.baits_set for day in days)),
+            (number(today.baits_set), "baits set", tuple(day.baits_set for day in days)),
             (number(today.baits_taken), "fallen into", tuple(day.baits_taken for day in days)),
         )
         return Tiles("Today", tuple((value, words, self._course(words, y)) for value, words, y in found))
@@ -162,7 +162,7 @@ class NowView:
                 )
                 for each in self.baits
             ),
-            nothing="Nobody has met a tempting trap yet.",
+            nothing="Nobody has met a bait yet.",
         )
 
     def _queue(self, status: Status) -> TablePart:

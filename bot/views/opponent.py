@@ -148,10 +148,10 @@ class OpponentView:
     def _pills(self) -> tuple[Pill, ...]:
         """The opponent in a few facts."""
         account, line = self.report.account, self.report.line
-        found = [Pill("program" if account.is_bot else "person")]
+        pills = [Pill("program" if account.is_bot else "person")]
         if line is not None:
             best = "unknown" if line.best_rating is None else str(line.best_rating)
-            found += [
+            pills += [
                 Pill(number(line.games), "game" if line.games == 1 else "games"),
                 Pill(percent(line.score), f"of {number(line.decided)}", "they score"),
                 Pill(
@@ -167,10 +167,10 @@ class OpponentView:
                 Pill(best, before="best rating"),
             ]
         if account.blocked_as is not None:
-            found.append(Pill("blocked", mood="bad"))
+            pills.append(Pill("blocked", mood="bad"))
         flags = self.report.flags.items()
-        found += [Pill(flag.value, counted(count, "game"), mood="warn") for flag, count in flags]
-        return tuple(found)
+        pills += [Pill(flag.value, counted(count, "game"), mood="warn") for flag, count in flags]
+        return tuple(pills)
 
     @property
     def _seen(self) -> str:
@@ -190,10 +190,10 @@ class OpponentView:
     def _met(self) -> tuple[Part, ...]:
         """What its games have shown."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
-        courses = (Beside((_course(each, is_cost=False), _course(each, is_cost=True))) for each in drawn)
+        trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
         return (
-            *courses,
+            *trends,
             self._progress,
             *self._baits,
             Beside((self._tallies, self._visits)),
@@ -204,11 +204,11 @@ class OpponentView:
     @property
     def _progress(self) -> TablePart:
         rows = []
-        for found in self.report.progress:
-            everything = f"{title_of(found.game)}, all {number(found.everything.last)}"
-            rows.append(_block_cells(everything, found.everything))
-            if len(found.blocks) > 1:
-                rows += [_block_cells(f"{each.first:,} to {each.last:,}", each) for each in found.blocks]
+        for progress in self.report.progress:
+            everything = f"{title_of(progress.game)}, all {number(progress.everything.last)}"
+            rows.append(_block_cells(everything, progress.everything))
+            if len(progress.blocks) > 1:
+                rows += [_block_cells(f"{each.first:,} to {each.last:,}", each) for each in progress.blocks]
         return TablePart(
             f"Progress: their replies in blocks of {BLOCK_GAMES} games",
             (Column("Games", is_text=True), Column("From", is_text=True), *_QUALITIES),
@@ -244,15 +244,15 @@ class OpponentView:
 
     @property
     def _tallies(self) -> TablePart:
-        found = {(each.game, each.player, each.our_side): each for each in self.report.tallies}
-        kinds = dict.fromkeys((game, player) for game, player, _ in found)
+        tallies = {(each.game, each.strategy, each.our_side): each for each in self.report.tallies}
+        kinds = dict.fromkeys((game, player) for game, player, _ in tallies)
         return TablePart(
             "Games",
             (Column("Game, our player", is_text=True), Column("We moved first"), Column("They moved first")),
             tuple(
                 (
                     TableCell(title_of(game), player),
-                    *(_tally(found.get((game, player, side))) for side in (0, 1)),
+                    *(_tally(tallies.get((game, player, side))) for side in (0, 1)),
                 )
                 for game, player in kinds
             ),
@@ -295,10 +295,10 @@ class OpponentView:
 
     @property
     def _suspects(self) -> Part:
-        title, found = "Suspect games", self.report.suspects
-        if not found:
+        title, suspects = "Suspect games", self.report.suspects
+        if not suspects:
             return Note("None of their games is suspect.", title)
-        more = len(found) - _SUSPECTS_SHOWN
+        more = len(suspects) - _SUSPECTS_SHOWN
         rest = f"And {number(more)} more; the CSV has all. " if more > 0 else ""
         return TablePart(
             title,
@@ -310,7 +310,7 @@ class OpponentView:
                     ),
                     ", ".join(each.flags),
                 )
-                for each in found[:_SUSPECTS_SHOWN]
+                for each in suspects[:_SUSPECTS_SHOWN]
             ),
             rest + _SUSPECT_RULES,
             records="suspects",
@@ -453,7 +453,7 @@ def _is_drawn(found: GameProgress) -> bool:
     )
 
 
-def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
+def _trend(found: GameProgress, *, is_cost: bool) -> ChartPart:
     """The share of errors, or the mean cost of a reply, in each block of games."""
     game = title_of(found.game)
     if is_cost:
@@ -461,7 +461,7 @@ def _course(found: GameProgress, *, is_cost: bool) -> ChartPart:
         about = "The mean cost of a reply in blocks of games, as a share of the game."
     else:
         title, fields = f"{game}: replies that are errors", ("error_share", "error_low", "error_high")
-        about = "The share of errors in blocks of games, after tempting traps and elsewhere."
+        about = "The share of errors in blocks of games, after baits and elsewhere."
     lines = tuple(_lines(found, *fields))
     return ChartPart(title, LineChart(title, about, "games played", lines, y_style=_PERCENT))
 

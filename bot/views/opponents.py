@@ -80,8 +80,10 @@ async def load(database: Database, query: Query) -> PartsView:
     parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]
     parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
     records = [_record(line) for line in shown]
-    told = {"returned": returned, "programs": programs, "opponents": records}
-    return PartsView(tuple(parts), {"sort": order.value, **paging.to_json(), **told}, {"opponents": records})
+    fields = {"returned": returned, "programs": programs, "opponents": records}
+    return PartsView(
+        tuple(parts), {"sort": order.value, **paging.to_json(), **fields}, {"opponents": records}
+    )
 
 
 PAGE = Page("opponents", "/dash/opponents", "Opponents", load, parameters=frozenset({"sort", "page"}))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from bot.base.errors import DesdemonaError
 from bot.parts.values import Part, Rows
 from storage.database import Database
-from storage.evidence.queries.filter_language import OF_GAMES, filter_texts, parse_filters
+from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
 
 
@@ -146,7 +146,7 @@ class Page:
         own = {name: text for name, text in given.items() if name in self.parameters}
         chosen = {name: text for name, text in given.items() if name not in self.parameters}
         for name in chosen:
-            if name not in self.filters:
+            if OLD_FILTERS.get(name, name) not in self.filters:
                 known = ", ".join(sorted({*self.filters, *self.parameters})) or "none"
                 raise BadQuery(f"{name!a:.40} is no filter of this page; known: {known}")
         return Query(parse_filters(chosen), {**own, **parts})

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from bot.base.rounding import percent
 from bot.parts.values import Choice, Column, Heading, PartsView, TablePart
@@ -18,7 +19,7 @@ GROUPINGS = {
     "week,game": "week and game",
     "game,rating-band": "game and rating",
     ALL: "week, game and rating",
-    "game,player": "game and player",
+    "game,strategy": "game and strategy",
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
 }
@@ -68,25 +69,25 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
     )
     return PartsView(
         (Heading(title), Choice("By", options), table),
-        {"by": by, "groups": [{**each.to_json(), "score": share(each)} for each in groups]},
-        {"groups": [{**flat_row(each.to_json()), "score": share(each)} for each in groups]},
+        {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
+        {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
     )
 
 
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     by = query.own.get("by") or next(iter(GROUPINGS))
-    known = {key.value: key for key in By}
-    names = by.split(",")
-    if wrong := [name for name in names if name not in known]:
-        raise BadQuery(f"by: {wrong[0]!a:.40} is not known; known: {', '.join(known)}")
+    try:
+        keys = By.parse(by)
+    except ValueError as error:
+        raise BadQuery(f"by: {error}") from None
     async with database.read() as session:
-        read = await read_groups(session, query.filters, [known[name] for name in names])
-    found = await asyncio.to_thread(read.statistics)
+        read = await read_groups(session, query.filters, keys)
+    groups = await asyncio.to_thread(read.statistics)
     for key in (By.MONTH, By.WEEK):
-        if key.value in names:
-            found = sorted(found, key=lambda each: each.group[key.value], reverse=True)
-    return results_view(by, found, query.texts())
+        if key in keys:
+            groups = sorted(groups, key=lambda each: each.group[key.value], reverse=True)
+    return results_view(by, groups, query.texts())
 
 
 PAGE = Page(

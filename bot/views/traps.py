@@ -75,7 +75,7 @@ class TrapCard:
     """A bait of the gallery."""
 
     bait: BaitEncounter
-    met: int
+    encounters: int
     """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
     taken: int
     is_repeated: bool
@@ -88,7 +88,7 @@ class TrapCard:
     @property
     def _fate(self) -> str:
         if self.is_repeated:
-            return f"{number(self.taken)} of {number(self.met)} took it"
+            return f"{number(self.taken)} of {number(self.encounters)} took it"
         if self.bait.is_taken is None:
             return "not answered"
         if self._is_slip:
@@ -99,7 +99,7 @@ class TrapCard:
     def _mood(self) -> str:
         if self.taken:
             return "fell"
-        return "slip" if self._is_slip else "held" if self.met else ""
+        return "slip" if self._is_slip else "held" if self.encounters else ""
 
     @property
     def _is_slip(self) -> bool:
@@ -122,7 +122,7 @@ class TrapCard:
         if bait.is_taken is None:
             yield "The game ended before the reply.", style
             return
-        last = f"Met {counted(self.met, 'time')}. Last: " * self.is_repeated
+        last = f"Met {counted(self.encounters, 'time')}. Last: " * self.is_repeated
         reply = None if told is None else told.verdict.outcome
         if reply is None or bait.reply is None:  # the latter: judged by earlier rules
             reply = f"{short_name(bait.opponent)} {'took a bait' if bait.is_taken else 'left it alone'}."
@@ -138,7 +138,7 @@ class TrapCard:
             detail="" if bait.opponent_rating is None else str(bait.opponent_rating),
             board=None if self.moment is None else self.moment.board,
             said=tuple(self._said),
-            about=f"{title_of(bait.game)} · {bait.site} · {bait.player}",
+            about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
             tag=(self._fate, {"fell": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
             mood=self._mood,
             link=(moment_text(bait.at, "%d %b %Y"), link),
@@ -147,13 +147,11 @@ class TrapCard:
     @property
     def row(self) -> dict[str, Any]:
         """The bait as plain values."""
-        expected_loss = self.bait.expected_loss
         return {
             **asdict(self.bait),
             "at": iso_moment(self.bait.at),
-            "expected_loss": expected_loss,
-            "surprise": expected_loss,  # its name in 0.2
-            "met": self.met,
+            "expected_loss": self.bait.expected_loss,
+            "encounters": self.encounters,
             "taken": self.taken,
             "damage": self.damage,
         }
@@ -161,25 +159,25 @@ class TrapCard:
 
 async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
     """The card of a bait by itself."""
-    told = await read_moment(session, bait.game_id, bait.ply)
+    moment = await read_moment(session, bait.game_id, bait.ply)
     return TrapCard(
         bait,
-        met=int(bait.is_taken is not None),
+        encounters=int(bait.is_taken is not None),
         taken=int(bool(bait.is_taken)),
         is_repeated=False,
-        moment=told if isinstance(told, Moment) else None,
-        damage=told if isinstance(told, str) else "",
+        moment=moment if isinstance(moment, Moment) else None,
+        damage=moment if isinstance(moment, str) else "",
     )
 
 
 def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
-    if all_.met:
-        noun = "bait" if all_.met == 1 else "baits"
+    if all_.encounters:
+        noun = "bait" if all_.encounters == 1 else "baits"
         verb = "was" if all_.unanswered == 1 else "were"
         more = f" {number(all_.unanswered)} more {verb} never answered." if all_.unanswered else ""
         return Heading(
             f"{noun} fooled somebody.",
-            f"{number(all_.taken)} of {number(all_.met)}",
+            f"{number(all_.taken)} of {number(all_.encounters)}",
             f"{_LOOKS_GOOD}. Taken in {percent(all_.share)} of the cases; the models of people expected "
             f"{percent(all_.expected_share)}. 95 % interval, by person: {interval_words(all_)}.{more}",
         )
@@ -200,7 +198,7 @@ def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], reco
     rows = tuple(
         (
             name,
-            number(each.met),
+            number(each.encounters),
             TableCell(percent(each.share), interval_words(each), bar=(each.share, each.expected_share)),
             percent(each.expected_share),
         )
@@ -243,7 +241,7 @@ def traps_view(
     """
     all_ = counts.everything
     parts: list[Part] = [_heading(all_, is_filtered=bool(filter_texts(filters)))]
-    if all_.met or all_.unanswered:
+    if all_.encounters or all_.unanswered:
         parts.append(paging.choice("Outcome", "outcome", FATES, fate.value))
         parts.append(paging.choice("First", "sort", ORDERS, order))
         if cards:
@@ -259,7 +257,7 @@ def traps_view(
         parts += [*paging.pager(is_shown=bool(cards)), Beside(shares)]
     parts += without_matches(filters)
     records = [card.row for card in cards]
-    told = {
+    fields = {
         "outcome": fate.value,
         "sort": order,
         **paging.to_json(),
@@ -273,7 +271,7 @@ def traps_view(
         "phases": [_group_row(each) for each in counts.by_phase],
         "ratings": [_group_row(each) for each in counts.by_rating],
     }
-    return PartsView(tuple(parts), told, rows)
+    return PartsView(tuple(parts), fields, rows)
 
 
 def phase_name(group: BaitGroup) -> str:
@@ -289,10 +287,10 @@ def band_name(group: BaitGroup) -> str:
 
 def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
-    found = group.interval
-    if found is None or found.low is None or found.high is None:
+    interval = group.interval
+    if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
-    low, high = max(found.low, 0.0), min(found.high, 1.0)
+    low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     # Many baits make it narrow: "5 to 5 %" would say nothing.
     digits = int(low < high and percent(low) == percent(high))
     return f"{percent(low, digits).removesuffix(' %')} to {percent(high, digits)}"
@@ -319,7 +317,10 @@ async def load(database: Database, query: Query) -> PartsView:
             repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
             cards = [
                 replace(
-                    await read_card(session, each.latest), met=each.met, taken=each.taken, is_repeated=True
+                    await read_card(session, each.latest),
+                    encounters=each.encounters,
+                    taken=each.taken,
+                    is_repeated=True,
                 )
                 for each in repeated
             ]
@@ -335,9 +336,9 @@ def _count(group: BaitGroup, fate: BaitFate) -> int:
         case BaitFate.TAKEN:
             return group.taken
         case BaitFate.HELD:
-            return group.met - group.taken
+            return group.encounters - group.taken
         case BaitFate.ALL:
-            return group.met + group.unanswered
+            return group.encounters + group.unanswered
 
 
 PAGE = Page(

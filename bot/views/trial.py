@@ -58,9 +58,9 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
     """Each outcome without suspect games, without the person with most of them, and at first games."""
     rows = []
     for verdict in report.verdicts:
-        found, fixed = _estimates(report, verdict)
-        if verdict.finding is not IntervalFinding.TOO_EARLY or found.flagged:
-            rows.append(_robustness_row(verdict, found, fixed))
+        estimates, fixed = _estimates(report, verdict)
+        if verdict.finding is not IntervalFinding.TOO_EARLY or estimates.flagged:
+            rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in points of a hundred; the {level(report.verdicts[0])} intervals are valid at any "
         "time, by person. At one look: by weighted least squares, valid only at the planned number of "
@@ -106,7 +106,12 @@ def _unreadable(damaged: Sequence[Unreadable]) -> str:
     """Which records are left out, and why; empty: none."""
     if not damaged:
         return ""
-    reasons = [f"{each.what} {each.id}: {each.reason}" for each in damaged[:_NAMED]]
+    reasons = [
+        f"{each.what} {each.id}: {each.reason}"
+        if each.ply is None
+        else f"{each.what} {each.id} of game {each.game_id}, ply {each.ply}: {each.reason}"
+        for each in damaged[:_NAMED]
+    ]
     if more := len(damaged) - len(reasons):
         reasons.append(f"{more} more")
     them = "it" if len(damaged) == 1 else "them"
@@ -118,9 +123,9 @@ def _unreadable(damaged: Sequence[Unreadable]) -> str:
 
 def _decisions(report: TrialReport) -> TablePart:
     assert report.decisions is not None  # noqa: S101 - the caller's condition
-    found = report.decisions
+    decisions = report.decisions
     verdicts = [each for each in report.verdicts if each.unit == "decision"]
-    drawn = f"{counted(found.drawn, 'decision')} drawn: trap {number(found.drawn_treated)}, no trap "
+    drawn = f"{counted(decisions.drawn, 'decision')} drawn: trap {number(decisions.drawn_treated)}, no trap "
     heads = ("Decisions", "Difference", "95 %, at any time")
     names = (Column("What the next reply costs", is_text=True), *map(Column, heads))
     return TablePart(
@@ -138,8 +143,8 @@ def _decisions(report: TrialReport) -> TablePart:
             )
             for each in verdicts
         ),
-        note=" ".join((warning(verdicts[0]), _draw_text(found.guard))).strip(),
-        aside=f"{drawn}{number(found.drawn_untreated)}",
+        note=" ".join((warning(verdicts[0]), _draw_text(decisions.guard))).strip(),
+        aside=f"{drawn}{number(decisions.drawn_untreated)}",
     )
 
 

@@ -18,7 +18,7 @@ from storage.evidence.queries.trial_report import TrialReport, read_trial
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 
-BY_DRAW = ("player", "version", "settings")
+BY_DRAW = ("strategy", "version", "settings")
 """Filters by randomised properties: the remaining games could not be compared."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
@@ -33,7 +33,7 @@ def trial_json(report: TrialReport) -> dict[str, Any]:
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,
         "verdict": report.verdicts[0].finding,
-        "verdicts": [each.to_json() for each in report.verdicts],
+        "verdicts": [asdict(each) for each in report.verdicts],
     }
 
 
@@ -59,13 +59,13 @@ def works_view(
             "games_to_know": report.verdicts[0].more,
             "games": None if report.games is None else report.games.to_json(),
             "decisions": None if report.decisions is None else report.decisions.to_json(),
-            "unreadable": [each.to_json() for each in unreadable],
+            "unreadable": [asdict(each) for each in unreadable],
         }
     return PartsView(
         (*parts, *group_tables(groups, [group_name(each) for each in groups])),
-        {"trial": trial, "groups": [each.to_json() for each in groups]},
+        {"trial": trial, "groups": [asdict(each) for each in groups]},
         {
-            "groups": [flat_row(each.to_json()) for each in groups],
+            "groups": [flat_row(asdict(each)) for each in groups],
             "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
             "funnel": [] if analyses is None else _interim_rows(analyses),
         },
@@ -77,10 +77,10 @@ def _stratum_rows(report: GamesReport) -> Rows:
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
-        found = each.score
-        is_shown = not hides and found.too_early is None
-        values = (found.mean, found.low, found.high) if is_shown else (None, None, None)
-        counts = {"games": found.n, "persons": found.persons}
+        score = each.score
+        is_shown = not hides and score.too_early is None
+        values = (score.mean, score.low, score.high) if is_shown else (None, None, None)
+        counts = {"games": score.n, "persons": score.persons}
         rows.append(
             {**asdict(each.stratum), **counts, **dict(zip(("score", "low", "high"), values, strict=True))}
         )
@@ -102,7 +102,7 @@ async def load(database: Database, query: Query) -> PartsView:
     filters = query.filters
     at = datetime.now(UTC)
     async with database.read() as session:
-        read = await read_groups(session, filters, (By.GAME, By.PLAYER))
+        read = await read_groups(session, filters, (By.GAME, By.STRATEGY))
         trial = await read_trial(session, filters.trial, query.own.get("arms") or None, filters)
     # After the transaction, which others may wait for, and not on the event loop, where moves are made.
     groups = await asyncio.to_thread(read.statistics)

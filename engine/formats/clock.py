@@ -70,17 +70,17 @@ def parse_time(text: str) -> int:
     Raises:
         BadClock: It is not a time.
     """
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         raise BadClock(f"{text[:40]!r} is not a time")
-    parts = [int(part) for part in found[3].split(":")]
+    parts = [int(part) for part in match[3].split(":")]
     if len(parts) == 1:
         parts.append(0)
-    seconds = 86_400 * int(found[2] or 0)
+    seconds = 86_400 * int(match[2] or 0)
     for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
         seconds += unit_s * part
     seconds = min(seconds, _LONGEST_S)
-    return -seconds if found[1] else seconds
+    return -seconds if match[1] else seconds
 
 
 def time_text(seconds: int) -> str:

@@ -205,10 +205,10 @@ def stated_result(game: GgfGame) -> Stated | None:
     """
     if game.result is None:
         return None
-    found = re.fullmatch(r"([-+]?[0-9.]+)\s*(?::\s*([rts]))?", game.result.strip())
-    if not found:
+    match = re.fullmatch(r"([-+]?[0-9.]+)\s*(?::\s*([rts]))?", game.result.strip())
+    if not match:
         raise BadGgf(f"{game.result[:60]!r} is not a result")
-    return Stated(_number(found[1], "result"), found[2] or "")
+    return Stated(_number(match[1], "result"), match[2] or "")
 
 
 def played_result(game: GgfGame) -> float | None:
@@ -311,15 +311,15 @@ def parse_move(text: str) -> GgfMove:
     Raises:
         BadGgf: It is not a move.
     """
-    move, *told = (part.strip() for part in text.split("/"))
+    move, *values = (part.strip() for part in text.split("/"))
     move = move.lower()
     if move.startswith("pa"):
         move = "pass"
     elif not re.fullmatch(r"[a-h][1-8]", move):
         raise BadGgf(f"{text[:60]!r} is not a move")
-    if len(told) > 2:
+    if len(values) > 2:
         raise BadGgf(f"{text[:60]!r} has more than evaluation and time")
-    evaluation, time_s = [_number(part, "number") if part else None for part in [*told, "", ""][:2]]
+    evaluation, time_s = [_number(part, "number") if part else None for part in [*values, "", ""][:2]]
     return GgfMove(move, evaluation, time_s)
 
 
@@ -327,7 +327,7 @@ def move_text(move: GgfMove) -> str:
     """The move in GGF notation: ``F5/1.45/0.04``, ``PA``."""
     square = "PA" if move.move == "pass" else move.move.upper()
     evaluation, time_s = (
-        "" if told is None else _decimals(told, 2) for told in (move.evaluation, move.time_s)
+        "" if value is None else _decimals(value, 2) for value in (move.evaluation, move.time_s)
     )
     return "/".join([square, evaluation, time_s]).rstrip("/")
 
@@ -341,11 +341,11 @@ def parse_board(text: str) -> OthelloPosition:
     size, _, cells = text.strip().partition(" ")
     if size != "8":
         raise BadGgf(f"a board of size {size[:20]!r}")
-    found = re.fullmatch(r"([-.*XO]{64})([*XO])", "".join(cells.split()).upper())
-    if not found:
+    match = re.fullmatch(r"([-.*XO]{64})([*XO])", "".join(cells.split()).upper())
+    if not match:
         raise BadGgf(f"{text[:100]!r} is not 64 squares and a side to move")
     try:
-        return _GAME.parse_position(f"{found[1]} {found[2]}")
+        return _GAME.parse_position(f"{match[1]} {match[2]}")
     except BadPosition as error:
         raise BadGgf(str(error)) from None
 
@@ -426,10 +426,10 @@ def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ..
 
 def _clock(text: str) -> str:
     """A clock in GGS notation, from PGN's ``300+2``; any other as it is."""
-    found = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
-    if not found:
+    match = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
+    if not match:
         return text
-    return GgfClock(int(found[1]), int(found[2]), 0).text()
+    return GgfClock(int(match[1]), int(match[2]), 0).text()
 
 
 def _rating(text: str) -> float | None:

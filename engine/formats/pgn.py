@@ -179,8 +179,8 @@ def _tags_and_body(text: str) -> tuple[dict[str, str], str]:
     tags: dict[str, str] = {}
     lines = lines_of(text)
     for number, line in enumerate(lines):
-        if found := _TAG.fullmatch(line):
-            tags[found[1]] = clean(re.sub(r"\\(.)", r"\1", found[2]))
+        if match := _TAG.fullmatch(line):
+            tags[match[1]] = clean(re.sub(r"\\(.)", r"\1", match[2]))
         elif line.strip() and not line.startswith("%"):
             return tags, "\n".join(lines[number:])
     return tags, ""
@@ -208,18 +208,18 @@ def _movetext(body: str) -> _Movetext:
         elif token["result"]:
             result = token["result"]
         elif token["comment"] and moves:
-            if found := _EVAL.search(token["comment"]):
-                evaluations[-1] = float(found[1])
-            if found := _EMT.search(token["comment"]):
-                times_s[-1] = float(Decimal(found[1]) * 3600 + Decimal(found[2]) * 60 + Decimal(found[3]))
+            if match := _EVAL.search(token["comment"]):
+                evaluations[-1] = float(match[1])
+            if match := _EMT.search(token["comment"]):
+                times_s[-1] = float(Decimal(match[1]) * 3600 + Decimal(match[2]) * 60 + Decimal(match[3]))
     return _Movetext(tuple(moves), told(evaluations), told(times_s), result)
 
 
 def _named(tags: Mapping[str, str], moves: _Movetext) -> str | None:
     """The game that the text names; None: it names none, or chess."""
     for tag in ("Game", "GameType", "Variant"):
-        if found := _NAMES.get(tags.get(tag, "").lower()):
-            return found
+        if named := _NAMES.get(tags.get(tag, "").lower()):
+            return named
     if "Red" in tags:
         return "xiangqi"
     result = tags.get("Result", moves.result)
@@ -256,8 +256,8 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
 
     def take(*names: str) -> str:
         """The first of these tags that has a value; all of them count as used."""
-        found = [left.pop(name, "") for name in names]
-        return next((value for value in found if value not in _UNKNOWN), "")
+        required = [left.pop(name, "") for name in names]
+        return next((value for value in required if value not in _UNKNOWN), "")
 
     try:
         start = (

@@ -81,8 +81,8 @@ def is_margin(margin: float, komi: float = 0.0) -> bool:
 
 def told(values: Iterable[float | None]) -> tuple[float | None, ...]:
     """One value for each move, or an empty tuple when all are None."""
-    found = tuple(values)
-    return found if any(value is not None for value in found) else ()
+    numbers = tuple(values)
+    return numbers if any(value is not None for value in numbers) else ()
 
 
 def start_of(record: GameRecord) -> Any:

@@ -24,7 +24,7 @@ from chess.variant import (
 from engine.game import MOST_PLIES, BadPosition, Ending, lost_centi
 from engine.games.standard_chess import ChessPosition, StandardChess
 
-_WORTH_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
+_VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
 """A lead counts about as much as in chess."""
 _MOST_PIECES = 52
@@ -86,7 +86,7 @@ class ChessVariant(StandardChess):
         pocket = board.pockets[color] if isinstance(board, CrazyhouseBoard) else None
         return sum(
             worth * (len(board.pieces(kind, color)) + (pocket.count(kind) if pocket else 0))
-            for kind, worth in _WORTH_CENTI.items()
+            for kind, worth in _VALUE_CENTI.items()
         )
 
     def expected_scale_centi(self, position: ChessPosition) -> float:  # noqa: ARG002

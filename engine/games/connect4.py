@@ -10,7 +10,7 @@ COLUMNS, ROWS = 7, 6
 _HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot wrap over the top
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
-_WORTH_CENTI = (0, 4, 15, 60, 0)
+_VALUE_CENTI = (0, 4, 15, 60, 0)
 """Value of a line of four that only one side can still fill, by its discs: a rule of thumb, each disc makes
 it about four times as valuable."""
 
@@ -83,8 +83,8 @@ class Connect4(PlainGame[Connect4Position]):
         """Value of the mover's open lines less the waiter's."""
         mover, waiter = position
         return sum(
-            (not waiter & line) * _WORTH_CENTI[(mover & line).bit_count()]
-            - (not mover & line) * _WORTH_CENTI[(waiter & line).bit_count()]
+            (not waiter & line) * _VALUE_CENTI[(mover & line).bit_count()]
+            - (not mover & line) * _VALUE_CENTI[(waiter & line).bit_count()]
             for line in LINES
         )
 
@@ -105,10 +105,10 @@ class Connect4(PlainGame[Connect4Position]):
         return f"{'/'.join(self.board_rows(position))} {'ry'[self.side_to_move(position)]}"
 
     def parse_position(self, text: str) -> Connect4Position:
-        found = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
-        if not found:
+        match = re.fullmatch(rf"((?:[ry.]{{{COLUMNS}}}/){{{ROWS - 1}}}[ry.]{{{COLUMNS}}}) ([ry])", text)
+        if not match:
             raise BadPosition(f"expected six rows of r, y and . separated by /, and r or y, got {text!r}")
-        rows, side = found[1].split("/")[::-1], found[2]
+        rows, side = match[1].split("/")[::-1], match[2]
         red, yellow = (
             sum(1 << _HEIGHT * c + r for r, row in enumerate(rows) for c in range(COLUMNS) if row[c] == disc)
             for disc in "ry"

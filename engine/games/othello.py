@@ -32,13 +32,13 @@ def _shift(board: int, step: int) -> int:
 def moves_mask(mover: int, waiter: int) -> int:
     """Bitboard of the squares where the mover may place a disc."""
     empty = ~(mover | waiter) & _ALL
-    found = 0
+    moves_mask = 0
     for step, reach in _DIRECTIONS:
         run = _shift(mover, step) & reach & waiter
         for _ in range(5):
             run |= _shift(run, step) & reach & waiter
-        found |= _shift(run, step) & reach & empty
-    return found
+        moves_mask |= _shift(run, step) & reach & empty
+    return moves_mask
 
 
 def flips_mask(mover: int, waiter: int, square: int) -> int:

@@ -147,8 +147,8 @@ class StandardChess:
             raise IllegalMove(self.move_text(move), self.position_text(position))
         before = position.board
         board = before.copy(stack=False)
-        made = _move(move)
-        board.push(made)
+        chess_move = _move(move)
+        board.push(chess_move)
         board.clear_stack()
         # An en passant square counts only if it adds a legal move, here as in FIDE's repetition rule.
         if board.ep_square is not None and not board.has_legal_en_passant():
@@ -156,7 +156,7 @@ class StandardChess:
         if position.line is not None:
             line = (*position.line, move)
             return ChessPosition(board, position.start, position.moves, line, position.past)
-        if before.is_irreversible(made):
+        if before.is_irreversible(chess_move):
             return _game_start(board)
         moves, past = (*position.moves, move), (*position.past, _key(board))
         return ChessPosition(board, position.start, moves, None, past)

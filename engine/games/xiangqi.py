@@ -56,8 +56,8 @@ def _at(file: int, rank: int) -> int | None:
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     """The squares that are these (files, ranks) away from one, without those outside the board."""
-    found = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
-    return tuple(target for target in found if target is not None)
+    targets = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
+    return tuple(target for target in targets if target is not None)
 
 
 def _ray(square: int, files: int, ranks: int) -> tuple[int, ...]:
@@ -424,11 +424,11 @@ class Xiangqi:
 
     def highlights(self, position: XiangqiPosition) -> tuple[Highlight, ...]:
         board, side = position.board, position.side
-        found = []
+        highlights = []
         if _is_exposed(board, side):
             square = board.index("k" if side else "K")
             text = f"{self.sides[side].capitalize()} is in check."
-            found.append(Highlight("check", (SQUARES[square],), text))
+            highlights.append(Highlight("check", (SQUARES[square],), text))
         red, black = board.index("K"), board.index("k")
         between = [square for square in range(red + FILES, black, FILES) if board[square] != "."]
         if red % FILES == black % FILES and len(between) == 1:
@@ -438,8 +438,8 @@ class Xiangqi:
                 "The generals may not face each other on an open file: nothing but "
                 f"{owner}'s {kind} on {SQUARES[square]} stands between them, so it may not leave the file."
             )
-            found.append(Highlight("facing", (SQUARES[red], SQUARES[square], SQUARES[black]), text))
-        return tuple(found)
+            highlights.append(Highlight("facing", (SQUARES[red], SQUARES[square], SQUARES[black]), text))
+        return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
         """Games last some 90 plies; one that is already long lasts somewhat longer still."""

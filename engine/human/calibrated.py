@@ -103,14 +103,14 @@ def reply_features(
         person: The person who replies.
     """
     theirs = -np.asarray(scores_centi, np.float64)  # the person's view from here on
-    worth = expected(theirs, logistic_centi)
-    final = worth[:, -1]
-    shallow = worth[:, :-1] if worth.shape[1] > 1 else worth
+    expected_scores = expected(theirs, logistic_centi)
+    final = expected_scores[:, -1]
+    shallow = expected_scores[:, :-1] if expected_scores.shape[1] > 1 else expected_scores
     first, last = shallow[:, 0], shallow[:, -1]
     median, best = np.median(shallow, axis=1), shallow.max(axis=1)
     loss = final.max() - final
     size = np.abs(theirs[:, -1])
-    upper = theirs[:, :-1] if worth.shape[1] > 1 else theirs
+    upper = theirs[:, :-1] if expected_scores.shape[1] > 1 else theirs
     features = {
         "loss": loss,
         "loss_root": np.sqrt(loss),
@@ -122,7 +122,7 @@ def reply_features(
         "drop_median": np.maximum(0.0, median - final),
         "drop_best": np.maximum(0.0, best - final),
         "drop_last": np.maximum(0.0, last - final),
-        "swing": worth.std(axis=1),
+        "swing": expected_scores.std(axis=1),
         "seen": (shallow.max(axis=0) - shallow >= _VISIBLE).mean(axis=1),
         "rank_final": np.log1p((final[None, :] > final[:, None] + 1e-9).sum(axis=1)),
         "rank_first": np.log1p((first[None, :] > first[:, None] + 1e-9).sum(axis=1)),
@@ -202,8 +202,8 @@ class CalibratedModel:
             human,
             person,
         )
-        found = self.probabilities(features, human is not None)
-        return {reply.reply: float(p) for reply, p in zip(candidate.replies, found, strict=True)}
+        probabilities = self.probabilities(features, human is not None)
+        return {reply.reply: float(p) for reply, p in zip(candidate.replies, probabilities, strict=True)}
 
     def probabilities(self, features: NDArray[np.float32], has_human: bool) -> NDArray[np.float64]:
         """The softmax over the replies of one position.

@@ -39,14 +39,14 @@ _BATCH = 64
 @cache
 def openings() -> tuple[tuple[ChessPosition, ...], ...]:
     """The openings for the test, as games from the start position; the first is the start position alone."""
-    game, found = StandardChess(), []
+    game, openings = StandardChess(), []
     for text in _OPENINGS:
         start, _, moves = text.partition(" moves ")
         positions = [game.parse_position(start)]
         for move in moves.split():
             positions.append(game.play(positions[-1], game.parse_move(positions[-1], move)))
-        found.append(tuple(positions))
-    return tuple(found)
+        openings.append(tuple(positions))
+    return tuple(openings)
 
 
 class MaiaModel:
@@ -106,8 +106,8 @@ class MaiaModel:
         Raises:
             BadModel: The output is malformed.
         """
-        found, masses = EncodedPositions(histories).answers(self)
-        return [tuple(row) for row in found], masses
+        answers, masses = EncodedPositions(histories).answers(self)
+        return [tuple(row) for row in answers], masses
 
     def moves(self, planes: Planes) -> NDArray[np.float32]:
         """The network's output: shape (positions, 1858), probabilities of `maia_planes.SLOTS`.
@@ -118,7 +118,7 @@ class MaiaModel:
         if not self._is_tried:
             self.start()
         count = planes.now.shape[3]
-        found = []
+        outputs = []
         for at in range(0, count, _BATCH):
             size = min(_BATCH, count - at)
             answers = self._network.run("moves", planes.part(at, at + size)._asdict())
@@ -126,8 +126,8 @@ class MaiaModel:
                 shape = " x ".join(map(str, answers.shape))
                 output = f"{shape} numbers" if shape else "a single number"
                 raise BadModel(f"{self.info.name}: the output is {output}, not {size} x {MOVES}")
-            found.append(answers)
-        return np.concatenate(found) if len(found) != 1 else found[0]
+            outputs.append(answers)
+        return np.concatenate(outputs) if len(outputs) != 1 else outputs[0]
 
 
 class EncodedPositions:
@@ -154,8 +154,8 @@ class EncodedPositions:
                 f"{model.info.name}: legal moves have {worst:.4f} of the probability, not nearly all of it"
             )
         shares = legal / masses[rows]
-        found = [part.tolist() for part in np.split(shares, ends[:-1])]
-        return found, masses.tolist()
+        parts = [part.tolist() for part in np.split(shares, ends[:-1])]
+        return parts, masses.tolist()
 
 
 class MaiaFamily:

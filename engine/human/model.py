@@ -79,12 +79,12 @@ def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery
     answers = model.predict([asks[index] for index in open_]) if open_ else []
     if len(answers) != len(open_):
         raise BadModel(f"{model.info.name}: {len(answers)} answers to {len(open_)} questions")
-    found = [(1.0,) * size for size in sizes]
+    predicted = [(1.0,) * size for size in sizes]
     for index, answer in zip(open_, answers, strict=True):
         if len(answer) != sizes[index]:
             raise BadModel(f"{model.info.name}: {len(answer)} probabilities for {sizes[index]} moves")
-        found[index] = checked_distribution(answer, model.info.name)
-    return found
+        predicted[index] = checked_distribution(answer, model.info.name)
+    return predicted
 
 
 def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...]:

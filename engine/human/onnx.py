@@ -48,8 +48,8 @@ def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     """
     try:
         # Checked before opening: a pipe would block, and opening some devices has side effects.
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             raise BadModel(f"{path}: not a regular file")
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)
@@ -80,10 +80,10 @@ class OnnxNetwork:
         """Of the file, in hexadecimal."""
         try:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
-            told, flow = _metadata(model), _control_flow(model)
+            metadata, flow = _metadata(model), _control_flow(model)
         except BadModel as error:
             raise BadModel(f"{where}: not a network of ONNX: {error}") from None
-        self.metadata, self.card = told
+        self.metadata, self.card = metadata
         """The file's metadata, without `PREFIX`: ``kind``, ``game``, ``name``, ``licence``, more.  And its
         card, for people."""
         if lacking := [key for key in ("kind", "game", "name", "licence") if not self.metadata.get(key)]:
@@ -176,14 +176,14 @@ class OnnxNetwork:
         """
         self.start()
         try:
-            (found,) = self._session.run([output], dict(inputs))
+            (values,) = self._session.run([output], dict(inputs))
         except Exception as error:  # as above
             raise BadModel(f"{self.where}: cannot be run: {_first_line(error)}") from None
-        if not isinstance(found, np.ndarray) or found.dtype != np.float32:
+        if not isinstance(values, np.ndarray) or values.dtype != np.float32:
             raise BadModel(f"{self.where}: its output {output} is not of single precision")
-        if not np.isfinite(found).all():
+        if not np.isfinite(values).all():
             raise BadModel(f"{self.where}: its output {output} is not finite")
-        return found
+        return values
 
 
 # Fields of ONNX's ModelProto.
@@ -213,8 +213,8 @@ def _control_flow(model: ProtobufFields) -> str:
     for graph in _messages(model, _GRAPH):
         for raw in _messages(message(graph, "the graph", (1,)), 1):
             node = message(raw, "a node", (4, 5))
-            if found := [kind for kind in _CONTROL_FLOW if kind in node.get(4, [])]:
-                return f"control flow ({found[0].decode()})"
+            if kinds := [kind for kind in _CONTROL_FLOW if kind in node.get(4, [])]:
+                return f"control flow ({kinds[0].decode()})"
             if any(message(attribute, "an attribute", (6, 11)) for attribute in _messages(node, 5)):
                 return "a graph within another"
     return ""

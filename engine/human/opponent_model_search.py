@@ -184,17 +184,17 @@ class OpponentModelSearch:
         within = [c.move for c in found if not c.raw_is_bound and c.raw_centi >= floor]
         self._ask(within)
 
-        return [self._looked_into(c, profiler, depth) if c.move in within else c for c in found]
+        return [self._with_replies_searched(c, profiler, depth) if c.move in within else c for c in found]
 
-    def _looked_into(self, candidate: Candidate, profiler: Profiler, depth: int) -> Candidate:
-        self._look()
+    def _with_replies_searched(self, candidate: Candidate, profiler: Profiler, depth: int) -> Candidate:
+        self._check_stop()
         move, after = self._moves[candidate.move], self._position_after(candidate.move)
         replies = {self._game.move_text(reply): reply for reply in self._game.legal_moves(after)}
-        found: dict[str, ReplyProfile] = {}
+        profiles: dict[str, ReplyProfile] = {}
         if replies and not self._game.stood_before(after):
             wanted = [replies[text] for text in self._wanted(candidate.move)]
-            found = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
-        return self._with_value(candidate, found)
+            profiles = {profile.reply: profile for profile in profiler.reply_profiles(move, wanted, depth)}
+        return self._with_value(candidate, profiles)
 
     # --- Scores of another program ----------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ class OpponentModelSearch:
         best_first = sorted(values, key=lambda move: -values[move])[:most]  # stable: ties in the game's order
         looked: dict[str, dict[str, ReplyProfile]] = {}
 
-        def look(move: str, wanted: Sequence[str]) -> None:
+        def search_replies(move: str, wanted: Sequence[str]) -> None:
             known = looked.setdefault(move, {})
             new = [reply for reply in wanted if reply not in known]
             known |= {profile.reply: profile for profile in (search(move, new) if new else ())}
@@ -235,7 +235,9 @@ class OpponentModelSearch:
             floor = self._floor(max((c.raw_centi for c in known.values()), default=values[best_first[0]]))
             following = best_first[len(looked)] if len(looked) < len(best_first) else None
             if following is not None and values[following] >= floor and not won:
-                look(following, self._first_wanted(following, values[following], is_over=following in over))
+                search_replies(
+                    following, self._first_wanted(following, values[following], is_over=following in over)
+                )
                 continue
             if not won:
                 within = [move for move, candidate in known.items() if candidate.raw_centi >= floor]
@@ -243,12 +245,12 @@ class OpponentModelSearch:
             chosen = known[choose_by_value([known[move] for move in values if move in known])]
             if chosen.complete:
                 break
-            look(chosen.move, self._reply_texts(chosen.move))
-        found = [
+            search_replies(chosen.move, self._reply_texts(chosen.move))
+        candidates = [
             with_trap(known.get(move, Candidate(move, value, True, 0.0)), self._params, swindle=True)
             for move, value in values.items()
         ]
-        return found, min(values[move] for move in looked)
+        return candidates, min(values[move] for move in looked)
 
     def _first_wanted(self, move: str, value_centi: int, *, is_over: bool) -> Sequence[str]:
         """The replies that another program searches first."""
@@ -329,7 +331,7 @@ class OpponentModelSearch:
             return
         at_once = 1 if self._models.human.info.kind == SHALLOW else _AT_ONCE
         for start in range(0, len(new), at_once):
-            self._look()
+            self._check_stop()
             some = new[start : start + at_once]
             self._predicted |= dict(zip(some, self._answers(some), strict=True))
 
@@ -341,7 +343,7 @@ class OpponentModelSearch:
         ]
         return query_model(model.info.name, lambda: predicted(model, self._game, asks))
 
-    def _look(self) -> None:
+    def _check_stop(self) -> None:
         if self._stop.is_set():
             raise Stopped("the decision was stopped")
 

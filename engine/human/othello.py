@@ -87,7 +87,7 @@ class Sight(NamedTuple):
 def encode(sight: Sight) -> NDArray[np.float32]:
     """The network's input, shape (n, 64, `PLANES`), in the boards' own orientation: see `PLANES`."""
     own, other, placed, flipped = sight
-    found = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
+    encode = np.empty((len(own), SQUARES, PLANES), dtype=np.float32)
     empty = ~(own | other)
     odd = np.zeros_like(own)
     for quarter in _QUARTERS:
@@ -96,14 +96,14 @@ def encode(sight: Sight) -> NDArray[np.float32]:
     legal = bits(moves_masks(own, other))
     boards = (own, other, None, moves_masks(other, own), empty, placed, flipped, odd)
     for number, board in enumerate(boards):
-        found[:, :, number] = legal if board is None else bits(board)
+        encode[:, :, number] = legal if board is None else bits(board)
     left = np.bitwise_count(empty)
-    found[:, :, 8] = (left / np.float32(60))[:, None]
-    found[:, :, 9] = (left & 1)[:, None]
-    found[:, :, _AFTER:] = 0
+    encode[:, :, 8] = (left / np.float32(60))[:, None]
+    encode[:, :, 9] = (left & 1)[:, None]
+    encode[:, :, _AFTER:] = 0
     where, square = np.nonzero(legal)
-    found[where, square, _AFTER:] = _after(own[where], other[where], square)
-    return found
+    encode[where, square, _AFTER:] = _after(own[where], other[where], square)
+    return encode
 
 
 def _after(own: Boards, other: Boards, square: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -174,11 +174,11 @@ class OthelloHumanModel:
         if not asks:
             return []
         sight = sight_of(asks)
-        chances = self.chances(sight)
+        probabilities = self.probabilities(sight)
         legal = bits(moves_masks(sight.own, sight.other)).astype(bool)
-        return [tuple(row[mask].tolist()) for row, mask in zip(chances, legal, strict=True)]
+        return [tuple(row[mask].tolist()) for row, mask in zip(probabilities, legal, strict=True)]
 
-    def chances(self, sight: Sight) -> NDArray[np.float64]:
+    def probabilities(self, sight: Sight) -> NDArray[np.float64]:
         """The probability of each square, shape (n, 64); 0 where the move is not legal.
 
         Args:

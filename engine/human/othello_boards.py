@@ -31,14 +31,14 @@ def _shifted(boards: Boards, step: int) -> Boards:
 
 def moves_masks(mover: Boards, waiter: Boards) -> Boards:
     """The squares where the mover may place a disc."""
-    found = np.zeros_like(mover)
+    masks = np.zeros_like(mover)
     for step, reach in _DIRECTIONS:
         through = waiter & reach
         run = _shifted(mover, step) & through
         for _ in range(5):
             run |= _shifted(run, step) & through
-        found |= _shifted(run, step) & reach
-    return found & ~(mover | waiter)
+        masks |= _shifted(run, step) & reach
+    return masks & ~(mover | waiter)
 
 
 def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
@@ -60,10 +60,10 @@ def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
 
 def neighbours(boards: Boards) -> Boards:
     """The squares beside any square of a board, in all eight directions."""
-    found = np.zeros_like(boards)
+    neighbours = np.zeros_like(boards)
     for step, reach in _DIRECTIONS:
-        found |= _shifted(boards, step) & reach
-    return found
+        neighbours |= _shifted(boards, step) & reach
+    return neighbours
 
 
 def bits(boards: Boards) -> NDArray[np.uint8]:
@@ -115,8 +115,8 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)
     mine = np.where(least, mine, _ALL)
-    found: NDArray[np.bool_] = least & (mine == mine.min(axis=0))
-    return found
+    upright: NDArray[np.bool_] = least & (mine == mine.min(axis=0))
+    return upright
 
 
 def turned(boards: Boards, turn: NDArray[np.int64]) -> Boards:

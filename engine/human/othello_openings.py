@@ -70,10 +70,10 @@ class OpeningTable:
         known, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         often = met >= least
         number = np.cumsum(often) - 1
-        kept = often[place]
-        rows = number[place[kept]]
+        is_known = often[place]
+        rows = number[place[is_known]]
         games = np.zeros((int(often.sum()), SQUARES))
-        np.add.at(games, (rows, squares[kept]), weights[kept])
+        np.add.at(games, (rows, squares[is_known]), weights[is_known])
         games = np.minimum(np.rint(games), np.iinfo(np.uint16).max)
         position, square = np.nonzero(games)
         first = np.concatenate([[0], np.cumsum((games > 0).sum(axis=1))]).astype(np.int64)
@@ -113,20 +113,20 @@ class OpeningTable:
             raise BadModel(f"{where}: its openings are unreadable: {error}") from None
         return cls(keys.astype(np.uint64), first, squares, games.astype(np.uint16))
 
-    def corrected(self, keys: Boards, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    def corrected(self, keys: Boards, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         """A network's prediction, corrected by the moves played in positions of the table.
 
         Args:
             keys: Of upright positions.
-            chances: Probabilities of their squares, shape (n, 64), each row adding up to 1.
+            probabilities: Probabilities of their squares, shape (n, 64), each row adding up to 1.
         """
         if not len(self.keys):
-            return chances
+            return probabilities
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        found = chances.copy()
+        corrected = probabilities.copy()
         for row in np.flatnonzero(self.keys[place] == keys):
             moves = slice(*self.first[place[row] : place[row] + 2])
-            mean = NETWORK_GAMES * chances[row]
+            mean = NETWORK_GAMES * probabilities[row]
             mean[self.squares[moves]] += self.games[moves]
-            found[row] = mean / mean.sum()
-        return found
+            corrected[row] = mean / mean.sum()
+        return corrected

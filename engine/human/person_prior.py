@@ -291,18 +291,18 @@ class PersonPrior:
             raise BadModel(f"{where}: not JSON: {error}") from None
         try:
             bases = [_base_of(part) for part in content["bases"]]
-            found = cls(
+            prior = cls(
                 reader(str)(content["game"]),
                 hashlib.sha256(data).hexdigest(),
                 reader(Annotated[float, Range(0.0, 0.5)])(content["uniform"]),
                 reader(Annotated[float, Range(0.0, 1.0)])(content["forgetting"]),
                 {each.base: each for each in bases},
             )
-            if len(found.bases) != len(bases) or not bases:
+            if len(prior.bases) != len(bases) or not bases:
                 raise ValueError("bases: none, or two for the same base")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise BadModel(f"{where}: not a card: {type(error).__name__}: {error}") from None
-        return found
+        return prior
 
 
 def card_path(game: str, folder: Path = Path(__file__).parent) -> Path:

@@ -19,7 +19,7 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
     Raises:
         BadModel: It is malformed.
     """
-    found: ProtobufFields = {}
+    fields: ProtobufFields = {}
     at = 0
     while at < len(data):
         key, at = _varint(data, at, where)
@@ -43,8 +43,8 @@ def message(data: bytes, where: str, wanted: Collection[int] | None = None) -> P
             case wire:
                 raise BadModel(f"{where}: not a Protocol Buffer (wire type {wire} at byte {at})")
         if is_wanted:
-            found.setdefault(key >> 3, []).append(value)
-    return found
+            fields.setdefault(key >> 3, []).append(value)
+    return fields
 
 
 def _varint(data: bytes, at: int, where: str) -> tuple[int, int]:

@@ -49,9 +49,9 @@ class RatingAverage:
     def shares(self, rating: int | None) -> list[float]:
         """The weight of each rating for a person; they add up to 1."""
         inside = max(self._ratings[0], min(self._ratings[-1], _UNRATED if rating is None else rating))
-        found = [math.exp(-abs(each - inside) / WIDTH) for each in self._ratings]
-        total = math.fsum(found)
-        return [each / total for each in found]
+        weights = [math.exp(-abs(each - inside) / WIDTH) for each in self._ratings]
+        total = math.fsum(weights)
+        return [each / total for each in weights]
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """See `HumanModel.predict`."""
@@ -69,8 +69,8 @@ class RatingAverage:
 
 
 def _spaced(ratings: Sequence[int]) -> tuple[int, ...]:
-    found: list[int] = []
+    spaced: list[int] = []
     for rating in sorted(ratings):
-        if not found or rating - found[-1] >= APART:
-            found.append(rating)
-    return tuple(found)
+        if not spaced or rating - spaced[-1] >= APART:
+            spaced.append(rating)
+    return tuple(spaced)

@@ -174,13 +174,13 @@ class ModelRegistry:
 
 
 def _by_game(paths: Sequence[str], opened: Callable[[Path], T]) -> dict[str, tuple[Path, T | None]]:
-    found: dict[str, tuple[Path, T | None]] = {}
+    models: dict[str, tuple[Path, T | None]] = {}
     for text in paths:
         model = opened(Path(text))
-        if model.game in found:
-            raise BadModel(f"{found[model.game][0]} and {text} are both for {model.game}")
-        found[model.game] = Path(text), model
-    return found
+        if model.game in models:
+            raise BadModel(f"{models[model.game][0]} and {text} are both for {model.game}")
+        models[model.game] = Path(text), model
+    return models
 
 
 class _Unopened:

@@ -106,12 +106,12 @@ class ReplyForecast:
             RecordError: The record lacks a field, has an unknown one, or has a value of the wrong type.
         """
         try:
-            found: Self = reader(ReplyForecast)(record)
-            if len(found.replies) != len(found.probabilities):
+            forecast: Self = reader(ReplyForecast)(record)
+            if len(forecast.replies) != len(forecast.probabilities):
                 raise ValueError("there are not as many probabilities as replies")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RecordError(f"not the record of a forecast: {error}") from error
-        return found
+        return forecast
 
 
 def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:

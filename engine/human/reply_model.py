@@ -86,5 +86,5 @@ def checked_probabilities(
     if set(answer) != set(replies):
         wrong = sorted(set(answer) ^ set(replies))
         raise BadModel(f"{name}: its answer and the replies differ: {', '.join(wrong[:8])}")
-    found = checked_distribution([float(answer[reply]) for reply in replies], name)
-    return dict(zip(replies, found, strict=True))
+    checked = checked_distribution([float(answer[reply]) for reply in replies], name)
+    return dict(zip(replies, checked, strict=True))

@@ -72,9 +72,9 @@ def predict_replies(
     if not replies:
         return None
     human = _of_network(game, positions, models, person)
-    found = _of_calibrated(game, after, candidate, models, human, person)
-    if found is not None:
-        model, base, beside = found
+    prediction = _of_calibrated(game, after, candidate, models, human, person)
+    if prediction is not None:
+        model, base, beside = prediction
     elif human is not None:
         model, base, beside = models.human.info, human, None
     else:

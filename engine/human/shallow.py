@@ -88,8 +88,8 @@ class ShallowModel:
         seen = [0.0] * len(moves)
         if plies:
             found = scores_after(rules, self._searcher, root, moves, 0, plies - 1, StopFlag())
-            worths = [[expected_score(-score, scale_centi) for score in scores] for scores in found]
-            seen = [100 * math.fsum(each) / (plies * WHOLE) for each in worths]
+            expected_scores = [[expected_score(-score, scale_centi) for score in scores] for scores in found]
+            seen = [100 * math.fsum(each) / (plies * WHOLE) for each in expected_scores]
         best = max(seen)
         weights = [math.exp((worth - best) / self._options.percent) for worth in seen]
         total, share = math.fsum(weights), self._options.share_percent / 100

@@ -48,19 +48,19 @@ def _expected(score_centi: int, params: ValueParams) -> int:
     return expected_score(score_centi, params.logistic_centi)
 
 
-def expectation(probabilities: Iterable[float], worths: Iterable[float], rest: float) -> float:
+def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest: float) -> float:
     """The mean worth of the replies to us.
 
     Args:
         probabilities: Probability of each reply.
-        worths: Worth of each reply, in the same order.
+        utilities: Worth of each reply, in the same order.
         rest: Worth of the remaining replies, whose probability is missing from `probabilities`.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
     """
     probabilities = list(probabilities)
-    known = math.fsum(p * worth for p, worth in zip(probabilities, worths, strict=True))
+    known = math.fsum(p * worth for p, worth in zip(probabilities, utilities, strict=True))
     return round(known + max(0.0, 1.0 - math.fsum(probabilities)) * rest, _DIGITS)
 
 
@@ -107,12 +107,12 @@ def _lowest_centi(best_centi: int, params: ValueParams) -> int:
     """
     if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
         return _LEAST_CENTI
-    s, kept = params.logistic_centi, 1 - params.share_percent / 100
+    s, share_left = params.logistic_centi, 1 - params.share_percent / 100
     power = -best_centi / s
     if power > _FAR:  # f is e^(x / s) there
-        lowest = best_centi + s * math.log(kept)
+        lowest = best_centi + s * math.log(share_left)
     else:
-        lowest = -s * math.log((1 + math.exp(power)) / kept - 1)
+        lowest = -s * math.log((1 + math.exp(power)) / share_left - 1)
     return max(1 - WIN_CENTI, min(best_centi, math.ceil(lowest)))
 
 
@@ -149,7 +149,9 @@ def verify_values(decision: Decision) -> None:
     """
     candidates, model_use = decision.candidates, decision.model_use
     if model_use is None:
-        raise RecordError(f"{decision.player} players use an opponent model, but the record does not say so")
+        raise RecordError(
+            f"{decision.strategy} players use an opponent model, but the record does not say so"
+        )
     if is_won(candidates) or model_use.trouble:
         _verify_unvalued(decision)
         return

@@ -145,8 +145,8 @@ class Book:
         """The position's moves in the book, best first, ties in the game's order; empty: not in the book."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _BACK[symmetries[0]]
-        found = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
-        return tuple(sorted(found, key=lambda move: (-move.score_centi, move.move)))
+        moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]
+        return tuple(sorted(moves, key=lambda move: (-move.score_centi, move.move)))
 
     @property
     def about(self) -> str:
@@ -167,8 +167,8 @@ class Book:
         for move, key in zip(good, keys, strict=True):
             nearness = _NEAR_CENTI + 1 - (good[0].score_centi - move.score_centi)
             weights.append(nearness * max(1, move.games) / keys.count(key))
-        found = rng.choices(good, weights)[0]
-        return LookupMove(found.move, SearchMode.BOOK, Pick(found.score_centi, found.depth, 0, False))
+        chosen = rng.choices(good, weights)[0]
+        return LookupMove(chosen.move, SearchMode.BOOK, Pick(chosen.score_centi, chosen.depth, 0, False))
 
 
 def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:

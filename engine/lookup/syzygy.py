@@ -90,8 +90,8 @@ class SyzygyTables:
                 _check(path)
         except OSError as error:
             raise BadSource(f"{folder}: cannot be read: {error.strerror or error}") from None
-        for found, suffix in ((tables.wdl, chess.Board.tbw_suffix), (tables.dtz, chess.Board.tbz_suffix)):
-            if not found:
+        for files, suffix in ((tables.wdl, chess.Board.tbw_suffix), (tables.dtz, chess.Board.tbz_suffix)):
+            if not files:
                 raise BadSource(f"{folder}: no Syzygy tables of the kind *{suffix} there")
         return cls(tables, max(len(name) - len("v") for name in tables.wdl))
 

@@ -204,10 +204,10 @@ class EngineSource:
             root = self._root(position, params, om_search)
             return self._deepen(link, partial(self._at_depth, root=root), limits, stop, first_until, until)
 
-        found = self._asked(analysed, stop, first_until)
-        if found is not None and self._link is not None:  # otherwise it failed at a greater depth
+        analysis = self._asked(analysed, stop, first_until)
+        if analysis is not None and self._link is not None:  # otherwise it failed at a greater depth
             self._health.worked(self.settings)
-        return found
+        return analysis
 
     def play(self, position: Any, limits: Limits, stop: StopFlag) -> EngineMove | None:
         """The best move of the engine's own search, and the profiles of the replies to it.
@@ -236,11 +236,11 @@ class EngineSource:
             answer = link.search(request, self._patience(stop, self.settings.silence_s, move_until))
             return self._own_move(link, position, answer)
 
-        found = self._asked(chosen, stop, move_until)
+        move = self._asked(chosen, stop, move_until)
         if clock is not None:
             now = self._clock()
             until = min(until, now + _JUDGING_SHARE * (now - began))
-        return None if found is None else self._judged(position, found, limits, stop, until)
+        return None if move is None else self._judged(position, move, limits, stop, until)
 
     def compare(
         self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
@@ -429,7 +429,7 @@ class EngineSource:
         """Candidates, those within the window with whole profiles; and their least score at the root."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
-        found = {
+        profiles = {
             move: Candidate(move, value, raw_is_bound=True, adjusted_centi=0.0)
             for move, value in values.items()
         }
@@ -441,10 +441,10 @@ class EngineSource:
             looked_into += 1
             replies = () if move in root.over else self._replies(searches, root.after[move], depth)
             raw = min((reply.final_centi for reply in replies), default=values[move])
-            found[move] = Candidate(move, raw, False, 0.0, replies=replies, complete=True)
+            profiles[move] = Candidate(move, raw, False, 0.0, replies=replies, complete=True)
             # If the replies show that the root score was too high, moves further below may be as good.
-            best = min(best, max(c.raw_centi for c in found.values() if c.complete))
-        candidates = tuple(found.values())
+            best = min(best, max(c.raw_centi for c in profiles.values() if c.complete))
+        candidates = tuple(profiles.values())
         swindle = is_swindle(candidates, root.params)
         judged = [with_trap(candidate, root.params, swindle) for candidate in candidates]
         return judged, values[best_first[looked_into - 1]]

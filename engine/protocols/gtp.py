@@ -101,10 +101,10 @@ class GtpClient:
             EngineError: The program refuses, or does not speak GTP.
         """
         self._process.say(command, wait)
-        while not (line := self._process.hear(wait)).startswith(("=", "?")):
+        while not (line := self._process.receive(wait)).startswith(("=", "?")):
             pass  # noise
         parts, first = [line[1:].lstrip("0123456789").strip()], line
-        while line := self._process.hear(wait):
+        while line := self._process.receive(wait):
             if len(parts) >= _MOST_LINES:
                 raise EngineError(f"{self._process.name} does not end its answer to {command!r}")
             parts.append(line)

@@ -64,7 +64,7 @@ class NBoardClient:
         lines: list[EngineReply] = []
         nodes: int | None = None
         try:
-            while not (said := self._process.hear(wait)).startswith("==="):
+            while not (said := self._process.receive(wait)).startswith("==="):
                 self._note_name(said)
                 nodes = read_nodes(said) or nodes
                 if line := read_search(said):
@@ -87,7 +87,7 @@ class NBoardClient:
     def _ping(self, wait: WaitLimit) -> None:
         self._pings += 1
         self._process.say(f"ping {self._pings}", wait)
-        while (said := self._process.hear(wait)).split() != ["pong", str(self._pings)]:
+        while (said := self._process.receive(wait)).split() != ["pong", str(self._pings)]:
             self._note_name(said)
 
     def _note_name(self, said: str) -> None:
@@ -148,8 +148,8 @@ def read_search(line: str) -> EngineReply | None:
 
 def read_nodes(line: str) -> int | None:
     """The positions in a line ``nodestats 123456 0.78``; None: it is another line."""
-    found = re.match(r"nodestats\s+(\d{1,18})\b", line)
-    return int(found[1]) if found else None
+    match = re.match(r"nodestats\s+(\d{1,18})\b", line)
+    return int(match[1]) if match else None
 
 
 def read_go(line: str, lines: list[EngineReply]) -> EngineReply:

@@ -69,7 +69,7 @@ def by_depth(
             if move not in known:
                 raise EngineError(f"{move[:40]} got the score {line.value}, but is not a legal move")
             known[move][line.depth] = centi(line.value, line.is_mate, ply)
-    return {move: _filled(found, move, depth) for move, found in known.items()}
+    return {move: _filled(scores, move, depth) for move, scores in known.items()}
 
 
 def _filled(found: dict[int, int], move: str, depth: int) -> tuple[int, ...]:

@@ -81,7 +81,7 @@ class UciProgram:
         """Exchange greetings; returns the program's own name, which may be empty."""
         name = ""
         self.process.say(self.protocol, wait)
-        while (said := self.process.hear(wait)) != f"{self.protocol}ok":
+        while (said := self.process.receive(wait)) != f"{self.protocol}ok":
             if said.startswith("id name "):
                 name = said.removeprefix("id name ").strip()
             elif option := read_option(said):
@@ -133,7 +133,7 @@ class UciProgram:
     def ready(self, wait: Waiting) -> None:
         """Wait until the program has processed all commands."""
         self.process.say("isready", wait)
-        while self.process.hear(wait) != "readyok":
+        while self.process.receive(wait) != "readyok":
             pass
 
     def settle(self, wait: Waiting) -> None:
@@ -141,7 +141,7 @@ class UciProgram:
         while self._is_searching:
             if time.monotonic() - self._stopped_at > self._stop_s and not self.process.has_said:
                 raise EngineError(f"{self.process.name} does not end its search on 'stop'")
-            self._is_searching = not _is_end(self.process.hear(wait))
+            self._is_searching = not _is_end(self.process.receive(wait))
 
     def set_position(self, text: str, moves: Sequence[str], wait: Waiting) -> None:
         """Set a position.
@@ -177,7 +177,7 @@ class UciProgram:
             wait: How long to wait.
             poll_s: Interval at which to check that, in seconds.
         """
-        while not _is_end(said := self.process.hear(wait, poll_s)):
+        while not _is_end(said := self.process.receive(wait, poll_s)):
             if said.startswith("info "):
                 take(said, *read_info(said, self.from_wire))
         self._is_searching = False

@@ -79,14 +79,14 @@ class UciLink:
             engine.stop(WaitLimit(StopFlag(), silence_s=_STOP_S))
             if isinstance(ask, SearchRequest):
                 raise
-            self._hear_best(heard)
+            self._receive_best_move(heard)
         return EngineOutput(tuple(heard.lines), heard.nodes, heard.best)
 
     def _listen(self, heard: "_Heard", patience: WaitLimit) -> None:
         """Collect a search's output to its end."""
         heard.best = self._engine.best_of(self._engine.listen(heard.take, patience))
 
-    def _hear_best(self, heard: "_Heard") -> None:
+    def _receive_best_move(self, heard: "_Heard") -> None:
         """Collect the rest of a stopped search's output.
 
         Raises:

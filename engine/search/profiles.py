@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from engine.decision import Candidate, ReplyProfile
 from engine.game import Game, Move
-from engine.params import TrapParams
+from engine.params import TemptingParams, TrapParams
 from engine.search.reference import INFINITY, Searcher, exact_score
 from engine.stop import StopFlag
 from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, with_trap
@@ -20,7 +20,7 @@ from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, wi
 
 @runtime_checkable
 class LazySource(Protocol):
-    """A searcher that computes only the part of the table on which the choice depends."""
+    """A searcher that computes only the part of the table on which a player's choice depends."""
 
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
@@ -30,6 +30,21 @@ class LazySource(Protocol):
         The chosen move's adjusted value is at most that of the whole table, and high enough: only
         `engine.completion.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
         choice (`engine.verification.verify` checks them).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
+
+    def tempting_candidates(
+        self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
+    ) -> list[Candidate]:
+        """Candidates that give the tempting player's choice, likewise.
+
+        Args:
+            position: As the root of a search.
+            depth: D, at least `engine.tempting_player.LEAST_DEPTH`.
+            params: Decide how positions are treated in which every move loses by force.
+            tempting: With the logistic function.
 
         Raises:
             Stopped: The flag is or becomes set.
@@ -59,13 +74,13 @@ class Profiler:
     def __init__(
         self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
     ) -> None:
-        self._game = game
-        self._searcher = searcher
+        self.game = game
+        self.searcher = searcher
         self._params = params
-        self._stop = stop
+        self.stop = stop
         position = game.for_search(position)
         self.moves: tuple[Move, ...] = game.legal_moves(position)
-        self._position = position
+        self.position = position
         # Python rules are slow next to a C++ search, so these are generated on demand.
         self._positions_after: dict[Move, Any] = {}
         self._replies_to: dict[Move, tuple[Move, ...]] = {}
@@ -74,31 +89,18 @@ class Profiler:
 
     def _after(self, move: Move) -> Any:
         if move not in self._positions_after:
-            self._positions_after[move] = self._game.play(self._position, move)
+            self._positions_after[move] = self.game.play(self.position, move)
         return self._positions_after[move]
-
-    def _replies(self, move: Move) -> tuple[Move, ...]:
-        if move not in self._replies_to:
-            self._replies_to[move] = self._game.legal_moves(self._after(move))
-        return self._replies_to[move]
-
-    @property
-    def game(self) -> Game[Any]:
-        """The game's rules."""
-        return self._game
 
     def replies_to(self, move: Move) -> tuple[Move, ...]:
         """The opponent's replies to a move of ours, in the game's order."""
-        return self._replies(move)
-
-    def search_reply(self, move: Move, reply: Move, depth: int, alpha: int, beta: int) -> int:
-        """s_d of a reply by a search with a window, our view: exact inside (alpha, beta), else a bound."""
-        after = self._game.play(self._after(move), reply)
-        return self._searcher.search(after, depth - 2, alpha, beta, self._stop)
+        if move not in self._replies_to:
+            self._replies_to[move] = self.game.legal_moves(self._after(move))
+        return self._replies_to[move]
 
     def raw_value(self, move: Move, depth: int) -> int:
         """The exact raw value of a move, in centi-units."""
-        return -exact_score(self._searcher, self._after(move), depth - 1, self._stop)
+        return -exact_score(self.searcher, self._after(move), depth - 1, self.stop)
 
     def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
         """A move's exact raw value from `floor_centi` up; below, the bound `floor_centi` - 1 and True."""
@@ -137,16 +139,16 @@ class Profiler:
         return [
             # A move that ends the game has no replies: its empty profile is whole.
             Candidate(
-                self._game.move_text(move),
+                self.game.move_text(move),
                 *raw[move],
                 adjusted_centi=utility(raw[move][0], self._params),
-                complete=not raw[move][1] and not self._replies(move),
+                complete=not raw[move][1] and not self.replies_to(move),
             )
             for move in self.moves
         ]
 
     def _child(self, move: Move, depth: int, alpha: int, beta: int) -> int:
-        return -self._searcher.search(self._after(move), depth - 1, -beta, -alpha, self._stop)
+        return -self.searcher.search(self._after(move), depth - 1, -beta, -alpha, self.stop)
 
     # --- Profiles ---------------------------------------------------------------------------------------
 
@@ -157,7 +159,7 @@ class Profiler:
             raw = self.raw_value(move, depth)
             candidates.append(
                 Candidate(
-                    self._game.move_text(move),
+                    self.game.move_text(move),
                     raw,
                     False,
                     0.0,  # `with_trap` fills it in
@@ -175,7 +177,7 @@ class Profiler:
         params = self._params
         raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [
-            Candidate(self._game.move_text(move), raw, False, 0.0, complete=not self._replies(move))
+            Candidate(self.game.move_text(move), raw, False, 0.0, complete=not self.replies_to(move))
             for move, raw in zip(self.moves, raws, strict=True)
         ]
         swindle = is_swindle(candidates, params)
@@ -191,7 +193,7 @@ class Profiler:
 
     def all_replies(self, move: Move, depth: int) -> tuple[ReplyProfile, ...]:
         """A move's whole profile: exact scores of every reply at every depth."""
-        return self.reply_profiles(move, self._replies(move), depth)
+        return self.reply_profiles(move, self.replies_to(move), depth)
 
     def reply_profiles(self, move: Move, replies: Sequence[Move], depth: int) -> tuple[ReplyProfile, ...]:
         """s_2 .. s_D of the given replies, our view."""
@@ -203,10 +205,10 @@ class Profiler:
                 lacking.setdefault(depths, []).append(reply)
         for depths, some in lacking.items():
             position, most = self._after(move), depth - 2
-            found = scores_after(self._game, self._searcher, position, some, depths, most, self._stop)
+            found = scores_after(self.game, self.searcher, position, some, depths, most, self.stop)
             for reply, scores in zip(some, found, strict=True):
                 known[move, reply] += scores
-        text = self._game.move_text
+        text = self.game.move_text
         return tuple(ReplyProfile(text(reply), known[move, reply][: depth - 1]) for reply in replies)
 
 
@@ -226,16 +228,16 @@ def scores_after(
     """
     if isinstance(searcher, BatchSource):
         return searcher.scores_after(position, moves, least, most, stop)
-    found = []
+    scores_after = []
     for move in moves:
         after = game.play(position, move)
-        found.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
-    return found
+        scores_after.append(tuple(exact_score(searcher, after, d, stop) for d in range(least, most + 1)))
+    return scores_after
 
 
-def whole_profile(profiler: Profiler, game: Game[Any], candidate: Candidate, depth: int) -> Candidate:
+def whole_profile(profiler: Profiler, candidate: Candidate, depth: int) -> Candidate:
     """The candidate with every reply's exact scores, for the record and for judging any reply."""
-    move = next(m for m in profiler.moves if game.move_text(m) == candidate.move)
+    move = next(m for m in profiler.moves if profiler.game.move_text(m) == candidate.move)
     probabilities = {reply.reply: reply.probability for reply in candidate.replies}
     replies = tuple(
         replace(reply, probability=probabilities.get(reply.reply))

@@ -105,10 +105,10 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """See `engine.search.tempting_search.tempting_candidates`; the depth is `LEAST_DEPTH` or more."""
+        """See `engine.search.profiles.LazySource.tempting_candidates`."""
         to_expected_score(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
-        found = self._core.tempting_candidates(
+        candidates = self._core.tempting_candidates(
             self._game.native_position(position),
             depth,
             expected_table(tempting.logistic_centi),
@@ -137,7 +137,7 @@ class NativeSearcher:
                 params,
                 swindle=True,
             )
-            for move, raw, is_bound, complete, replies in found
+            for move, raw, is_bound, complete, replies in candidates
         ]
 
     def think(

@@ -96,13 +96,13 @@ class Resources:
 class Analysis(NamedTuple):
     """An analysis of the moves by iterative deepening."""
 
-    candidates_at: Callable[[Profiler, int, StopFlag], list[Candidate]]
+    candidates_at: Callable[[Profiler, int], list[Candidate]]
     """Every legal move, as far as the choice depends on it, from a search to a given depth."""
     is_costly: bool
     """Whether it costs more than the raw values, so that only possibly last iterations need it."""
 
 
-PLAIN = Analysis(lambda profiler, depth, stop: profiler.plain(depth), is_costly=False)  # noqa: ARG005
+PLAIN = Analysis(Profiler.plain, is_costly=False)
 """The raw values alone."""
 
 
@@ -139,7 +139,7 @@ class MoveContext:
     """A position to choose a move in, within limits."""
 
     use: Resources
-    player: str
+    strategy: str
     """Name of the strategy, for the record."""
     position: Any
     """With the game before it."""
@@ -190,7 +190,7 @@ class MoveContext:
         return Decision(
             game=self.use.game.name,
             position=self.use.game.position_text(self.position),
-            player=self.player,
+            strategy=self.strategy,
             params=self.params,
             move=move,
             candidates=tuple(candidates),
@@ -208,12 +208,12 @@ class MoveContext:
         game = self.use.game
         for source in self.use.strong.sources.get(game.name, ()):
             for _ in range(_DRAWS_FROM_A_BOOK):
-                found = source.choose(self.root, self.use.rng)
-                is_book = found is not None and found.mode == SearchMode.BOOK
-                if found is None or not is_book or game.move_text(found.move) not in avoided:
+                move = source.choose(self.root, self.use.rng)
+                is_book = move is not None and move.mode == SearchMode.BOOK
+                if move is None or not is_book or game.move_text(move.move) not in avoided:
                     break
-            if found is not None:
-                return found
+            if move is not None:
+                return move
         return None
 
     def draw_for_variety(self) -> Decision | None:
@@ -226,7 +226,7 @@ class MoveContext:
             return None
         most = share_of(self.limits, _VARIETY_SHARE)
         reach = avoidance.reach_centi
-        near = Analysis(lambda profiler, depth, stop: profiler.plain(depth, reach), is_costly=False)  # noqa: ARG005
+        near = Analysis(lambda profiler, depth: profiler.plain(depth, reach), is_costly=False)
         candidates, depth = self.deepen(near, most)
         draw = avoidance.draw(candidates, self.use.rng.getrandbits(32))
         move = None if draw is None else draw_move(candidates, draw)
@@ -279,7 +279,7 @@ class MoveContext:
         # The first iteration must complete, so it does not get the stop flag.
         first = Profiler(use.game, use.searcher, self.root, self.params, StopFlag())
         depth = reached = _FIRST_DEPTH
-        candidates = latest = candidates_at(first, depth, StopFlag())
+        candidates = latest = candidates_at(first, depth)
         profiler = Profiler(use.game, use.searcher, self.root, self.params, stop)
         budget = self._budget(limits)
         pace = _Pace()
@@ -292,13 +292,13 @@ class MoveContext:
                 reached += 1
                 # With a limit any iteration may be the last to be completed.
                 if not analysis.is_costly or budget.most < math.inf or reached == limits.depth:
-                    latest = candidates = candidates_at(profiler, reached, stop)
+                    latest = candidates = candidates_at(profiler, reached)
                     depth = reached
                 else:
                     latest = profiler.plain(reached)
                 pace.took(budget.used() - start)
             if reached > depth:
-                candidates, depth = candidates_at(profiler, reached, stop), reached
+                candidates, depth = candidates_at(profiler, reached), reached
         except Stopped:
             pass  # the last completed iteration counts
         return candidates, depth

@@ -28,13 +28,13 @@ class OnEngineScores(Strategy):
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
-        found = context.ask_engine(
+        answer = context.ask_engine(
             lambda engine, left: engine.analyse(context.position, context.params, left, context.stop, people)
         )
         return (
             super().search(context.after_a_wait(), people)
-            if found is None
-            else self._by_engine(context, found)
+            if answer is None
+            else self._by_engine(context, answer)
         )
 
     def _by_engine(self, context: MoveContext, found: EngineAnalysis) -> Decision:
@@ -107,15 +107,15 @@ class EngineMoves(KnownMoves):
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
-        found = context.ask_engine(lambda engine, left: engine.play(context.position, left, context.stop))
-        if found is not None and found.replies is not None:
-            return self._by_engine(context, found)
+        answer = context.ask_engine(lambda engine, left: engine.play(context.position, left, context.stop))
+        if answer is not None and answer.replies is not None:
+            return self._by_engine(context, answer)
         context = context.after_a_wait()
-        if found is None:
+        if answer is None:
             return super().search(context, people)
-        move = context.use.game.parse_move(context.position, found.move)
-        known = LookupMove(move, SearchMode.ENGINE_MOVE, found.pick)
-        return replace(self.play_known(context, known), source=found.info)
+        move = context.use.game.parse_move(context.position, answer.move)
+        known = LookupMove(move, SearchMode.ENGINE_MOVE, answer.pick)
+        return replace(self.play_known(context, known), source=answer.info)
 
     def _by_engine(self, context: MoveContext, found: EngineMove) -> Decision:
         """The decision for an engine's own move, with the engine's profiles of the replies."""

@@ -45,10 +45,7 @@ class OpponentModel(Strategy):
         """See `Strategy.analysis`."""
         if people is None:
             return PLAIN
-        return Analysis(
-            lambda profiler, depth, stop: people.from_profiler(profiler, depth),  # noqa: ARG005
-            is_costly=True,
-        )
+        return Analysis(people.from_profiler, is_costly=True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""

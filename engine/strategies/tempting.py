@@ -8,14 +8,12 @@ from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TemptingParams, TrapParams
-from engine.search.profiles import Profiler
-from engine.search.tempting_search import TemptingSource, tempting_candidates, with_tempting_bounds
-from engine.stop import StopFlag
+from engine.search.profiles import LazySource, Profiler, whole_profile
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_left_out
 from engine.strategies.strategy import Strategy
-from engine.tempting_player import LEAST_DEPTH, choose_tempting, verify_tempting
-from engine.trappy import best_standing, is_swindle
+from engine.tempting_player import LEAST_DEPTH, choose_tempting, contender_floor_centi, verify_tempting
+from engine.trappy import best_standing, is_swindle, with_trap
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +30,30 @@ class Tempting(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        searcher = context.use.searcher
+        return Analysis(
+            lambda profiler, depth: self._candidates(profiler, depth, context.params), is_costly=True
+        )
 
-        def candidates_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
-            if depth >= LEAST_DEPTH and isinstance(searcher, TemptingSource):
-                return searcher.tempting_candidates(context.root, depth, context.params, self.settings, stop)
-            return tempting_candidates(profiler, depth, context.params, self.settings)
+    def _candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
+        """Candidates that give the same choice as the whole table, and prove it."""
+        if depth < LEAST_DEPTH:
+            return profiler.plain(depth)
+        if isinstance(profiler.searcher, LazySource):
+            return profiler.searcher.tempting_candidates(
+                profiler.position, depth, params, self.settings, profiler.stop
+            )
 
-        return Analysis(candidates_at, is_costly=True)
+        def floor(best_centi: int) -> int:
+            return contender_floor_centi(best_centi, self.settings, params.decided)
+
+        candidates = profiler.plain_above(depth, floor)
+        least = floor(max(c.raw_centi for c in candidates if not c.raw_is_bound))
+        if is_swindle(candidates, params):
+            return profiler.pruned_candidates(depth)
+        return [
+            with_trap(c if c.raw_centi < least else whole_profile(profiler, c, depth), params, swindle=True)
+            for c in candidates
+        ]
 
     def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
         """See `Strategy.by_scores`: the record has the player's settings."""
@@ -53,12 +67,15 @@ class Tempting(Strategy):
 
     def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """See `Strategy.ranked`."""
-        candidates = super().ranked(profiler, depth, params)
+        exact = super().ranked(profiler, depth, params)
         if depth < LEAST_DEPTH:
-            return candidates
-        if is_swindle(candidates, params):
+            return exact
+        if is_swindle(exact, params):
             return profiler.pruned_candidates(depth)
-        return with_tempting_bounds(candidates, profiler, depth, params, self.settings)
+        candidates = self._candidates(profiler, depth, params)
+        return [
+            plain if known.raw_is_bound else known for plain, known in zip(exact, candidates, strict=True)
+        ]
 
     def verify_scores(self, decision: Decision) -> None:
         """See `Strategy.verify_scores`: by the settings of the record."""

@@ -8,7 +8,6 @@ from engine.decision import Candidate
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
 from engine.search.profiles import LazySource, Profiler
-from engine.stop import StopFlag
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 from engine.trappy import best_standing, is_swindle
@@ -24,14 +23,7 @@ class Trappy(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        searcher = context.use.searcher
-
-        def candidates_at(profiler: Profiler, depth: int, stop: StopFlag) -> list[Candidate]:
-            if isinstance(searcher, LazySource):
-                return searcher.trappy_candidates(context.root, depth, context.params, stop)
-            return profiler.pruned_candidates(depth)
-
-        return Analysis(candidates_at, is_costly=True)
+        return Analysis(lambda profiler, depth: _candidates(profiler, depth, context.params), is_costly=True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
         """See `Strategy.best_move`."""
@@ -42,6 +34,12 @@ class Trappy(Strategy):
         if depth < 2:
             return super().ranked(profiler, depth, params)
         return profiler.pruned_candidates(depth)
+
+
+def _candidates(profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
+    if isinstance(profiler.searcher, LazySource):
+        return profiler.searcher.trappy_candidates(profiler.position, depth, params, profiler.stop)
+    return profiler.pruned_candidates(depth)
 
 
 TRAPPY = Trappy(name="trappy")

@@ -58,7 +58,7 @@ def added_by_trappiness(
     folds = folds_of(persons, seed)
     traps = np.stack([_column(people, f"trappiness_{kind}") for kind in Assessment], axis=1)
     more = np.concatenate([traps, traps * people.loss[:, None]], axis=1)
-    found = []
+    added = []
     for name, p in probabilities.items():
         known = np.stack(
             [
@@ -70,8 +70,8 @@ def added_by_trappiness(
         )
         before = held_out(known, people.rows, folds)
         after = held_out(np.concatenate([known, more], axis=1), people.rows, folds)
-        found.append(AddedValue(name, mean_of(before, persons), mean_of(before - after, persons)))
-    return found
+        added.append(AddedValue(name, mean_of(before, persons), mean_of(before - after, persons)))
+    return added
 
 
 def _column(people: Population, name: str) -> Floats:
@@ -92,13 +92,13 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
     """
     spread = features.std(axis=0)
     scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    found = np.zeros(len(rows.starts))
+    held_out = np.zeros(len(rows.starts))
     of_reply = np.repeat(folds, rows.counts)
     for fold in range(FOLDS):
         weights = _logit(scaled[of_reply != fold], rows.take(np.flatnonzero(folds != fold)))
         inside = folds == fold
-        found[inside] = losses(softmax(scaled @ weights, rows), rows)[inside]
-    return found
+        held_out[inside] = losses(softmax(scaled @ weights, rows), rows)[inside]
+    return held_out
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:

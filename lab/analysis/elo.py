@@ -63,14 +63,14 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
         results: Years in any order; games of a year in the order in which they were played.
     """
     now: dict[str, EloStanding] = {}
-    found = {}
+    standings = {}
     for result in sorted(results, key=lambda each: each.year):  # stable
         first, second = result.players
         ours, theirs = (now.get(name, EloStanding(START, 0)) for name in (first, second))
-        found[result.key] = ours, theirs
+        standings[result.key] = ours, theirs
         gain = result.points - expected_result(ours.rating, theirs.rating)
         now[first], now[second] = _after(ours, gain), _after(theirs, -gain)
-    return found
+    return standings
 
 
 def with_ratings(
@@ -81,13 +81,13 @@ def with_ratings(
     Args:
         known: The standings by game (`standings`).
     """
-    found = []
+    ratings = []
     for stored in positions:
         both = known.get(stored.game_key)
         standing = EloStanding(START, 0) if both is None else both[stored.found.side]
         rating = round(standing.rating) if standing.games >= SETTLED_GAMES else None
-        found.append(replace(stored, found=replace(stored.found, rating=rating)))
-    return found
+        ratings.append(replace(stored, found=replace(stored.found, rating=rating)))
+    return ratings
 
 
 def games_before(results: Iterable[RatedResult], year: int) -> Counter[str]:

@@ -45,13 +45,13 @@ def errors_by_experience(
     ]
     erred = people.loss[people.rows.played] >= BAD
     expected = {name: people.sums(np.where(people.loss >= BAD, p, 0.0)) for name, p in probabilities.items()}
-    made, persons = erred.astype(np.float64), people.persons
+    errors, persons = erred.astype(np.float64), people.persons
     return tuple(
         ErrorBand(
             name,
             person_share(erred[inside], persons[inside]),
             {
-                model: estimate_of(fixed_ratio(sums[inside], made[inside], persons[inside]))
+                model: estimate_of(fixed_ratio(sums[inside], errors[inside], persons[inside]))
                 for model, sums in expected.items()
             },
         )

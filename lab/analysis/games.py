@@ -94,8 +94,8 @@ class Answered:
 
 def year_of(date: str) -> int | None:
     """The year in a date as game files write it; None: the date has no year."""
-    found = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
-    return None if found is None else int(found[1])
+    match = re.search(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)", date)
+    return None if match is None else int(match[1])
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
@@ -164,26 +164,26 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 
 
 def choose(
-    games: Sequence[GivenGame], choice: MoveFilter, on_look: Callable[[int], None] = lambda _: None
+    games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
     """The moves to analyse, in the games' order; a sample is in the order of the draw.
 
     Args:
         games: The games; only the first copy of each counts.
-        on_look: Called with the number of moves found so far.
+        on_batch: Called with the number of moves found so far.
     """
     games = first_copies(games)
     wanted = [(at, ply) for at, given in enumerate(games) for ply in _plies(given, choice)]
     sample = choice.sample
     if sample is None:
-        return list(_answered(games, wanted, len(wanted), on_look))
+        return list(_answered(games, wanted, len(wanted), on_batch))
     drawn = sample + sample // 8 + 64  # some leave no choice of replies
     while True:
         draws = ((_draw(choice.seed, games[at].key, ply), at, ply) for at, ply in wanted)
         first = [(at, ply) for _, at, ply in heapq.nsmallest(drawn, draws)]
-        found = list(_answered(games, first, sample, on_look))
-        if len(found) == sample or drawn >= len(wanted):
-            return found
+        answered = list(_answered(games, first, sample, on_batch))
+        if len(answered) == sample or drawn >= len(wanted):
+            return answered
         drawn *= 2
 
 
@@ -215,7 +215,7 @@ def _answered(
     games: Sequence[GivenGame],
     wanted: Sequence[tuple[int, int]],
     most: int,
-    on_look: Callable[[int], None],
+    on_batch: Callable[[int], None],
 ) -> Iterator[Answered]:
     """The first `most` of these moves that left a choice of replies."""
     plies: dict[int, list[int]] = {}
@@ -231,7 +231,7 @@ def _answered(
         found = known.pop((at, ply), None)
         if found is not None:
             count += 1
-            on_look(count)
+            on_batch(count)
             yield found
 
 

@@ -205,14 +205,14 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
         Shape (number of different positions,), in their order; NaN where all or none are hits.
     """
     starts = np.flatnonzero(np.diff(positions, prepend=-1))
-    found = np.full(len(starts), math.nan)
+    within_auc = np.full(len(starts), math.nan)
     for at, (start, end) in enumerate(pairwise([*starts, len(positions)])):
         hit = hits[start:end]
         above, below = scores[start:end][hit], scores[start:end][~hit]
         if len(above) and len(below):
             gaps = above[:, None] - below[None, :]
-            found[at] = ((gaps > 0) + (gaps == 0) / 2).mean()
-    return found
+            within_auc[at] = ((gaps > 0) + (gaps == 0) / 2).mean()
+    return within_auc
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
@@ -222,14 +222,14 @@ def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) 
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
-    found = np.zeros(len(scores))
+    as_probabilities = np.zeros(len(scores))
     for fold in range(folds):
         held = groups % folds == fold
         if held.all():
             return np.full(len(scores), math.nan)
         base, slope = _logistic(scaled[~held], hits[~held])
-        found[held] = 1 / (1 + np.exp(-np.clip(base + slope * scaled[held], -30, 30)))
-    return found
+        as_probabilities[held] = 1 / (1 + np.exp(-np.clip(base + slope * scaled[held], -30, 30)))
+    return as_probabilities
 
 
 def _logistic(scores: Floats, hits: Bools) -> tuple[float, float]:

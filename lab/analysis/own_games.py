@@ -36,26 +36,28 @@ def with_predictions(
         BadModel: The model gives no answer.
     """
     game = get_rules(model.game)
-    found = [stored for stored, _ in given]
+    positions = [stored for stored, _ in given]
     by_game: dict[str, list[int]] = {}
-    for at, stored in enumerate(found):
+    for at, stored in enumerate(positions):
         by_game.setdefault(stored.game_key, []).append(at)
     for indexes in by_game.values():
         played = _positions(given[indexes[0]][1])
-        queries = [_query(model, game, played, found[at].found) for at in indexes]
+        queries = [_query(model, game, played, positions[at].found) for at in indexes]
         for at, query, human in zip(indexes, queries, predicted(model, game, queries), strict=True):
-            found[at] = replace(found[at], human=_by_reply(game, query, human, found[at].found.replies))
+            positions[at] = replace(
+                positions[at], human=_by_reply(game, query, human, positions[at].found.replies)
+            )
         on_count(len(indexes))
-    return found
+    return positions
 
 
 def _positions(record: GameRecord) -> list[Any]:
     """Positions before each stored move, up to the first move that the rules no longer allow."""
-    found = []
+    positions = []
     with suppress(BadGame):
         for position, _ in steps(record):
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 def _query(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:

@@ -88,10 +88,10 @@ async def run_analysis(
     finished = finished_jobs(todo, start, lambda job: f"move {job[0] + 1}", workers, stop, ahead=_AHEAD)
     async with aclosing(finished):
         async for batch in finished:
-            found: list[ProfiledMove] = []
+            moves: list[ProfiledMove] = []
             for _, future in batch:
                 try:
-                    found.append(future.result())
+                    moves.append(future.result())
                 except AnalysisError as error:
                     failed += 1
                     if failed >= _MOST_FAILURES and not new:
@@ -100,10 +100,10 @@ async def run_analysis(
                     raise
                 except Exception as error:
                     raise AnalysisError(f"a worker failed: {type(error).__name__}: {error}") from error
-            if found:
-                await _store(database, analysis_id, wanted, found, ids)
-                new += len(found)
-                on_count(len(found))
+            if moves:
+                await _store(database, analysis_id, wanted, moves, ids)
+                new += len(moves)
+                on_count(len(moves))
     return analysis_id, Tally(known=resumed, new=new, failed=failed)
 
 

@@ -290,11 +290,11 @@ def _judge(
     areas = {name: resamples.auc(scores, hits) for name, scores in predictors.items()}
     inside = {name: within_auc(scores, hits, positions) for name, scores in predictors.items() if is_within}
     ranked = people.persons[np.unique(positions)]
-    found = []
+    judged = []
     for name, scores in predictors.items():
         given = scores if name in probabilities else as_probabilities(scores, hits, persons)
         others = [other for other in (*people.models, PAPER) if other != name]
-        found.append(
+        judged.append(
             Judged(
                 name,
                 areas[name].estimate,
@@ -307,7 +307,7 @@ def _judge(
                 tuple(reliability(given, hits, persons)),
             )
         )
-    return tuple(found)
+    return tuple(judged)
 
 
 def _mean_known(values: NDArray[np.float64], persons: NDArray[np.int64]) -> Estimate:

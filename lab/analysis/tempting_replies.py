@@ -52,12 +52,12 @@ class Forecaster:
     @property
     def is_tilted(self) -> bool:
         """Whether the forecasts were tilted to the person."""
-        return any(made is not None and made.prior for made in self.forecasts)
+        return any(forecast is not None and forecast.prior for forecast in self.forecasts)
 
     @property
     def probabilities(self) -> NDArray[np.float64] | None:
         """The probabilities of all replies; None: a position has no forecast."""
-        known = [made.probabilities for made in self.forecasts if made is not None]
+        known = [forecast.probabilities for forecast in self.forecasts if forecast is not None]
         return np.concatenate(known) if len(known) == len(self.forecasts) else None
 
 
@@ -71,7 +71,7 @@ class BaitRow:
     is_confirmed: bool
     """Whether the row is about baits; False: about candidate baits, confirmed or not."""
     offered: PersonShare
-    """Moves that set a tempting trap, among all."""
+    """Moves that set a bait, among all."""
     played: PersonShare
     """Replies that were the bait, the tempting reply of the greatest probability times cost, among those to
     moves that set one."""
@@ -80,7 +80,7 @@ class BaitRow:
     ratio: Estimate
     """Baits expected to be played for one that was."""
     fell: PersonShare
-    """Replies that were tempting, among those to moves that set a tempting trap."""
+    """Replies that were tempting, among those to moves that set a bait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ def forecasters(
         found[-1].append(forecast(candidate, scale))
         on_count(1)
     named: dict[str, Forecaster] = {}
-    for name, made in zip([*(name for name, _ in ways), RANK_MODEL_NAME], found, strict=True):
-        each = Forecaster(name, tuple(made))
+    for name, forecasts in zip([*(name for name, _ in ways), RANK_MODEL_NAME], found, strict=True):
+        each = Forecaster(name, tuple(forecasts))
         if each.is_tilted:
             each = replace(each, name=f"{name}, tilted")
         named.setdefault(each.name, each)  # once where there is no tilt
@@ -175,13 +175,17 @@ def _expected(
     candidate = replace(found.candidate, replies=tuple(found.replies[number] for number in order))
     network.answer = () if stored.human is None else tuple(stored.human[number] for number in order)
     seconds = seconds_of(stored.time_control)
-    made = predict_replies(game, (root, after), candidate, models, found.person, seconds)
-    if made is None:
+    prediction = predict_replies(game, (root, after), candidate, models, found.person, seconds)
+    if prediction is None:
         return None
     number_of = {text: number for number, text in enumerate(legal)}
     back = [number_of[reply.reply] for reply in found.replies]
-    probabilities, base = (tuple(each[number] for number in back) for each in (made.probabilities, made.base))
-    return ExpectedReplies(probabilities, made.model, base if made.version else (), made.version)
+    probabilities, base = (
+        tuple(each[number] for number in back) for each in (prediction.probabilities, prediction.base)
+    )
+    return ExpectedReplies(
+        probabilities, prediction.model, base if prediction.version else (), prediction.version
+    )
 
 
 def confirm_all(
@@ -198,12 +202,14 @@ def confirm_all(
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]
     for at, stored in enumerate(people.positions):
-        made = [each.forecasts[at] for each in given]
-        confirmed = _confirmed(people.game.name, stored, made, searcher)
+        forecasts = [each.forecasts[at] for each in given]
+        confirmed = _confirmed(people.game.name, stored, forecasts, searcher)
         for of_position, each in zip(found, confirmed, strict=True):
             of_position.append(each)
         on_count(1)
-    return tuple(replace(each, forecasts=tuple(made)) for each, made in zip(given, found, strict=True))
+    return tuple(
+        replace(each, forecasts=tuple(forecasts)) for each, forecasts in zip(given, found, strict=True)
+    )
 
 
 def _confirmed(
@@ -248,7 +254,10 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
         for name, inside in masks.items()
     ]
     unsearched = sum(
-        any(made is not None and made.tempting and made.confirm_depth == 0 for made in of_position)
+        any(
+            forecast is not None and forecast.tempting and forecast.confirm_depth == 0
+            for forecast in of_position
+        )
         for of_position in zip(*(each.forecasts for each in given), strict=True)
     )
     return BaitTable(rows[0], tuple(rows), int(decided.sum()), unconfirmed, 0 if unconfirmed else unsearched)
@@ -257,10 +266,12 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
 def _row(
     people: Population, forecaster: Forecaster, name: str, inside: NDArray[Any], is_confirmed: bool
 ) -> BaitRow:
-    known = [(at, made) for at in np.flatnonzero(inside) if (made := forecaster.forecasts[at]) is not None]
+    known = [
+        (at, forecast) for at in np.flatnonzero(inside) if (forecast := forecaster.forecasts[at]) is not None
+    ]
     offers, hits, falls, probabilities, with_bait = [], [], [], [], []
-    for at, made in known:
-        tempting = made.confirmed if is_confirmed else made.tempting
+    for at, forecast in known:
+        tempting = forecast.confirmed if is_confirmed else forecast.tempting
         offers.append(bool(tempting))
         if tempting:
             bait = _bait(tempting)

@@ -129,7 +129,7 @@ def decision_of(game: str, position: str, candidate: Candidate, params: TrapPara
     return Decision(
         game=game,
         position=position,
-        player="standard",
+        strategy="standard",
         params=params,
         move=candidate.move,
         candidates=(candidate,),
@@ -149,11 +149,11 @@ def temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptati
         is_trap: Whether each reply is a trap.
     """
     played, persons = people.is_played, people.persons[people.of_position]
-    found = []
+    tempted = []
     for low, high in pairwise(LOSS_STEPS):
         inside = (people.loss >= low) & (people.loss < high)
         traps, others = (
             person_share(played[some], persons[some]) for some in (inside & is_trap, inside & ~is_trap)
         )
-        found.append(Temptation(low, min(high, 1.0), traps, others))
-    return tuple(found)
+        tempted.append(Temptation(low, min(high, 1.0), traps, others))
+    return tuple(tempted)

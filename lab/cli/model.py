@@ -31,22 +31,24 @@ def import_model(
 
     for file in files:
         try:
-            made = import_network(read_model_file(file, MOST_BYTES), file.name)
+            imported = import_network(read_model_file(file, MOST_BYTES), file.name)
         except BadModel as error:
             text = str(error)
             raise UsageError(text if text.startswith(str(file)) else f"{file}: {text}") from None
-        target = out / f"{made.name}.onnx"
+        target = out / f"{imported.name}.onnx"
         try:
             out.mkdir(parents=True, exist_ok=True)
-            write_whole({target: made.data})
+            write_whole({target: imported.data})
         except OSError as error:
             raise UsageError(f"{target}: {error.strerror}") from None
-        print(printable(f"{target}: sha256 {made.sha256}"))
-        source = "as published at CSSLab/maia-chess" if made.is_published else "not one of those published"
-        rating = "unknown rating" if made.rating is None else f"rating {made.rating}"
+        print(printable(f"{target}: sha256 {imported.sha256}"))
+        source = (
+            "as published at CSSLab/maia-chess" if imported.is_published else "not one of those published"
+        )
+        rating = "unknown rating" if imported.rating is None else f"rating {imported.rating}"
         note(
-            f"{file.name}: {source}, sha256 {made.source_sha256}; {rating}; licence {made.licence}; "
-            f"at least {made.legal_mass:.4f} of its moves were legal"
+            f"{file.name}: {source}, sha256 {imported.source_sha256}; {rating}; licence {imported.licence}; "
+            f"at least {imported.legal_mass:.4f} of its moves were legal"
         )
 
 

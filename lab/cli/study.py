@@ -239,15 +239,17 @@ def _forecasts(
     game, count = people.game.name, len(people.positions)
     path = card_path(game)
     with counting("forecasts", count) as on_count:
-        made = forecasters(people, calibrated, human, read_card(path) if path.exists() else None, on_count)
+        forecast_sets = forecasters(
+            people, calibrated, human, read_card(path) if path.exists() else None, on_count
+        )
     if not is_asked:
-        return made, "--no-confirm"
+        return forecast_sets, "--no-confirm"
     if way is None:
-        return made, "of our own games `desdemona stats` has the confirmed ones"
+        return forecast_sets, "of our own games `desdemona stats` has the confirmed ones"
     if way.source != Source.NATIVE or way.engine_version != SEARCH_REVISION:
-        return made, "the profiles are not of this program's present search"
+        return forecast_sets, "the profiles are not of this program's present search"
     with counting("confirmed", count) as on_count:
-        return confirm_all(people, made, make_searcher(game, _TABLE_MB), on_count), ""
+        return confirm_all(people, forecast_sets, make_searcher(game, _TABLE_MB), on_count), ""
 
 
 def _games_before(context: typer.Context, url: str | None, people: "Population") -> Counter[str] | None:
@@ -277,12 +279,12 @@ def results_of(context: typer.Context, url: str | None, game: str) -> "list[Rate
 
     async def read(database: Database) -> "list[RatedResult]":
         async with database.read() as session:
-            found = [rated_result(record) async for record in each_game(session, game=game)]
-        return [each for each in found if each is not None]
+            results = [rated_result(record) async for record in each_game(session, game=game)]
+        return [each for each in results if each is not None]
 
-    found = ask_database(context, read, url)
-    note(f"{len(found)} imported games with a result")
-    return found
+    results = ask_database(context, read, url)
+    note(f"{len(results)} imported games with a result")
+    return results
 
 
 def _list(context: typer.Context, url: str | None, game: str, output: ShowFormat) -> None:

@@ -121,8 +121,8 @@ def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
         return sample_of(games, game, most, seed)
-    kept = [each for each in sample_of(games, game, 3 * most, seed) if _is_other_half(_name(each))]
-    return kept[:most]
+    others = [each for each in sample_of(games, game, 3 * most, seed) if _is_other_half(_name(each))]
+    return others[:most]
 
 
 def _name(each: Answered) -> str:

@@ -80,11 +80,11 @@ def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
 
 def backed_up(values: NDArray[np.generic], b: int, level: int, to_level: int) -> NDArray[np.generic]:
     """Minimax from all boards of one level, or a slice of them, to those of an earlier one."""
-    found = values
+    backed_up = values
     for at in range(level - 1, to_level - 1, -1):
-        found = found.reshape(-1, b)
-        found = found.min(axis=1) if at % 2 == 0 else found.max(axis=1)
-    return found
+        backed_up = backed_up.reshape(-1, b)
+        backed_up = backed_up.min(axis=1) if at % 2 == 0 else backed_up.max(axis=1)
+    return backed_up
 
 
 def tip_level(shape: Shape, level: int, look_ahead: int) -> int:

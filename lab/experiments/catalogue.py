@@ -25,6 +25,6 @@ def get_experiment(name: str) -> Experiment:
     Raises:
         KeyError: There is none.
     """
-    module, _, made = EXPERIMENTS[name].partition(":")
-    experiment: Experiment = getattr(import_module(module), made)()
+    module, _, constructor = EXPERIMENTS[name].partition(":")
+    experiment: Experiment = getattr(import_module(module), constructor)()
     return experiment

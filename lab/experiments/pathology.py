@@ -199,7 +199,7 @@ def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
         By player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
     """
     players = dict.fromkeys(figure.player for figure in FIGURES if figure.shape == shape)
-    found: dict[str, list[float]] = {}
+    random_moves: dict[str, list[float]] = {}
     for number in range(first, first + BATCH):
         random = np.random.default_rng([seed, shape.b, shape.d, number])
         position = Position.of(random_board(shape, random), shape, deepest=1)
@@ -207,8 +207,10 @@ def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
             for evaluation in EVALUATIONS:
                 share_won = position.won_moves(_node(position, player, evaluation), player)
                 if share_won is not None:
-                    found.setdefault(f"{player} {evaluation}", []).append(round(float(share_won.mean()), 6))
-    return found
+                    random_moves.setdefault(f"{player} {evaluation}", []).append(
+                        round(float(share_won.mean()), 6)
+                    )
+    return random_moves
 
 
 def _random_key(figure: Figure, evaluation: str) -> str:
@@ -310,15 +312,15 @@ def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
     The paper prints P without a bracket: it is 1 - (1 - p^S)^S, as its next lines use it.
     """
     p = fair_chance(shape.b)
-    found = []
+    trap_chances = []
     for k in range(0, shape.levels - 3, 2):
         side = float(shape.b) ** (shape.d - k // 2 - 1)
         trap = -expm1(side * log1p(-(p**side)))
         missed = error = _missed(trap, shape.b)
         for level in range(k):
             error = error**shape.b if level % 2 == 0 else _missed(error, shape.b)
-        found.append((k, trap, missed, error))
-    return found
+        trap_chances.append((k, trap, missed, error))
+    return trap_chances
 
 
 def _missed(chance: float, b: int) -> float:

@@ -110,8 +110,8 @@ async def run_experiment(
 async def stored_results(database: Database, run: ExperimentRun, jobs: Sequence[Job]) -> dict[str, Result]:
     """The results of these jobs that are in the database."""
     async with database.read() as session:
-        kept = await list_results(session, run)
-    return {job.name: kept[job.name] for job in jobs if job.name in kept}
+        results = await list_results(session, run)
+    return {job.name: results[job.name] for job in jobs if job.name in results}
 
 
 async def state_of(

@@ -27,7 +27,7 @@ PROFILE_TESTS = (
 )
 
 TEMPTING_TESTS = (
-    "tests/engine/search/test_tempting_search.py",
+    "tests/engine/native/test_tempting_profile.py",
     *("-k", "not chess and not xiangqi and not othello"),
 )
 
@@ -89,7 +89,6 @@ TABLE = (
             *("tests/engine/test_tempting_player.py", "tests/engine/test_variety.py"),
         ),
     ),
-    Guarded("engine/search/tempting_search.py", TEMPTING_TESTS),
     Guarded(
         "engine/human/value.py",
         ("tests/engine/human/test_value.py",),

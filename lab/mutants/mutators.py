@@ -169,10 +169,10 @@ class _PythonChanges:
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
         """Another operator between two operands; comments there do not matter, since none holds one."""
-        found = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
-        if found:
+        match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
+        if match:
             at = self._end(left)
-            yield Change(kind, at + found.start(), at + found.end(), text.encode())
+            yield Change(kind, at + match.start(), at + match.end(), text.encode())
 
     def _walk(self, node: ast.AST) -> Iterator[Change]:
         yield from self._changes_of(node)

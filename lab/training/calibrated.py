@@ -262,9 +262,9 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
         if now - then < 1e-7 * abs(now):
             break
         now = then
-    found = np.zeros(len(FEATURES))
-    found[used] = weights / spread[used]
-    return found
+    logit = np.zeros(len(FEATURES))
+    logit[used] = weights / spread[used]
+    return logit
 
 
 def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
@@ -327,8 +327,8 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
     )
     opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
     model = helper.make_model(graph, opset_imports=opsets, producer_name="desdemona", ir_version=_IR)
-    told = {"kind": CALIBRATED, "features": FEATURES_VERSION, **metadata}
-    helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in told.items()})
+    properties = {"kind": CALIBRATED, "features": FEATURES_VERSION, **metadata}
+    helper.set_model_props(model, {f"{PREFIX}{key}": text for key, text in properties.items()})
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 

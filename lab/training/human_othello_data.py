@@ -226,11 +226,11 @@ def measure(model: OthelloHumanModel, positions: Positions, done: Any = None) ->
     for start in range(0, len(positions), _AT_ONCE):
         part = slice(start, min(start + _AT_ONCE, len(positions)))
         numbers = np.arange(part.start, part.stop)
-        chances = model.chances(positions.sight.of(numbers))
+        probabilities = model.probabilities(positions.sight.of(numbers))
         square = positions.square[part]
-        played = np.take_along_axis(chances, square[:, None], axis=1)
-        likelier[part] = (chances > played + _EQUAL).sum(axis=1)
-        alike[part] = (chances >= played - _EQUAL).sum(axis=1) - likelier[part]
+        played = np.take_along_axis(probabilities, square[:, None], axis=1)
+        likelier[part] = (probabilities > played + _EQUAL).sum(axis=1)
+        alike[part] = (probabilities >= played - _EQUAL).sum(axis=1) - likelier[part]
         loss[part] = -np.log(np.maximum(played[:, 0], np.finfo(float).tiny))
         if done is not None:
             done(part.stop)

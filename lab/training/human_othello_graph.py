@@ -38,7 +38,7 @@ TABLES = ("lines", "whole", "near")
 _SIDE = 8
 _LEAST_LINE = 3
 _OPSET, _IR_VERSION = 13, 8
-_KEPT = 0.9999
+_QUANTILE = 0.9999
 """Share of a table's numbers to represent; the outliers are clipped, for a finer resolution of the others."""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
@@ -47,8 +47,8 @@ NetworkWeights = dict[str, NDArray[np.float32]]
 def _lines() -> list[tuple[int, str, list[int]]]:
     """Every line: its direction (of four), its table, its squares."""
     side = range(_SIDE)
-    found = [(0, f"straight {min(row, 7 - row)}", [8 * row + column for column in side]) for row in side]
-    found += [
+    lines = [(0, f"straight {min(row, 7 - row)}", [8 * row + column for column in side]) for row in side]
+    lines += [
         (1, f"straight {min(column, 7 - column)}", [8 * row + column for row in side]) for column in side
     ]
     for way in (2, 3):
@@ -57,8 +57,8 @@ def _lines() -> list[tuple[int, str, list[int]]]:
             columns = [row - number + 7 if way == 2 else number - row for row in side]
             squares = [8 * row + column for row, column in zip(side, columns, strict=True) if column in side]
             if len(squares) >= _LEAST_LINE:
-                found.append((way, f"diagonal {len(squares)}", squares))
-    return found
+                lines.append((way, f"diagonal {len(squares)}", squares))
+    return lines
 
 
 def _layout() -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64], int]:
@@ -87,13 +87,13 @@ LINES = len(BASE)
 
 
 def _near_powers() -> NDArray[np.float32]:
-    found = np.zeros((SQUARES, SQUARES), dtype=np.float32)
+    near_powers = np.zeros((SQUARES, SQUARES), dtype=np.float32)
     for square in range(SQUARES):
         for place in range(9):
             row, column = square // 8 + place // 3 - 1, square % 8 + place % 3 - 1
             if 0 <= row < 8 and 0 <= column < 8:
-                found[8 * row + column, square] = 3**place
-    return found
+                near_powers[8 * row + column, square] = 3**place
+    return near_powers
 
 
 NEAR_POWERS = _near_powers()
@@ -151,7 +151,7 @@ class _OthelloGraph:
 
     def looked_up(self, table: NDArray[np.float32], index: str) -> str:
         """Rows of a table that is stored in one byte a number."""
-        scale = np.maximum(np.quantile(np.abs(table), _KEPT, axis=0), 1e-6).astype(np.float32) / 127
+        scale = np.maximum(np.quantile(np.abs(table), _QUANTILE, axis=0), 1e-6).astype(np.float32) / 127
         small = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
         rows = self.add("Gather", small, index, axis=0)
         return self.add("Mul", self.add("Cast", rows, to=TensorProto.FLOAT), scale)
@@ -217,7 +217,7 @@ def to_onnx(
 
 
 def _file(graph: _OthelloGraph, metadata: Mapping[str, str], text: str) -> bytes:
-    made = helper.make_model(
+    model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "human_othello",
@@ -230,7 +230,7 @@ def _file(graph: _OthelloGraph, metadata: Mapping[str, str], text: str) -> bytes
         ir_version=_IR_VERSION,
         doc_string=text,
     )
-    helper.set_model_props(made, {PREFIX + key: value for key, value in metadata.items()})
-    onnx.checker.check_model(made)
-    data: bytes = made.SerializeToString(deterministic=True)
+    helper.set_model_props(model, {PREFIX + key: value for key, value in metadata.items()})
+    onnx.checker.check_model(model)
+    data: bytes = model.SerializeToString(deterministic=True)
     return data

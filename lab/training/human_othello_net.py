@@ -44,7 +44,7 @@ _FORGOTTEN_HISTORY = 0.12
 """Share of positions shown without the last move, so that the network can do without it."""
 _AVERAGED_EVERY, _AVERAGE_KEEPS = 8, 0.98
 _SHOWN_KEEPS = 0.98
-_SHOWN_EVERY_S, _KEPT_EVERY_S = 30.0, 180.0
+_SHOWN_EVERY_S, _SAVED_EVERY_S = 30.0, 180.0
 
 
 def logits(
@@ -221,7 +221,7 @@ def learn(
     torch.set_num_threads(budget.threads)
     batches = Batches(positions, state.rng)
     clock = _Clock(state)
-    shown_s = kept_s = state.elapsed_s
+    shown_s = saved_s = state.elapsed_s
     loss = right = weight = 0.0
     with _interrupted() as stopped:
         while not stopped() and (fraction := state.elapsed_s / (60 * budget.minutes)) < 1:
@@ -239,8 +239,8 @@ def learn(
                     f"{1e6 * state.cpu_s / state.seen:4.0f} us of one core each: "
                     f"log-loss {loss / weight:.4f}, top-1 {right / weight:.4f}"
                 )
-            if checkpoint is not None and state.elapsed_s - kept_s >= _KEPT_EVERY_S:
-                kept_s = state.elapsed_s
+            if checkpoint is not None and state.elapsed_s - saved_s >= _SAVED_EVERY_S:
+                saved_s = state.elapsed_s
                 state.keep(checkpoint)
         if checkpoint is not None:
             state.keep(checkpoint)
@@ -290,13 +290,13 @@ def _interrupted() -> Iterator[Callable[[], bool]]:
     def note(_signal: int, _frame: object) -> None:
         nonlocal pressed
         pressed = True
-        for number, before in zip(signals, kept, strict=True):
+        for number, before in zip(signals, handlers, strict=True):
             signal.signal(number, before)
 
     signals = (signal.SIGINT, signal.SIGTERM)
-    kept = [signal.signal(number, note) for number in signals]
+    handlers = [signal.signal(number, note) for number in signals]
     try:
         yield lambda: pressed
     finally:
-        for number, before in zip(signals, kept, strict=True):
+        for number, before in zip(signals, handlers, strict=True):
             signal.signal(number, before)

@@ -151,12 +151,12 @@ def _shown(value: int | bytes) -> str:
 
 
 def _subs(within: ProtobufFields, field: int, where: str) -> list[ProtobufFields]:
-    found = []
+    fields = []
     for value in within.get(field, []):
         if not isinstance(value, bytes):
             raise BadModel(f"{where}: a number where a message should be")
-        found.append(message(value, where))
-    return found
+        fields.append(message(value, where))
+    return fields
 
 
 def _sub(within: ProtobufFields, field: int, where: str) -> ProtobufFields:
@@ -278,5 +278,5 @@ def _block(within: ProtobufFields, where: str, filters: int) -> ResidualBlock:
     )
     if not hidden:
         raise BadModel(f"{where}, squeeze and excitation: no numbers")
-    squeezed = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
-    return ResidualBlock(convolutions[0], convolutions[1], squeezed)
+    clipped = SqueezeExcite(w1.reshape(hidden, filters), b1, w2.reshape(2 * filters, hidden), b2)
+    return ResidualBlock(convolutions[0], convolutions[1], clipped)

@@ -91,8 +91,8 @@ def import_network(data: bytes, file_name: str) -> Imported:
     stem = re.sub(r"[^\w.-]", "_", re.sub(r"(?:\.pb)?(?:\.gz)?$", "", file_name)) or "maia"
     name = f"maia-{rating}" if rating else stem
     is_published = rating is not None
-    if rating is None and (told := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
-        rating = int(told[1])
+    if rating is None and (match := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
+        rating = int(match[1])
         if not 1 <= rating <= _MOST_RATING:
             raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MOST_RATING}")
     written = write_onnx(network, name, licence, rating, is_published=is_published)
@@ -140,7 +140,7 @@ def write_onnx(
     for number, block in enumerate(network.blocks, start=1):
         inner = graph.relu(graph.layer(at, block.first, f"block{number}.1"))
         inner = graph.layer(inner, block.second, f"block{number}.2")
-        inner = graph.squeezed(inner, block.squeeze, f"block{number}.se")
+        inner = graph.clipped(inner, block.squeeze, f"block{number}.se")
         at = graph.relu(graph.add("Add", [inner, at]))
     at = graph.relu(graph.layer(at, network.policy_first, "policy.1"))
     at = graph.layer(at, network.policy, "policy.2")
@@ -260,7 +260,7 @@ class _MaiaGraph:
             at = self.add("MatMul", [matrix, self.add("Reshape", [at, flat])])
         return self.add("Reshape", [at, self.whole(f"{name}.{what}.3", *shape)])
 
-    def squeezed(self, at: str, layer: SqueezeExcite, name: str) -> str:
+    def clipped(self, at: str, layer: SqueezeExcite, name: str) -> str:
         """Scaled and shifted, filter by filter, by the squeeze of the whole board."""
         means = self.add("ReduceMean", [at], axes=[0, 1], keepdims=0)
         hidden = self.relu(self._matrix(means, layer.w1, layer.b1, f"{name}.1"))

@@ -260,16 +260,16 @@ def search_all(keys: Iterable[BookKey], searches: Searches, told: str) -> None:
 
 def backed_up(tree: Iterable[BookKey], searches: Searches) -> dict[BookKey, dict[Move, tuple[int, int]]]:
     """Score and depth of every move of the tree, backed up where the tree continues."""
-    found: dict[BookKey, dict[Move, tuple[int, int]]] = {}
+    backed_up: dict[BookKey, dict[Move, tuple[int, int]]] = {}
     for key in sorted(tree, key=discs, reverse=True):
         searched = searches[key]
         moves = {move: (score, searched.depth) for move, score in searched.scores.items()}
         for move, child in searched.children.items():
-            if child.key in found:
-                score, depth = max(found[child.key].values())
+            if child.key in backed_up:
+                score, depth = max(backed_up[child.key].values())
                 moves[move] = (child.sign * score, child.plies + depth)
-        found[key] = moves
-    return found
+        backed_up[key] = moves
+    return backed_up
 
 
 def best_score(moves: Mapping[Move, tuple[int, int]]) -> int:
@@ -350,17 +350,17 @@ def entries_of(
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
-        kept: list[BookMove] = []
+        book_moves: list[BookMove] = []
         for move, (score, depth) in found.items():
             if score < least:
                 continue
             if games is None:
-                kept.append(BookMove(move, score, depth))
+                book_moves.append(BookMove(move, score, depth))
             elif move in games[key]:
                 n, ended, points = games[key][move]
-                kept.append(BookMove(move, score, depth, n, points / ended if ended else None))
-        if kept:
-            entries[key] = sorted(kept, key=lambda move: (-move.score_centi, move.move))
+                book_moves.append(BookMove(move, score, depth, n, points / ended if ended else None))
+        if book_moves:
+            entries[key] = sorted(book_moves, key=lambda move: (-move.score_centi, move.move))
     return entries
 
 
@@ -370,9 +370,9 @@ def often_played(
     """Positions and moves that occurred in at least this many games."""
     often: dict[BookKey, dict[Move, MoveCounts]] = {}
     for key, moves in counted(records, plies).items():
-        kept = {move: games for move, games in moves.items() if games.played >= least}
-        if kept:
-            often[key] = kept
+        book_moves = {move: games for move, games in moves.items() if games.played >= least}
+        if book_moves:
+            often[key] = book_moves
     return often
 
 
@@ -478,8 +478,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         p.error("--time must be above 0")
     try:
         entries = make(options)
-        made = {"command": shlex.join(["python", "-m", "lab.training.othello_book", *arguments])}
-        write_book(options.out, entries, {**made, "engine": ENGINE_VERSION})
+        metadata = {"command": shlex.join(["python", "-m", "lab.training.othello_book", *arguments])}
+        write_book(options.out, entries, {**metadata, "engine": ENGINE_VERSION})
     except (BadBook, BadGameFile, ValueError, OSError) as error:
         p.error(str(error))
     except KeyboardInterrupt:

@@ -60,7 +60,7 @@ def empties_of(position: OthelloPosition) -> int:
 def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[OthelloPosition]:
     """Positions of one game with a choice of moves."""
     game, never = Othello(), StopFlag()
-    position, found = game.initial(), []
+    position, positions = game.initial(), []
     at_random = rng.randint(*RANDOM_PLIES)
     while moves := game.legal_moves(position):
         if at_random > 0 or rng.random() < BLUNDER:
@@ -70,8 +70,8 @@ def positions(rng: random.Random, searcher: NativeOthelloSearcher) -> list[Othel
         at_random -= 1
         position = game.play(position, move)
         if len(game.legal_moves(position)) > 1 and empties_of(position) in EMPTIES:
-            found.append(position)
-    return found
+            positions.append(position)
+    return positions
 
 
 def measure(count: int, most: int, seed: int) -> dict[Pair, float]:

@@ -41,13 +41,13 @@ class JudgedReplies:
     def batches(self) -> list[tuple[slice, slice]]:
         """Positions and their replies, some `_AT_ONCE` replies a batch."""
         ends = np.append(self.starts[1:], len(self.costs))
-        found, begin = [], 0
+        batches, begin = [], 0
         while begin < len(self.starts):
             first = int(self.starts[begin])
             end = max(begin + 1, int(np.searchsorted(ends, first + _AT_ONCE, side="right")))
-            found.append((slice(begin, end), slice(first, int(ends[end - 1]))))
+            batches.append((slice(begin, end), slice(first, int(ends[end - 1]))))
             begin = end
-        return found
+        return batches
 
     def at_points(
         self, batch: tuple[slice, slice], grid: Grid, least: float, uniform: float
@@ -74,11 +74,11 @@ def log_likelihoods(
         persons: The person of each position, as a number from 0.
         count: Number of persons.
     """
-    found = np.zeros((count, len(grid.points)))
+    log_likelihoods = np.zeros((count, len(grid.points)))
     for batch in replies.batches():
         at_points, played = replies.at_points(batch, grid, least, uniform)
-        np.add.at(found, persons[batch[0]], np.log(at_points[played]))
-    return found
+        np.add.at(log_likelihoods, persons[batch[0]], np.log(at_points[played]))
+    return log_likelihoods
 
 
 def posterior(prior: Floats, log_likelihood: Floats) -> Floats:
@@ -99,17 +99,17 @@ def fit_gaussian(
         log_likelihood: See `log_likelihoods`; persons as in `features`.
     """
     points, free = grid.points, grid.is_free
-    found = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))
+    gaussian = Gaussian(names, np.zeros((len(names), 2)), np.diag(np.square(_START)))
     for _ in range(steps):
-        weights = posterior(found.weights(grid, features), log_likelihood)
+        weights = posterior(gaussian.weights(grid, features), log_likelihood)
         means = weights @ points
         coefficients = np.asarray(np.linalg.lstsq(features, means, rcond=None)[0], np.float64)
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
         covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
         covariance[~free, :] = covariance[:, ~free] = 0.0
         covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _LEAST_VARIANCE)
-        found = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
-    return found
+        gaussian = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
+    return gaussian
 
 
 def predicted(

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Row, delete, func, insert, or_, select, tr
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from storage.records import columns_of, from_row
 from storage.tables.arena import ArenaAccess as ArenaAccess
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaElapsed, ArenaGame, ArenaRating
 from storage.tables.types import now_utc
@@ -134,8 +135,8 @@ async def add_account(
 
 async def get_account(session: AsyncSession, account_id: str) -> AccountRecord | None:
     """The account with this id."""
-    found = await _accounts(session, ArenaAccount.id == account_id, 1)
-    return found[0] if found else None
+    accounts = await _accounts(session, ArenaAccount.id == account_id, 1)
+    return accounts[0] if accounts else None
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
@@ -207,12 +208,7 @@ async def _accounts(
 
 async def save_rating(session: AsyncSession, account_id: str, variant: str, rating: RatingRecord) -> None:
     """Set an account's rating in a variant."""
-    await session.merge(
-        ArenaRating(
-            account_id=account_id, variant=variant, rating=rating.rating, deviation=rating.deviation,
-            volatility=rating.volatility, games=rating.games,
-        )
-    )  # fmt: skip
+    await session.merge(ArenaRating(account_id=account_id, variant=variant, **columns_of(rating)))
     await session.flush()
 
 
@@ -270,13 +266,13 @@ async def count_rated_games(
         (ArenaGame.first_id == first) & (ArenaGame.second_id == second),
         (ArenaGame.first_id == second) & (ArenaGame.second_id == first),
     )
-    found = select(func.count()).where(
+    statement = select(func.count()).where(
         between,
         ArenaGame.variant == variant,
         ArenaGame.first_diff.is_not(None),
         ArenaGame.ended_at > since,
     )
-    return await session.scalar(found) or 0
+    return await session.scalar(statement) or 0
 
 
 async def count_games_by_account(session: AsyncSession) -> dict[str, int]:
@@ -329,29 +325,17 @@ def _moving(game: ArenaGameRecord) -> dict[str, Any]:
 
 
 def _record(row: Row[Any]) -> ArenaGameRecord:
-    return ArenaGameRecord(
-        id=row.id,
-        variant=row.variant,
-        rated=row.rated,
-        initial_s=row.initial_s,
-        increment_s=row.increment_s,
+    return from_row(
+        ArenaGameRecord,
+        row,
         players=(row.first_id, row.second_id),
         ratings=(row.first_rating, row.second_rating),
         provisional=(row.first_provisional, row.second_provisional),
-        rematch_of=row.rematch_of,
         moves=tuple(row.moves.split()),
         remaining_ms=None if row.first_ms is None else (row.first_ms, row.second_ms),
         draw_offers=(row.first_draw, row.second_draw),
         takeback_offers=(row.first_takeback, row.second_takeback),
-        status=row.status,
-        winner=row.winner,
         rating_diffs=None if row.first_diff is None else (row.first_diff, row.second_diff),
-        created_at=row.created_at,
-        last_move_at=row.last_move_at,
-        ended_at=row.ended_at,
-        initial_fen=row.initial_fen,
-        unrated=row.unrated,
-        turn_began_ms=row.turn_began_ms,
     )
 
 

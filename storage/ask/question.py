@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from storage.ask.views import VIEWS
 from storage.errors import StorageError
 
 _STEPS = 10_000
@@ -116,6 +115,8 @@ def _told(error: Exception) -> str:
     """An error in one line; for an unknown name, with the known ones."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
+        from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer
+
         said = f"{said}; ask the views {', '.join(VIEWS)}, whose columns `desdemona sql --views` lists"
     return said
 

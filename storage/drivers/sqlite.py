@@ -98,8 +98,8 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
     @property
     def sqlite(self) -> sqlite3.Connection:
         """The connection itself; only its thread may use it."""
-        found: sqlite3.Connection = self._connection._conn
-        return found
+        connection: sqlite3.Connection = self._connection._conn
+        return connection
 
     def begin(self, statement: str, try_again: Callable[[sqlite3.Error], bool]) -> None:
         """Begin a transaction with the next statement, in the same call to the thread.

@@ -91,10 +91,10 @@ async def game_records(session: AsyncSession, games: Sequence[int]) -> dict[int,
 
     A game with a row that this program did not write is left out, and logged.
     """
-    found: dict[int, GameSummary] = {}
+    records: dict[int, GameSummary] = {}
     for start in range(0, len(games), _BATCH):
-        found |= await _records(session, games[start : start + _BATCH])
-    return found
+        records |= await _records(session, games[start : start + _BATCH])
+    return records
 
 
 async def _records(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
@@ -124,7 +124,7 @@ _GAMES: Select[*tuple[Any, ...]] = select(
     GameRow.ended_at,
     GameRow.opponent_rating,
     GameRow.our_rating,
-    GameRow.player,
+    GameRow.strategy,
     GameRow.game,
     GameRow.site,
     GameRow.speed,
@@ -162,7 +162,7 @@ _DECISIONS: Select[*tuple[Any, ...]] = (
         *(getattr(ForecastRow, name) for name in EXPECTATIONS),
         ForecastRow.optimal_expected,
         ForecastRow.bait,
-        ForecastRow.bait_odds,
+        ForecastRow.bait_probability,
         ForecastRow.bait_cost,
         ForecastRow.is_taken,
         ReplyTimeRow.time_s,
@@ -192,23 +192,23 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
         baits_taken=sum(bool(each.row.is_taken) for each in replies if each.counts and each.is_forecast),
         slips=sum(each.is_slip for each in replies),
     )
-    found = np.zeros((), GAME)
+    record = np.zeros((), GAME)
     columns = _of_game(game) | _of_decisions(game, decisions, standing, replies) | asdict(counts)
     for name, value in columns.items():
-        found[name] = value
+        record[name] = value
     probabilities = "" if game.trial_id is None else probabilities_part(game.assignment)
-    labels = Labels(game.player, game.game, game.site, game.speed, probabilities, tuple(models))
-    return GameSummary(game.id, labels.text, found.tobytes(), rows.tobytes(), counts)
+    labels = Labels(game.strategy, game.game, game.site, game.speed, probabilities, tuple(models))
+    return GameSummary(game.id, labels.text, record.tobytes(), rows.tobytes(), counts)
 
 
-def is_drawn(search_mode: str | None, player: str) -> bool:
+def is_drawn(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was drawn at random between two moves.
 
     Args:
         search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
-        player: Whose decision it is.
+        strategy: Whose decision it is.
     """
-    return player in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
+    return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,13 +224,13 @@ class _Reply:
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
         """The reply in a row of the decisions' statement; None: it is not counted."""
-        found = cls(
+        reply = cls(
             row,
             row.outcome_rule == RULE and row.reply_cost is not None,
             row.forecast_rule == FORECAST_RULE,
         )
-        is_there = found.is_judged or (found.is_forecast and row.bait is not None)
-        return found if row.is_decided is not None and is_there else None
+        is_there = reply.is_judged or (reply.is_forecast and row.bait is not None)
+        return reply if row.is_decided is not None and is_there else None
 
     @property
     def counts(self) -> bool:
@@ -283,7 +283,7 @@ class _Reply:
         columns = packed_expectations(values, row.reply_count or 0) | packed_bait(0, 0.0, 0)
         if ReplyFlag.BAIT in self.flags:
             line = line_key(game.game, game.initial_position, moves[: row.ply], row.move, row.bait)
-            columns |= packed_bait(line, row.bait_odds, row.bait_cost)
+            columns |= packed_bait(line, row.bait_probability, row.bait_cost)
         columns |= {
             "decision": row.id,
             "time_s": nan if row.time_s is None else row.time_s,
@@ -326,7 +326,7 @@ def _of_decisions(
     game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
     """The columns that come from its decisions."""
-    drawn = [each for each in decisions if is_drawn(each.search_mode, game.player)]
+    drawn = [each for each in decisions if is_drawn(each.search_mode, game.strategy)]
     # Also replies that were taken back: the first one counts.
     times = [
         each.time_s
@@ -428,8 +428,8 @@ def probability_of(part: str, treated: str, control: str) -> float:
         RecordError: It has none.
     """
     try:
-        found: Mapping[str, float] = json.loads(part)["chances"]
-        probability = float(found[treated] / (found[treated] + found[control]))
+        probabilities: Mapping[str, float] = json.loads(part)["chances"]
+        probability = float(probabilities[treated] / (probabilities[treated] + probabilities[control]))
     except (ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise RecordError(f"{type(error).__name__}: {error}") from error
     if not 0 < probability < 1:

@@ -92,11 +92,11 @@ def performances(
         points: Ours in them, shape (n,).
         size: Number of groups.
     """
-    found = [Performance(0, 0.0, None, None, None)] * size
+    performances = [Performance(0, 0.0, None, None, None)] * size
     total, scored = np.bincount(group, games, size), np.bincount(group, points, size)
     played = np.flatnonzero(total)
     if not len(played):
-        return found
+        return performances
     counted = np.flatnonzero(total[group])
     group, ratings, games = (np.cumsum(total > 0) - 1)[group[counted]], ratings[counted], games[counted]
     total, scored = total[played], scored[played]
@@ -129,14 +129,14 @@ def performances(
     for number, met, won, is_low, is_high, value, least, most in zip(
         *(each.tolist() for each in columns), strict=True
     ):
-        found[number] = Performance(
+        performances[number] = Performance(
             int(met),
             won,
             None if is_low or is_high else value,
             None if is_low else least,
             None if is_high else most,
         )
-    return found
+    return performances
 
 
 def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tuple[Floats, Floats, Floats]:

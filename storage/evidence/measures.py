@@ -162,7 +162,7 @@ def _sums(judged: ReplyTable, starts: Codes) -> Floats:
 
 def _columns(replies: NDArray[np.void]) -> Floats:
     """The contribution of each judged reply to each column; shape (columns, replies)."""
-    found = np.empty((len(COLUMNS), len(replies)))
+    columns = np.empty((len(COLUMNS), len(replies)))
     outcome = replies["outcome"]
     counts = has(replies, NO_FLAG, ReplyFlag.DECIDED)
     has_bait, is_trap = (
@@ -180,21 +180,21 @@ def _columns(replies: NDArray[np.void]) -> Floats:
         ("traps_fell_for_best", is_trap & has(replies, ReplyFlag.FELL_FOR_BEST)),
         ("traps_erred_elsewhere", is_trap & (outcome == _ERRED_ELSEWHERE)),
     ):
-        found[AT[name]] = values
+        columns[AT[name]] = values
     for measure, happened in (
         (ERRORS, replies["cost"] >= ERROR),
         (COST, costs(replies)),
         (BAITS, has(replies, ReplyFlag.TAKEN)),
         (FALLS, outcome == _FELL),
     ):
-        seen_in = found[AT[measure.seen_in]]
-        seen = np.multiply(happened, seen_in, out=found[AT[measure.happened]])
+        seen_in = columns[AT[measure.seen_in]]
+        seen = np.multiply(happened, seen_in, out=columns[AT[measure.happened]])
         for total, whose in zip(measure.sums[1:], ("uniform", "expected"), strict=True):
             values = expected(replies, f"{measure.expected}_{whose}")
-            foreseen = np.multiply(values, seen_in, out=found[AT[total]])
-            beyond = np.subtract(seen, foreseen, out=found[AT[f"{total}_squares"]])
+            foreseen = np.multiply(values, seen_in, out=columns[AT[total]])
+            beyond = np.subtract(seen, foreseen, out=columns[AT[f"{total}_squares"]])
             np.square(beyond, out=beyond)
-    return found
+    return columns
 
 
 _OPTIMAL, _FELL, _ERRED_ELSEWHERE = (
@@ -286,7 +286,7 @@ def combined(parts: Sequence[Codes]) -> Codes:
 
     Those of games, phases, models and persons together stay far below 2^63.
     """
-    found = np.zeros(len(parts[0]), np.intp)
+    codes = np.zeros(len(parts[0]), np.intp)
     for part in parts:
-        found = found * (int(part.max(initial=0)) + 1) + part
-    return found
+        codes = codes * (int(part.max(initial=0)) + 1) + part
+    return codes

@@ -37,7 +37,7 @@ MOST_BYTES = 128_000_000
 """Of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
-_KEPT = "replies"
+_CACHE_KEY = "replies"
 
 Keys = NDArray[np.int64]
 
@@ -78,7 +78,7 @@ class PartCache:
 
 def keep_replies(database: Database) -> None:
     """Keep what transactions that only read have read, in a process that makes reports again and again."""
-    database.info[_KEPT] = PartCache()
+    database.info[_CACHE_KEY] = PartCache()
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
@@ -97,10 +97,10 @@ async def read_replies(
         which: Which games.
         with_replies: False: the replies are not wanted, and may be missing.
     """
-    found = await read_columns(
+    columns = await read_columns(
         session, select(GameRow.id, GameRow.is_settled).where(*which).order_by(GameRow.id)
     )
-    keys, is_settled = np.array(found["id"], np.int64), np.array(found["is_settled"], bool)
+    keys, is_settled = np.array(columns["id"], np.int64), np.array(columns["is_settled"], bool)
     settled = keys[is_settled]
     numbers = settled // _PART
     games, stamps = await _stamps(session, numbers)
@@ -112,9 +112,9 @@ async def read_replies(
     others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
     for start in range(0, len(others), _OTHERS):
         records = await game_records(session, others[start : start + _OTHERS].tolist())
-        made = [*records.values()]
-        rows = GameRows.of([each.labels for each in made], [each.game for each in made])
-        yield ReplyTable.unpacked(rows, [each.replies for each in made])
+        summaries = [*records.values()]
+        rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
+        yield ReplyTable.unpacked(rows, [each.replies for each in summaries])
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
@@ -137,8 +137,8 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
     key = GameSummaryRow.game_id
     between = key.between(int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
     statement = select(key, GameSummaryRow.stamp).where(between, *is_of_today()).order_by(key)
-    found = await read_columns(session, statement)
-    return np.array(found["game_id"], np.int64), np.array(found["stamp"], np.int64)
+    columns = await read_columns(session, statement)
+    return np.array(columns["game_id"], np.int64), np.array(columns["stamp"], np.int64)
 
 
 async def _part(
@@ -154,7 +154,7 @@ async def _part(
         with_replies: As for `read_replies`.
     """
     games, stamps = some
-    cache: PartCache | None = session.info.get(_KEPT)
+    cache: PartCache | None = session.info.get(_CACHE_KEY)
     known = None if cache is None else cache.get(number, stamps, with_replies=with_replies)
     if known is not None:
         return known

@@ -125,7 +125,7 @@ ReplyArray = NDArray[np.void]
 class Labels(NamedTuple):
     """Texts that many games share."""
 
-    player: str
+    strategy: str
     game: str
     site: str
     speed: str
@@ -144,8 +144,8 @@ class Labels(NamedTuple):
 def labels_of(text: str) -> Labels:
     """The labels as they were before they were written in one text."""
     *texts, models = json.loads(text)
-    player, game, site, speed, probabilities = texts
-    return Labels(player, game, site, speed, probabilities, tuple(models))
+    strategy, game, site, speed, probabilities = texts
+    return Labels(strategy, game, site, speed, probabilities, tuple(models))
 
 
 _DIGITS = 8
@@ -194,12 +194,12 @@ def expected(replies: ReplyArray, name: str) -> Floats:
     """One expectation of each reply, from 0 to 1; shape (replies,)."""
     what, _, whose = name.partition("_")
     if whose == "expected":
-        found = replies[name] if what == "cost" else replies[name] / _UNITS
+        values = replies[name] if what == "cost" else replies[name] / _UNITS
     elif what == "cost":
-        found = replies["cost_sum"] / (replies["reply_count"] * np.float64(WHOLE))
+        values = replies["cost_sum"] / (replies["reply_count"] * np.float64(WHOLE))
     else:
-        found = replies[f"{what}_count"] / replies["reply_count"]
-    return np.asarray(found, np.float64)
+        values = replies[f"{what}_count"] / replies["reply_count"]
+    return np.asarray(values, np.float64)
 
 
 def costs(replies: ReplyArray) -> Floats:
@@ -209,14 +209,14 @@ def costs(replies: ReplyArray) -> Floats:
 
 def has(replies: ReplyArray, which: ReplyFlag, without: ReplyFlag = NO_FLAG) -> NDArray[np.bool_]:
     """Whether each reply has all of some flags and none of others; shape (replies,)."""
-    found: NDArray[np.bool_] = replies["flags"] & int(which | without) == int(which)
-    return found
+    is_set: NDArray[np.bool_] = replies["flags"] & int(which | without) == int(which)
+    return is_set
 
 
 def phases_of(replies: ReplyArray) -> Codes:
     """The phase of each reply, 0 for the first; shape (replies,)."""
-    found: Codes = replies["phase"].astype(np.intp)
-    return found
+    phases: Codes = replies["phase"].astype(np.intp)
+    return phases
 
 
 def days_of(at_us: NDArray[np.int64]) -> NDArray[np.int64]:

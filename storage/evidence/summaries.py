@@ -98,8 +98,8 @@ async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
     """
     records = await game_records(session, await _locked(session, games))
     stored = await _stored(session, games)
-    made = {key: {**_row(record), **_ANY_STAMP} for key, record in records.items()}
-    changed = [game for game in games if stored.get(game) != made.get(game)]
+    rows = {key: {**_row(record), **_ANY_STAMP} for key, record in records.items()}
+    changed = [game for game in games if stored.get(game) != rows.get(game)]
     await _replace(session, changed, [records[game] for game in changed if game in records])
     return [game for game in changed if game in stored]
 

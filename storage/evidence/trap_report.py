@@ -171,7 +171,7 @@ class DecisionReport:
     move: str
     name: str
     squares: tuple[str, ...]
-    player: str
+    strategy: str
     sets_traps: bool
     """Whether the player sets traps on purpose; otherwise a trap is an accident."""
     search_mode: str
@@ -283,16 +283,16 @@ def _build_report(
         position = game.play(position, move)
     return GameReport(
         stored,
-        _sets_traps(stored.player),
+        _sets_traps(stored.strategy),
         game.sides,
         tuple(names),
-        tuple(decision_report(game, stored, made, forecasts.get(made.id)) for made in decisions),
+        tuple(decision_report(game, stored, decision, forecasts.get(decision.id)) for decision in decisions),
     )
 
 
-def _sets_traps(player: str) -> bool:
+def _sets_traps(strategy: str) -> bool:
     """Whether a recorded player sets traps on purpose; False for players that are not ours: unknown."""
-    kind = STRATEGIES.get(player)
+    kind = STRATEGIES.get(strategy)
     return kind is not None and kind.sets_traps
 
 
@@ -306,8 +306,8 @@ class _Board:
 
     def move(self, text: str) -> Move:
         """A legal move by its text; the game's parser reads texts that the game no longer writes."""
-        found = self._moves.get(text)
-        return self.game.parse_move(self.position, text) if found is None else found
+        move_found = self._moves.get(text)
+        return self.game.parse_move(self.position, text) if move_found is None else move_found
 
     def name(self, text: str) -> str:
         return self.game.move_name(self.position, self.move(text))
@@ -365,8 +365,8 @@ def decision_report(
         move=decision.move,
         name=reports[decision.move].name,
         squares=reports[decision.move].squares,
-        player=decision.player,
-        sets_traps=_sets_traps(decision.player),
+        strategy=decision.strategy,
+        sets_traps=_sets_traps(decision.strategy),
         search_mode=decision.search_mode,
         pick=decision.pick,
         pick_text=_pick_text(before, decision.pick),

@@ -21,7 +21,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
 from storage.inserts import insert_new
-from storage.records import Endpoint, NewGame
+from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
@@ -120,7 +120,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         arms=sorted(new.arms),
         configurations=dict(new.configurations),
         strata=dict(new.strata),
-        opt=new.planned_n,  # the column keeps its name
+        planned_n=new.planned_n,
         alpha=new.alpha,
         cap=new.cap,
         endpoint=new.endpoint,
@@ -189,8 +189,8 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     if is_own_position(new.variant, new.initial_position):
         return None
     statement = select(TrialRow.id, TrialRow.arms).where(TrialRow.open_slot == _OPEN)
-    found = (await session.execute(statement)).one_or_none()
-    return found.id if found is not None and tuple(found.arms) == new.arms else None
+    row = (await session.execute(statement)).one_or_none()
+    return row.id if row is not None and tuple(row.arms) == new.arms else None
 
 
 @lru_cache(maxsize=4096)  # more than Chess960 has starts: a report needs the start of each game
@@ -217,27 +217,19 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
 
 async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
     rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
-    found = []
+    trials = []
     for row in rows.all():
         await session.refresh(row)
         games = select(GameRow.is_settled, func.count().label("games")).where(GameRow.trial_id == row.id)
         rows_of = await session.execute(games.group_by(GameRow.is_settled))
         counts = {each.is_settled: each.games for each in rows_of}
-        found.append(
-            StoredTrial(
-                id=row.id,
-                name=row.name,
+        trials.append(
+            from_row(
+                StoredTrial,
+                row,
                 arms=tuple(row.arms),
-                configurations=row.configurations,
-                strata=row.strata,
-                planned_n=row.planned_n,
-                alpha=row.alpha,
-                cap=row.cap,
-                endpoint=row.endpoint,
-                started_at=row.started_at,
-                ended_at=row.ended_at,
                 games=sum(counts.values()),
                 open_games=counts.get(False, 0),
             )
         )
-    return found
+    return trials

@@ -1,6 +1,5 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -11,8 +10,8 @@ from sqlalchemy.orm import aliased, joinedload
 from engine.decision import Candidate, Decision, Outcome, ProfileJudgement
 from storage.errors import DuplicateDecision
 from storage.inserts import core_table, insert_new
-from storage.records import DecisionState, StoredDecision
-from storage.tables.games import DecisionRow, OutcomeRow
+from storage.records import DecisionState, StoredDecision, columns_of, from_row
+from storage.tables.games import DecisionRow
 from storage.tables.types import now_utc
 
 # The bot's statements for every move are built once, and on the tables themselves: the ORM costs more than
@@ -103,22 +102,12 @@ async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str
     """
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
-    found: dict[tuple[int, str], int] = {}
+    seeds: dict[tuple[int, str], int] = {}
     for row in rows:
-        made = Decision.from_record(row.record)
-        if made.trial_draw is not None:
-            found.setdefault((row.ply, made.position), int(made.trial_draw.seed, 16))
-    return found
-
-
-async def list_unsettled(session: AsyncSession, game_id: int) -> list[StoredDecision]:
-    """Standing decisions without an outcome, in the order of play; not dropped ones, which get none."""
-    statement = (
-        _standing(game_id)
-        .where(DecisionRow.state != DecisionState.DROPPED)
-        .where(~select(OutcomeRow.decision_id).where(OutcomeRow.decision_id == DecisionRow.id).exists())
-    )
-    return [_stored(row) for row in (await session.execute(statement)).scalars()]
+        decision = Decision.from_record(row.record)
+        if decision.trial_draw is not None:
+            seeds.setdefault((row.ply, decision.position), int(decision.trial_draw.seed, 16))
+    return seeds
 
 
 async def mark_sent(session: AsyncSession, decision_id: int, at: datetime | None = None) -> None:
@@ -190,11 +179,11 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
         less than the full depth (at depth 2: after two), and after all, in centi-units, our view.  All
         depths are in the record.
     """
-    found = []
+    reply_scores = []
     for each in candidate.replies:
         scores = each.scores_centi
-        found.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
-    return found
+        reply_scores.append([each.reply, scores[0], scores[-2:][0], scores[-1]])
+    return reply_scores
 
 
 def _standing(game_id: int) -> Select[DecisionRow]:
@@ -211,32 +200,10 @@ def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict
     """The columns of a decision that follow from its profile; only `is_complete` if that is incomplete."""
     if judged is None:
         return {"is_complete": False}
-    return {"is_complete": True, "replies": reply_scores(decision.chosen), **asdict(judged)}
+    return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}
 
 
 def _stored(row: DecisionRow) -> StoredDecision:
-    found = row.outcome
-    outcome = None
-    if found is not None:
-        outcome = Outcome(
-            found.kind,
-            found.reply,
-            found.fell_for_best,
-            found.quality,
-            found.cost_centi,
-            found.cost or 0,
-            found.rule,
-        )
-    return StoredDecision(
-        id=row.id,
-        game_id=row.game_id,
-        ply=row.ply,
-        state=row.state,
-        decision=Decision.from_record(row.record),
-        is_complete=row.is_complete,
-        is_trap=row.is_trap,
-        outcome=outcome,
-        created_at=row.created_at,
-        sent_at=row.sent_at,
-        confirmed_at=row.confirmed_at,
-    )
+    known = row.outcome
+    outcome = None if known is None else from_row(Outcome, known, cost=known.cost or 0)
+    return from_row(StoredDecision, row, decision=Decision.from_record(row.record), outcome=outcome)

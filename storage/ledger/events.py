@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.records import AccountKey, StoredEvent
+from storage.records import AccountKey, StoredEvent, from_row
 from storage.tables.games import EventRow
 from storage.tables.types import now_utc
 
@@ -64,7 +64,4 @@ async def list_events(
         statement = statement.where(EventRow.game_id == game_id)
     if since is not None:
         statement = statement.where(EventRow.at >= since)
-    return [
-        StoredEvent(row.id, row.at, row.site, row.account, row.kind, row.detail, row.game_id)
-        for row in (await session.execute(statement)).scalars()
-    ]
+    return [from_row(StoredEvent, row) for row in (await session.execute(statement)).scalars()]

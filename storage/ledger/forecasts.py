@@ -42,11 +42,11 @@ async def store_forecast(
         prior=made.prior,
         **asdict(expected),
         bait=None if bait is None else bait.reply,
-        bait_odds=None if bait is None else bait.p_reply,
+        bait_probability=None if bait is None else bait.p_reply,
         bait_cost=None if bait is None else bait.cost,
         confirm_depth=made.confirm_depth,
         is_taken=None,
-        reply_odds=None,
+        reply_probability=None,
         at=now_utc(),
         record=made.to_record(),
     )
@@ -100,12 +100,12 @@ async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> s
 
 async def settle(session: AsyncSession, decision_id: int) -> None:
     """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
-    found = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
-    if found is not None:
-        await note_reply(session, decision_id, ReplyForecast.from_record(found.record), found.reply)
+    row = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
+    if row is not None:
+        await note_reply(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
 
 
 async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
     """Store the reply's probability and whether it takes a bait in a decision's forecast."""
-    noted = {"is_taken": made.is_bait(reply), "reply_odds": made.probability_of(reply)}
+    noted = {"is_taken": made.is_bait(reply), "reply_probability": made.probability_of(reply)}
     await session.execute(_NOTE, {"decision": decision_id, **noted})

@@ -20,6 +20,8 @@ from storage.records import (
     NewGame,
     NonWinLine,
     StoredGame,
+    columns_of,
+    from_row,
     plausible_rating,
 )
 from storage.tables.games import (
@@ -35,7 +37,11 @@ from storage.tables.types import now_utc
 
 _LATEST_GAMES = 10_000
 """Number of latest games in `list_non_win_lines`."""
-
+_CONVERTED = (
+    *("opponent_id", "opponent_name", "opponent_is_bot", "our_rating", "opponent_rating"),
+    *("params", "engine_version", "selection"),
+)
+"""Fields of `NewGame` that are stored in another form, or in another table."""
 
 # Built once, and on the table itself, as in `storage.ledger.decisions`.
 _GAMES = core_table(GameRow)
@@ -58,27 +64,15 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     await insert_new(
         session,
         GameRow,
-        site=new.site,
-        account=new.account,
-        site_game_id=new.site_game_id,
-        game=new.game,
-        variant=new.variant,
-        initial_position=new.initial_position,
-        our_side=new.our_side,
-        rated=new.rated,
-        speed=new.speed,
-        clock_initial_s=new.clock_initial_s,
-        clock_increment_s=new.clock_increment_s,
+        **columns_of(new, *_CONVERTED),
         opponent_id=await _opponent_row_id(session, new, moment),
         our_rating=plausible_rating(new.our_rating),
         opponent_rating=plausible_rating(new.opponent_rating),
         engine_config_id=await _engine_config_row_id(session, new),
-        player=new.player,
         state=GameStatus.OPEN,
         is_settled=False,
         started_at=moment,
         selection=dict(new.selection),
-        trial_id=new.trial_id,
         moves="",
     )
     stored = await load_game(session, new.owner, new.site_game_id)
@@ -256,7 +250,7 @@ async def set_rating_diff(
     await session.execute(statement.values(rating_diff=diff))
 
 
-async def count_by_player(
+async def count_by_strategy(
     session: AsyncSession, owner: AccountKey, game: str, opponent_id: str | None = None
 ) -> dict[str, int]:
     """The number of an account's games by player, without aborted ones; players without games are absent.
@@ -264,7 +258,7 @@ async def count_by_player(
     Args:
         opponent_id: The site's key of one opponent; None: all opponents.
     """
-    statement = select(GameRow.player, func.count().label("games")).where(
+    statement = select(GameRow.strategy, func.count().label("games")).where(
         *_of(owner),
         GameRow.game == game,
         GameRow.state.in_((GameStatus.OPEN, GameStatus.FINISHED)),
@@ -274,8 +268,8 @@ async def count_by_player(
             OpponentRow.site == owner.site, OpponentRow.site_id == opponent_id
         )
         statement = statement.where(GameRow.opponent_id == opponent.scalar_subquery())
-    counts = await session.execute(statement.group_by(GameRow.player))
-    return {row.player: row.games for row in counts}
+    counts = await session.execute(statement.group_by(GameRow.strategy))
+    return {row.strategy: row.games for row in counts}
 
 
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
@@ -342,17 +336,10 @@ async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime
 
 async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
     values = {
-        "player": new.player,
+        "strategy": new.strategy,
         "engine_version": new.engine_version,
-        "assessment": new.params.assessment.value,
-        "margin_centi": new.params.margin_centi,
-        "decided": new.params.decided.value,
         "threshold_centi": 0,
-        "threshold_percent": new.params.threshold_percent,
-        "scale": new.params.scale.value,
-        "risk_percent": new.params.risk_percent,
-        "risk_share_percent": new.params.risk_share_percent,
-        "logistic_centi": new.params.logistic_centi,
+        **columns_of(new.params),
     }
     inserted = await insert_new(session, EngineConfigRow, **values)
     if inserted is not None:
@@ -362,44 +349,19 @@ async def _engine_config_row_id(session: AsyncSession, new: NewGame) -> int:
 
 def _stored(row: GameRow) -> StoredGame:
     config = row.engine_config
-    return StoredGame(
-        id=row.id,
-        site=row.site,
-        account=row.account,
-        site_game_id=row.site_game_id,
-        game=row.game,
-        variant=row.variant,
-        initial_position=row.initial_position,
-        our_side=row.our_side,
-        rated=row.rated,
-        speed=row.speed,
-        clock_initial_s=row.clock_initial_s,
-        clock_increment_s=row.clock_increment_s,
+    return from_row(
+        StoredGame,
+        row,
         opponent_id=row.opponent.site_id,
         opponent_name=row.opponent.name,
         opponent_is_bot=row.opponent.is_bot,
-        our_rating=row.our_rating,
-        opponent_rating=row.opponent_rating,
-        player=row.player,
-        params=TrapParams(
-            Assessment(config.assessment),
-            config.margin_centi,
-            Decided(config.decided),
-            config.threshold_percent,
-            Scale(config.scale),
-            config.risk_percent,
-            config.risk_share_percent,
-            config.logistic_centi,
+        params=from_row(
+            TrapParams,
+            config,
+            assessment=Assessment(config.assessment),
+            decided=Decided(config.decided),
+            scale=Scale(config.scale),
         ),
         engine_version=config.engine_version,
-        selection=row.selection,
-        trial_id=row.trial_id,
         moves=tuple(row.moves.split()),
-        state=row.state,
-        is_settled=row.is_settled,
-        result=row.result,
-        end_reason=row.end_reason,
-        rating_diff=row.rating_diff,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
     )

@@ -6,7 +6,7 @@ from engine.decision import Outcome
 from engine.human.reply_forecast import ReplyForecast
 from storage.inserts import insert_new, insert_newer
 from storage.ledger import forecasts
-from storage.records import ReplyTime
+from storage.records import ReplyTime, columns_of
 from storage.tables.games import OutcomeRow, ReplyTimeRow
 from storage.tables.types import now_utc
 
@@ -23,13 +23,7 @@ async def record_outcome(
         session,
         OutcomeRow,
         decision_id=decision_id,
-        kind=outcome.kind,
-        reply=outcome.reply,
-        fell_for_best=outcome.fell_for_best,
-        quality=outcome.quality,
-        cost_centi=outcome.cost_centi,
-        cost=outcome.cost,
-        rule=outcome.rule,
+        **columns_of(outcome),
         at=now_utc(),
     )
     if inserted is None:
@@ -43,7 +37,5 @@ async def record_outcome(
 
 async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
     """Store how long the reply to a decision's move took; False, and no change, if that is known already."""
-    inserted = await insert_new(
-        session, ReplyTimeRow, decision_id=decision_id, time_s=took.time_s, source=took.source
-    )
+    inserted = await insert_new(session, ReplyTimeRow, decision_id=decision_id, **columns_of(took))
     return inserted is not None

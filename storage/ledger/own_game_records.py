@@ -52,13 +52,13 @@ def record_of(
         suspect: Why the game is suspect; its tag "Suspect".
     """
     points = None if game.result is None else _POINTS[game.result]
-    by_ply = {found.ply: found.decision for found in decisions}
+    by_ply = {record.ply: record.decision for record in decisions}
     plies = range(len(game.moves))
     ours_first = game.our_side == 0
     tags = {
         "UTCTime": f"{game.started_at:%H:%M:%S}",
         "GameId": game.site_game_id,
-        "Engine": f"{game.player} {game.engine_version}",
+        "Engine": f"{game.strategy} {game.engine_version}",
     }
     if suspect:
         tags["Suspect"] = ", ".join(suspect)
@@ -76,7 +76,7 @@ def record_of(
         if game.clock_initial_s is not None:  # the extension time is not stored
             clock = GgfClock(game.clock_initial_s, game.clock_increment_s or 0).text(with_extension=False)
     ratings = (game.our_rating, game.opponent_rating)
-    found = GameRecord(
+    record = GameRecord(
         game=game.game,
         players=(our_name, game.opponent_name) if ours_first else (game.opponent_name, our_name),
         start=game.initial_position,
@@ -92,7 +92,7 @@ def record_of(
         times_s=told(_time_s(by_ply.get(ply), game.moves[ply]) for ply in plies),
         tags=tuple(tags.items()),
     )
-    return replace(found, margin=_margin(found))
+    return replace(record, margin=_margin(record))
 
 
 def match_of(game: StoredGame) -> str | None:

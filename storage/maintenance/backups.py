@@ -117,8 +117,8 @@ def _remove_unfinished(folder: Path, stem: str) -> None:
     """Remove the remains of killed backups of the series."""
     pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
-        if found := pattern.fullmatch(each.name):
-            with suppress(BeingWritten), unfinished_file(folder / found[1]):
+        if match := pattern.fullmatch(each.name):
+            with suppress(BeingWritten), unfinished_file(folder / match[1]):
                 pass  # it is ours, so nobody is writing it
 
 
@@ -160,9 +160,11 @@ def _check(path: Path) -> None:
     with closing(sqlite3.connect(path)) as copy:
         # A value that its column cannot have is for `db recheck`; it must not stop the backups.
         copy.execute("PRAGMA ignore_check_constraints = ON")
-        found = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
-        if found != ["ok"]:
-            raise StorageError(f"the backup of the database would be damaged: {' '.join(found[0].split())}")
+        messages = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
+        if messages != ["ok"]:
+            raise StorageError(
+                f"the backup of the database would be damaged: {' '.join(messages[0].split())}"
+            )
 
 
 def _sync(path: Path) -> None:

@@ -63,12 +63,12 @@ async def size_of(database: Database) -> int:
         return sum(each.stat().st_size for each in files if each.exists())
     async with database.read() as session:
         names = [table.name for table in migrate.all_tables().sorted_tables]
-        found = text("SELECT SUM(pg_total_relation_size(CAST(name AS regclass))) FROM unnest(:names) name")
-        return int(await session.scalar(found.bindparams(bindparam("names", names, ARRAY(Text)))) or 0)
+        query = text("SELECT SUM(pg_total_relation_size(CAST(name AS regclass))) FROM unnest(:names) name")
+        return int(await session.scalar(query.bindparams(bindparam("names", names, ARRAY(Text)))) or 0)
 
 
 async def _used_bytes(database: Database) -> int:
     async with database.read() as session:
-        found = "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count"
-        pages, free, size = (await session.execute(text(f"{found}, pragma_page_size"))).one()
+        query = "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count"
+        pages, free, size = (await session.execute(text(f"{query}, pragma_page_size"))).one()
     return int((pages - free) * size)

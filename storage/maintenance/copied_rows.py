@@ -80,8 +80,8 @@ class CopiedTable:
         dialect = connection.dialect.name
         statement = self._in_order(self._read(), dialect)
         try:
-            async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
-                async for some in found.partitions():
+            async with connection.stream(statement, execution_options={"yield_per": BATCH}) as result:
+                async for some in result.partitions():
                     for row in some:
                         yield self._copied(row, dialect)
         except Exception as error:
@@ -102,7 +102,7 @@ class CopiedTable:
 
     def insertion(self, dialect: str) -> Insert:
         """Inserts the rows given by `parameters`."""
-        return insert(self._table).values({each.name: _written(each, dialect) for each in self._columns})
+        return insert(self._table).values({each: _written(each, dialect) for each in self._columns})
 
     def emptying(self) -> Delete:
         """Deletes all rows."""
@@ -163,8 +163,8 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
     if isinstance(kind, PackedRecord):
         return bindparam(name, type_=LargeBinary())
     if isinstance(kind, JSON):
-        found = bindparam(name, type_=Text())
-        return cast(found, kind) if dialect == "postgresql" else found
+        parameter = bindparam(name, type_=Text())
+        return cast(parameter, kind) if dialect == "postgresql" else parameter
     return bindparam(name, type_=kind)
 
 

@@ -210,10 +210,10 @@ class _Copying:
         """
         digest = Digest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:
-            async for wanted, found in pairs:
-                text_of = [None if row is None else repr(table.canonical(row)) for row in (wanted, found)]
+            async for wanted, actual in pairs:
+                text_of = [None if row is None else repr(table.canonical(row)) for row in (wanted, actual)]
                 if text_of[0] is None or text_of[0] != text_of[1]:
-                    row = wanted if wanted is not None else found
+                    row = wanted if wanted is not None else actual
                     assert row is not None  # noqa: S101 - one of a pair is there
                     raise StorageError(
                         f"the copy differs from its source at {table.told(table.key_of(row))}: "

@@ -81,7 +81,7 @@ def needed_at_start() -> Tables:
 
 async def quarantine_malformed(database: Database, tables: Tables) -> list[MalformedRow]:
     """Move the malformed rows of some tables to the quarantine, each in a transaction of its own."""
-    found = []
+    rows = []
     for table, where in tables.items():
         last: tuple[Any, ...] | None = None
         while True:
@@ -92,11 +92,11 @@ async def quarantine_malformed(database: Database, tables: Tables) -> list[Malfo
                 async with database.write() as session:
                     moved = await quarantine_row(session, table, key, row.reason)
                 if moved:
-                    found.append(replace(row, moved=moved))
+                    rows.append(replace(row, moved=moved))
             if len(keys) < _BATCH:
                 break
             last = keys[-1]
-    return found
+    return rows
 
 
 async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ...], reason: str) -> int:
@@ -142,16 +142,16 @@ async def _malformed(
     session: AsyncSession, table: Table, keys: Sequence[tuple[Any, ...]]
 ) -> list[tuple[tuple[Any, ...], MalformedRow]]:
     """The malformed rows among those with these keys."""
-    found: list[tuple[tuple[Any, ...], MalformedRow]] = []
+    malformed: list[tuple[tuple[Any, ...], MalformedRow]] = []
     key_columns = _key_columns(session, table)
     if not keys or await _reason(session, table, key_columns, keys) is None:
-        return found
+        return malformed
     for key in keys:
         reason = await _reason(session, table, key_columns, [key])
         if reason is not None:
             name = await _name(session, table, key_columns, key)
-            found.append((key, MalformedRow(table.name, name, reason)))
-    return found
+            malformed.append((key, MalformedRow(table.name, name, reason)))
+    return malformed
 
 
 async def _reason(
@@ -199,8 +199,8 @@ async def _name(
 
 def _constraints(table: Table) -> list[str]:
     """The conditions of a table's rows, but for that on their types: reading checks these."""
-    found = [each for each in table.constraints if isinstance(each, CheckConstraint)]
-    return sorted(str(each.sqltext) for each in found if each.name != f"ck_{table.name}_types")
+    checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
+    return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 
 
 def _require_type(value: object, column: Any) -> None:

@@ -89,8 +89,8 @@ async def prune(
 async def count_old(database: Database, before: datetime) -> int:
     """Decisions that `prune` would look at."""
     async with database.read() as session:
-        found = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_conditions(before))
-        return int(await session.scalar(found) or 0)
+        statement = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_conditions(before))
+        return int(await session.scalar(statement) or 0)
 
 
 def _conditions(before: datetime) -> list[Any]:

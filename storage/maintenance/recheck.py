@@ -15,7 +15,7 @@ from storage.ledger.decisions import reply_scores, store_profile
 from storage.ledger.forecasts import store_forecast
 from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
-from storage.records import DecisionState, GameStatus
+from storage.records import DecisionState, GameStatus, from_row
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
 from storage.tables.training import SearchedGame
 from storage.tables.types import as_stored
@@ -163,32 +163,12 @@ def _decisions() -> _Statement:
 
 
 def _decision(row: Any) -> RecordedDecision:
-    return RecordedDecision(
-        id=row.id,
-        game_id=row.game_id,
-        site=row.site,
-        site_game_id=row.site_game_id,
-        game=row.game,
-        initial_position=row.initial_position,
-        selection=row.selection,
-        game_state=row.game_state,
-        is_settled=row.is_settled,
+    return from_row(
+        RecordedDecision,
+        row,
         moves=tuple(row.moves.split()),
-        ply=row.ply,
         is_taken_back=row.takeback != 0,
-        move=row.move,
-        state=row.state,
-        outcome_rule=row.outcome_rule,
-        outcome_reply=row.outcome_reply,
-        rule=row.rule,
-        forecast_rule=row.forecast_rule,
-        forecast=row.forecast,
-        opponent_rating=row.opponent_rating,
-        clock_initial_s=row.clock_initial_s,
-        clock_increment_s=row.clock_increment_s,
         derived={name: getattr(row, name) for name in (*_COPIED, *_JUDGED, "replies")},
-        record=row.record,
-        created_at=row.created_at,
     )
 
 

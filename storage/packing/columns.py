@@ -230,18 +230,18 @@ class ColumnReader:
         end = self._at + count
         if end > len(self._data):
             raise ValueError("it ends early")
-        found = self._data[self._at : end]
+        part = self._data[self._at : end]
         self._at = end
-        return found
+        return part
 
     def count(self) -> int:
         """A number, at least 0."""
-        found, shift = 0, 0
+        value, shift = 0, 0
         while True:
             digit = self.take(1)[0]
-            found |= (digit & 127) << shift
+            value |= (digit & 127) << shift
             if digit < 128:
-                return found
+                return value
             shift += 7
             if shift > 63:
                 raise ValueError("a count is too long")
@@ -307,18 +307,18 @@ class ColumnReader:
             raise ValueError(f"{exceptions} exceptions among {count} multiples of 1/{unit}")
         values = [multiple / unit for multiple in self._whole(count, lengths)]
         indices = list(accumulate(self.count() for _ in range(exceptions)))
-        found = struct.unpack(f"<{exceptions}d", self.take(8 * exceptions))
-        for index, value in zip(indices, found, strict=True):
+        floats = struct.unpack(f"<{exceptions}d", self.take(8 * exceptions))
+        for index, value in zip(indices, floats, strict=True):
             if value - value != 0:
                 raise ValueError(f"{value} is not JSON")
             values[index] = value
         return values
 
     def _booleans(self, count: int) -> list[bool]:
-        found = self.take(count)
-        if found.strip(b"\0\1"):
+        flags = self.take(count)
+        if flags.strip(b"\0\1"):
             raise ValueError("neither true nor false")
-        return list(map(bool, found))
+        return list(map(bool, flags))
 
     def _lists(self, count: int) -> list[list[Any]]:
         lengths = self._whole(count, ())

@@ -88,12 +88,12 @@ def unpack(stored: object) -> dict[str, Any]:
 
 def _json(text: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise RecordError(f"no JSON object, but {type(found).__name__}")
-    return found
+    if not isinstance(fields, dict):
+        raise RecordError(f"no JSON object, but {type(fields).__name__}")
+    return fields
 
 
 def _contents(record: dict[str, Any]) -> bytes:

@@ -14,6 +14,7 @@ from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
 from storage.inserts import insert_all_new, insert_new
+from storage.records import columns_of, from_row
 from storage.research.archive import BATCH, add_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
@@ -108,9 +109,9 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
     """The key of an analysis, which is added if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
-    made = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
-    if made is not None:
-        return made
+    key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
+    if key_of_row is not None:
+        return key_of_row
     return (await session.execute(select(AnalysisRow.id).where(AnalysisRow.content_key == key))).scalar_one()
 
 
@@ -127,12 +128,7 @@ async def count_analyses(session: AsyncSession, game: str | None = None) -> list
     if game is not None:
         statement = statement.where(AnalysisRow.game == game)
     return [
-        AnalysisCount(
-            row.id,
-            AnalysisSettings(row.game, row.source, row.depth, row.engine_version, row.settings),
-            some,
-            of_games,
-        )
+        AnalysisCount(row.id, from_row(AnalysisSettings, row), some, of_games)
         for row, some, of_games in await session.execute(statement)
     ]
 
@@ -152,7 +148,7 @@ async def keep_games(
 ) -> dict[str, int]:
     """Store games like `storage.research.archive.add_games`; returns their row keys by `content_key`."""
     await add_games(session, records, source=source, source_format=source_format)
-    found: dict[str, int] = {}
+    games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
     for start in range(0, len(keys), _MOST_KEYS):
         rows = await session.execute(
@@ -160,8 +156,8 @@ async def keep_games(
                 ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
             )
         )
-        found |= {row.content_key: row.id for row in rows}
-    return found
+        games |= {row.content_key: row.id for row in rows}
+    return games
 
 
 async def add_positions(
@@ -170,18 +166,9 @@ async def add_positions(
     """Store positions of an analysis; an existing one stays as it is."""
     values = [
         {
+            **columns_of(each, "game_id", "replies"),
             "analysis_id": analysis_id,
             "imported_game_id": each.game_id,
-            "ply": each.ply,
-            "side": each.side,
-            "position": each.position,
-            "move": each.move,
-            "reply": each.reply,
-            "rating": each.rating,
-            "clock_s": each.clock_s,
-            "logistic_centi": each.logistic_centi,
-            "nodes": each.nodes,
-            "time_s": each.time_s,
             "profile": [[reply.reply, *reply.scores_centi] for reply in each.replies],
         }
         for each in positions
@@ -226,13 +213,10 @@ async def each_position(
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
     """The key of a model, which is added if it is new."""
-    made = await insert_new(session, HumanModelRow, kind=info.kind, name=info.name, sha256=info.sha256)
-    if made is not None:
-        return made
-    statement = select(HumanModelRow.id).where(
-        HumanModelRow.kind == info.kind, HumanModelRow.name == info.name, HumanModelRow.sha256 == info.sha256
-    )
-    return (await session.execute(statement)).scalar_one()
+    key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
+    if key_of_row is not None:
+        return key_of_row
+    return (await session.execute(select(HumanModelRow.id).filter_by(**columns_of(info)))).scalar_one()
 
 
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
@@ -246,10 +230,7 @@ async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int
         .where(AnalysedPositionRow.analysis_id == analysis_id)
     )
     statement = select(HumanModelRow).where(HumanModelRow.id.in_(predicted)).order_by(HumanModelRow.id.desc())
-    return [
-        (row.id, ModelInfo(row.kind, row.name, row.sha256))
-        for row in (await session.execute(statement)).scalars()
-    ]
+    return [(row.id, from_row(ModelInfo, row)) for row in await session.scalars(statement)]
 
 
 async def predictions(session: AsyncSession, analysis_id: int, model_id: int) -> dict[int, tuple[float, ...]]:
@@ -295,20 +276,8 @@ def _is_prediction(model_id: int | None) -> Any:
 
 
 def _position(row: AnalysedPositionRow) -> AnalysedPosition:
-    return AnalysedPosition(
-        game_id=row.imported_game_id,
-        ply=row.ply,
-        side=row.side,
-        position=row.position,
-        move=row.move,
-        reply=row.reply,
-        rating=row.rating,
-        clock_s=row.clock_s,
-        logistic_centi=row.logistic_centi,
-        replies=tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile),
-        nodes=row.nodes,
-        time_s=row.time_s,
-    )
+    replies = tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile)
+    return from_row(AnalysedPosition, row, game_id=row.imported_game_id, replies=replies)
 
 
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
@@ -338,10 +307,10 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
         if not rows:
             return
         for row, stored, name, reply in rows:
-            found = _own(row, stored, name, reply)
-            if found is not None:
+            own = _own(row, stored, name, reply)
+            if own is not None:
                 moves = tuple(stored.moves.split())
-                yield found, GameRecord(game=game, start=stored.initial_position, moves=moves)
+                yield own, GameRecord(game=game, start=stored.initial_position, moves=moves)
         last = rows[-1][0].id
         session.expunge_all()
 

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.formats.record import GameRecord, clean
 from storage.inserts import insert_all_new
+from storage.records import from_row
 from storage.tables.archive import ImportedGameRow
 from storage.tables.types import now_utc
 
@@ -124,18 +125,11 @@ def _row(record: GameRecord) -> dict[str, Any]:
 def record_of_row(row: ImportedGameRow) -> GameRecord:
     """The game of a row."""
     detail = row.detail
-    return GameRecord(
-        game=row.game,
+    return from_row(
+        GameRecord,
+        row,
         players=(row.first_player, row.second_player),
-        start=row.start,
         moves=tuple(row.moves.split()),
-        points=row.points,
-        margin=row.margin,
-        ending=row.ending,
-        event=row.event,
-        place=row.place,
-        round=row.round,
-        date=row.date,
         ratings=(detail["ratings"][0], detail["ratings"][1]),
         clocks=(detail["clocks"][0], detail["clocks"][1]),
         evaluations=tuple(detail["evaluations"]),

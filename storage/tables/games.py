@@ -66,7 +66,7 @@ class EngineConfigRow(Base):
     __tablename__ = "engine_configs"
     __table_args__ = (
         UniqueConstraint(
-            "player",
+            "strategy",
             "engine_version",
             "assessment",
             "margin_centi",
@@ -82,7 +82,7 @@ class EngineConfigRow(Base):
     )
 
     id: Mapped[IntPk]
-    player: Mapped[KeyColumn]
+    strategy: Mapped[KeyColumn] = mapped_column("player", key="strategy")
     engine_version: Mapped[KeyColumn]
     assessment: Mapped[KeyColumn]
     margin_centi: Mapped[int]
@@ -108,7 +108,7 @@ class TrialRow(Base):
     arms: Mapped[list[str]] = mapped_column(JsonType)
     configurations: Mapped[JsonColumn]
     strata: Mapped[JsonColumn]
-    planned_n: Mapped[int] = mapped_column("opt")
+    planned_n: Mapped[int] = mapped_column("opt", key="planned_n")
     alpha: Mapped[float] = mapped_column(Float(53))
     cap: Mapped[int]
     endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))
@@ -131,10 +131,10 @@ class GameRow(Base):
         Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
         # For the balanced selection, which counts games before every new one.
-        Index("ix_games_selection", "site", "account", "game", "player", "state"),
+        Index("ix_games_selection", "site", "account", "game", "strategy", "state"),
         # With what `storage.evidence.trials` counts the games of a trial by.
         Index("ix_games_trial", "trial_id", "is_settled"),
-        Index("ix_games_opponent", "opponent_id", "game", "player", "state"),
+        Index("ix_games_opponent", "opponent_id", "game", "strategy", "state"),
     )
 
     id: Mapped[IntPk]
@@ -154,7 +154,7 @@ class GameRow(Base):
     opponent_rating: Mapped[int | None]
     engine_config_id: Mapped[int] = mapped_column(BigInt, ForeignKey("engine_configs.id"))
     # Also in engine_configs: every statistic groups by it, and a game never changes its player.
-    player: Mapped[KeyColumn]
+    strategy: Mapped[KeyColumn] = mapped_column("player", key="strategy")
     state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
     # False: the game is open, or some of its decisions are left to judge or to forecast.
     is_settled: Mapped[bool] = mapped_column(default=False)
@@ -244,7 +244,7 @@ class ForecastRow(Base):
         # Few forecasts have a bait; with all that lists and counts of baits read of them.
         Index(
             "ix_forecasts_bait",
-            *("decision_id", "rule", "is_taken", "bait", "bait_odds", "bait_cost", "bait_expected"),
+            *("decision_id", "rule", "is_taken", "bait", "bait_probability", "bait_cost", "bait_expected"),
             sqlite_where=text("bait IS NOT NULL"),
             postgresql_where=text("bait IS NOT NULL"),
         ),
@@ -280,12 +280,12 @@ class ForecastRow(Base):
     optimal_uniform: Mapped[float | None]
     optimal_expected: Mapped[float | None]
     bait: Mapped[KeyColumn | None]
-    bait_odds: Mapped[float | None]
+    bait_probability: Mapped[float | None] = mapped_column("bait_odds", key="bait_probability")
     bait_cost: Mapped[int | None]
     confirm_depth: Mapped[int]
     # Null until the reply is judged: whether it takes a bait, and its probability.
     is_taken: Mapped[bool | None]
-    reply_odds: Mapped[float | None]
+    reply_probability: Mapped[float | None] = mapped_column("reply_odds", key="reply_probability")
     at: Mapped[UtcTime]
     # `ReplyForecast.to_record`.
     record: Mapped[dict[str, Any]] = mapped_column(PackedRecord)

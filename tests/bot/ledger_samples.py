@@ -60,7 +60,7 @@ def check_forecast(stored: StoredDecision, found: ForecastRow) -> None:
     assert found.bait == (None if made.bait is None else made.bait.reply)
     assert stored.outcome is not None
     reply = stored.outcome.reply
-    assert found.reply_odds == (None if reply is None else made.probability_of(reply))
+    assert found.reply_probability == (None if reply is None else made.probability_of(reply))
     assert found.is_taken == (None if reply is None else made.is_bait(reply))
 
 

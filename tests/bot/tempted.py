@@ -55,7 +55,7 @@ def decided(position: str, move: str, table: Replies) -> Decision:
     return Decision(
         game="chess",
         position=position,
-        player="trappy",
+        strategy="trappy",
         params=TrapParams(),
         move=move,
         candidates=(played,),

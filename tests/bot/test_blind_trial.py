@@ -24,7 +24,7 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
             stored = [await load_game(session, ARENA, each.game_id) for each in games]
     finally:
         await database.close()
-    return [game.player for game in stored if game is not None]
+    return [game.strategy for game in stored if game is not None]
 
 
 async def played(folder: Path, games: int, **trial: Any) -> tuple[list[Experience], list[str]]:

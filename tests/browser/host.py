@@ -63,7 +63,7 @@ class Host:
 
     def add_bot(self, name: str) -> None:
         """Another program has an account here, and is not there."""
-        self._call(self._arena.ensure_bot(name))
+        self._call(self._arena.accounts.ensure_bot(name))
 
     def blind_report(self, game_id: str) -> dict[str, Any]:
         """A finished game's report for people who must not learn which player they met."""
@@ -82,7 +82,7 @@ class Host:
         async with self._database.write() as session:
             for number in range(many):
                 await add_fall(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
-        await self._arena.importer.fill()
+        await self._arena.importer.poll()
 
     def hold(self) -> None:
         """The opponent moves no more until `release`."""
@@ -122,7 +122,7 @@ class Host:
             arena = self._arena = Arena(config, database, report=stored_report(database), plain_share=0.5)
             async with arena.running() as self.url:
                 self._port = int(self.url.rpartition(":")[2])
-                self.opponent = Opponent(self.url, await arena.ensure_bot(NAME), database)
+                self.opponent = Opponent(self.url, await arena.accounts.ensure_bot(NAME), database)
                 ready.set()
                 await self.opponent.run()
         finally:

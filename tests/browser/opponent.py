@@ -132,7 +132,7 @@ class Opponent:
             opponent_is_bot=False,
             our_rating=None,
             opponent_rating=None,
-            player="trappy",
+            strategy="trappy",
             params=first.params,
             engine_version=first.engine_version,
             selection={},

@@ -37,7 +37,7 @@ def test_axe_finds_nothing(page: Page, host: Host) -> None:
         page.find(".notice")
         look.at("a game that does not exist")
         page.driver.get(host.url)
-        page.find(".recent")
+        page.find("[data-test=history]")
         look.at("the lobby of somebody known")
         assert look.troubles == []
     finally:

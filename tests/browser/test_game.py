@@ -213,7 +213,6 @@ def test_a_game_without_a_clock_with_a_premove_a_look_back_and_a_takeback(page: 
     host.hold()
     page.click("[data-test=takeback]")
     page.until_text("[data-test=takeback]", "Takeback asked for")
-    page.until_text(".terms .link-quality", " ms")
 
 
 def test_a_finished_game_is_analysed_at_the_cursor(page: Page, host: Host) -> None:

@@ -433,9 +433,9 @@ def test_plain_minimax_is_not_said_to_have_set_traps(finished: Page) -> None:
         tempt(report["decisions"][i])
     show_report(finished, report)
     assert "Desdemona set 2 traps." in finished.text(".summary-story")
-    report |= {"player": "standard", "sets_traps": False}
+    report |= {"strategy": "standard", "sets_traps": False}
     for decision in report["decisions"]:
-        decision |= {"player": "standard", "sets_traps": False}
+        decision |= {"strategy": "standard", "sets_traps": False}
     show_report(finished, report)
     assert "did not mean to set traps" in finished.text(".summary-story")
     assert "arose by accident" in finished.text(".summary-story")
@@ -522,9 +522,9 @@ def test_decided_scores_are_drawn_at_their_margin(finished: Page) -> None:
 
 def test_a_strong_move_is_said_to_be_meant_as_no_trap(finished: Page) -> None:
     report = report_of(finished)
-    report |= {"player": "strong", "sets_traps": False}
+    report |= {"strategy": "strong", "sets_traps": False}
     for decision, mode in zip(report["decisions"], ("strong", "book", "tablebase"), strict=False):
-        decision |= {"player": "strong", "sets_traps": False, "search_mode": mode, "pick_text": "+1.25"}
+        decision |= {"strategy": "strong", "sets_traps": False, "search_mode": mode, "pick_text": "+1.25"}
         decision["pick"] = {"score_centi": 125, "depth": 14, "confidence": 73, "solved": False}
     show_report(finished, report)
     for i, words in enumerate(
@@ -538,10 +538,10 @@ def test_a_strong_move_is_said_to_be_meant_as_no_trap(finished: Page) -> None:
 
 def test_another_engine_is_named(finished: Page) -> None:
     report = report_of(finished)
-    report["player"] = "trappy_uci"
+    report["strategy"] = "trappy_uci"
     source = {"name": "Fake 1.0", "protocol": "uci", "options": [], "window_centi": 100, "floor_centi": 0}
     for decision in report["decisions"]:
-        decision |= {"player": "trappy_uci", "search_mode": "engine", "source": source}
+        decision |= {"strategy": "trappy_uci", "search_mode": "engine", "source": source}
     show_report(finished, report)
     assert "Desdemona set " in finished.text(".summary-story")
     assert "scores are from Fake 1.0" in finished.text(".summary-story")
@@ -552,7 +552,7 @@ def test_another_engine_is_named(finished: Page) -> None:
 
 def test_where_a_move_is_from_is_told(finished: Page) -> None:
     report = report_of(finished)
-    report |= {"player": "standard_uci", "sets_traps": False}
+    report |= {"strategy": "standard_uci", "sets_traps": False}
     source = {"name": "Fake 1.0", "protocol": "uci", "options": [], "window_centi": 0, "floor_centi": 125}
     told = {
         "engine_move": "the best move of another engine, Fake 1.0, 14 plies deep",
@@ -560,7 +560,12 @@ def test_where_a_move_is_from_is_told(finished: Page) -> None:
         "online_tablebase": "an online endgame tablebase (masters: 3 of 9 games)",
     }
     for decision, mode in zip(report["decisions"], told, strict=False):
-        decision |= {"player": "standard_uci", "sets_traps": False, "search_mode": mode, "pick_text": "+1.25"}
+        decision |= {
+            "strategy": "standard_uci",
+            "sets_traps": False,
+            "search_mode": mode,
+            "pick_text": "+1.25",
+        }
         pick = {"score_centi": 125, "depth": 14, "confidence": 0, "solved": False}
         decision["pick"] = pick | {"origin": "masters: 3 of 9 games"}
         decision["source"] = source if mode == "engine_move" else None
@@ -573,9 +578,9 @@ def test_where_a_move_is_from_is_told(finished: Page) -> None:
 
 def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
     report = report_of(finished)
-    report["player"] = "opponent_model"
+    report["strategy"] = "opponent_model"
     for decision in report["decisions"]:
-        decision["player"] = "opponent_model"
+        decision["strategy"] = "opponent_model"
         decision["model"] = {"kind": "othello", "name": "club players", "sha256": "0"}
         decision["forecast"] = None
         for reply in decision["replies"]:
@@ -596,7 +601,7 @@ def test_what_was_expected_of_the_person_is_told(finished: Page) -> None:
 def test_a_model_that_failed_is_told(finished: Page) -> None:
     report = report_of(finished)
     for decision in report["decisions"]:
-        decision |= {"player": "opponent_model", "trouble": "it said nan"}
+        decision |= {"strategy": "opponent_model", "trouble": "it said nan"}
     show_report(finished, report)
     finished.click(".chip[data-index='0']")
     finished.until_text(".moment-words", "could not use her model of people here (it said nan)")
@@ -649,9 +654,10 @@ def test_nothing_sticks_out(finished: Page) -> None:
                 assert sticking == [], width
 
 
-def test_the_lobby_remembers_the_game(finished: Page) -> None:
+def test_the_lobby_leads_to_the_game(finished: Page) -> None:
     game_id = finished.game_id
     finished.click(".brand")
-    finished.click(".recent ul a")
+    finished.click("[data-test=history]")
+    finished.click(f"main a[href='/game/{game_id}']")
     finished.find(".moment")
     assert finished.game_id == game_id

@@ -7,13 +7,13 @@ from engine.params import TrapParams
 
 
 def decision_with(
-    candidates: Sequence[Candidate], move: str, *, player: str = "trappy", params: TrapParams | None = None
+    candidates: Sequence[Candidate], move: str, *, strategy: str = "trappy", params: TrapParams | None = None
 ) -> Decision:
     """A decision made of given candidates, the rest filled in."""
     return Decision(
         game="othello",
         position="8/8/8/3wb3/3bw3/8/8/8 b",
-        player=player,
+        strategy=strategy,
         params=params or TrapParams(),
         move=move,
         candidates=tuple(candidates),

@@ -23,7 +23,6 @@ PARSING = {
     "bot/alarms/hooks.py": {"execute", "post_json"},
     "bot/account/block_list.py": {"_fetch", "names"},  # a name that no file has
     "bot/control/control_socket.py": {"_request"},
-    "bot/arena/connection_limiter.py": {"_is_local"},  # addresses
     "bot/arena/http.py": {"fields", "as_int"},
     "bot/arena/proxies.py": {"_parsed"},
     "bot/arena/traffic/assets.py": {"_languages"},  # JSON
@@ -35,7 +34,7 @@ PARSING = {
         "is_loopback",
         "load_config",
     },
-    "bot/base/old_settings.py": {"_new_json"},
+    "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
     "bot/views/trial.py": {"_more"},  # our own arithmetic
     "bot/protocols/console.py": {"say"},  # a closed stream
@@ -45,8 +44,7 @@ PARSING = {
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs/server.py": {"read_address"},
     "bot/servers/ggs/wire.py": {"_flag"},
-    "bot/servers/lichess.py": {"_is_origin"},
-    "bot/servers/lichess_calls.py": {"ask"},  # berserk
+    "bot/servers/lichess.py": {"_is_origin", "_read"},
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy

@@ -41,7 +41,7 @@ def decided(
     *,
     threshold: float = 5.0,
     params: RandomisedParams | None = None,
-    player: str = "randomised",
+    strategy: str = "randomised",
     game: str = "othello",
     stop: StopFlag | None = None,
     limits: Limits | None = None,
@@ -49,7 +49,7 @@ def decided(
 ) -> Decision:
     rules, trap = get_rules(game), TrapParams(threshold_percent=threshold)
     searcher = searcher or make_searcher(game, 1)
-    found = MoveChooser(strategy_named(player), rules, trap, searcher, randomised=params)
+    found = MoveChooser(strategy_named(strategy), rules, trap, searcher, randomised=params)
     limits = limits or Limits(depth)
     return found.choose(rules.parse_position(position), limits, stop or StopFlag(), seed=seed)
 
@@ -104,7 +104,7 @@ def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None
     read = Decision.from_record(json.loads(json.dumps(decision.to_record())))
     assert read == decision
     verify(read)
-    own = decided(player="trappy")
+    own = decided(strategy="trappy")
     assert (own.move, own.trial_draw) == ("f7", None)
     assert "trial_draw" not in own.to_record()
     for each in (draw.trap, draw.control):
@@ -120,7 +120,7 @@ def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None
 
 def test_the_profiles_are_those_of_a_fresh_search() -> None:
     decision = decided(seed=SOUND_SEED)
-    own = replace(decided(player="trappy"), move="d3")
+    own = replace(decided(strategy="trappy"), move="d3")
     sound = next(each for each in decision.candidates if each.move == "d3")
     own = own.with_chosen(replace(own.chosen, raw_centi=sound.raw_centi, raw_is_bound=False))
     assert complete(own, make_searcher("othello", 1), StopFlag()).chosen.replies == sound.replies
@@ -138,7 +138,7 @@ def test_other_games_and_searches() -> None:
 
 @pytest.mark.parametrize(("seed", "player"), [(None, "randomised"), (TRAP_SEED, "trappy")])
 def test_nothing_is_drawn_against_programs_or_by_other_players(seed: int | None, player: str) -> None:
-    decision = decided(seed=seed, player=player)
+    decision = decided(seed=seed, strategy=player)
     assert (decision.move, decision.search_mode, decision.trial_draw) == ("f7", "exact", None)
     verify(decision)
 
@@ -171,7 +171,7 @@ def test_the_search_for_the_sound_move_gives_up(most: int, takes_part: bool) -> 
 )
 def test_who_does_not_take_part(position: str, depth: int, threshold: float) -> None:
     decision = decided(position, depth, SOUND_SEED, threshold=threshold)
-    own = decided(position, depth, player="trappy", threshold=threshold)
+    own = decided(position, depth, strategy="trappy", threshold=threshold)
     assert (decision.move, decision.search_mode, decision.trial_draw) == (own.move, "exact", None)
     verify(decision)
 
@@ -229,8 +229,8 @@ def test_only_who_may_draw_keeps_time_for_it() -> None:
         found = (Limits(12, nodes=nodes * 10 // share) for nodes in range(600, 12_000, 300))
         return [decided(limits=limits, **more).depth for limits in found]
 
-    own = depths(10, player="trappy", seed=None)
-    assert depths(10, player="trappy") == depths(10, seed=None) == own
+    own = depths(10, strategy="trappy", seed=None)
+    assert depths(10, strategy="trappy") == depths(10, seed=None) == own
     assert all(mine >= its for mine, its in zip(depths(6), own, strict=True))
     assert depths(10) != own
 
@@ -391,7 +391,7 @@ def bounded(record: dict[str, Any]) -> None:
         ),
         (lambda r: r["trial_draw"]["params"].update(most_profiles=2), "g3 is number 3 by value"),
         (lambda r: r["params"].update(threshold_percent=90.0), "b3 took part in the draw, but sets no trap"),
-        (lambda r: r.update(player="trappy"), "there was a draw, but g3 was chosen by 'trial'"),
+        (lambda r: r.update(strategy="trappy"), "there was a draw, but g3 was chosen by 'trial'"),
         (lambda r: r.update(search_mode="exact"), "g3 was chosen by 'exact'"),
         (lambda r: r.update(move="a3"), "a3 was played, but seed f+ draws g3"),
         (worse("a3"), "but no move is the best"),

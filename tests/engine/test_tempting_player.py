@@ -26,17 +26,14 @@ from engine.strategies.tempting import Tempting
 from engine.tempting_player import (
     LEAST_DEPTH,
     UNBOUNDED,
-    TemptingBounds,
     TemptingStanding,
-    adjusted,
     allowed_floor_centi,
-    bounds_of,
     ceiling,
-    choose_from_table,
     choose_tempting,
     contender_floor_centi,
     gaps_centi,
     least_score,
+    standings,
     to_expected_score,
     weight_table,
     weights,
@@ -45,6 +42,7 @@ from engine.time_management import Limits
 from engine.trappy import with_trap
 from engine.verification import verify
 from tests.engine.decisions import decision_with
+from tests.engine.native.tempting_mirror import MoveBounds, adjusted_of, choose_from_table, profiles_of
 
 S = 100.0
 PARAMS = TemptingParams(logistic_centi=S)
@@ -90,12 +88,12 @@ def test_adj_is_the_mean_loss() -> None:
     raw, bad = at(5000), at(7000)
     replies = tuple(ReplyProfile(f"r{s}", (0, 0, s)) for s in (raw, bad))
     move = Candidate("a", raw, False, 0.0, replies=replies, complete=True)
-    assert adjusted(move, FINE) == 1000 * 5000 + 600 * 1000
+    assert adjusted_of(move, FINE) == 1000 * 5000 + 600 * 1000
     third = replace(move, replies=(*replies, ReplyProfile("c", (0, 0, raw))))
-    assert adjusted(third, FINE) == 1000 * 5000 + 600 * 2000 // 3
-    assert adjusted(replace(move, replies=()), FINE) == 5_000_000
+    assert adjusted_of(third, FINE) == 1000 * 5000 + 600 * 2000 // 3
+    assert adjusted_of(replace(move, replies=()), FINE) == 5_000_000
     with pytest.raises(IncompleteProfile, match="a: its profile"):
-        adjusted(replace(move, complete=False), FINE)
+        adjusted_of(replace(move, complete=False), FINE)
 
 
 def test_no_logistic_function() -> None:
@@ -223,10 +221,9 @@ def random_move(rng: random.Random, index: int = 0) -> Candidate:
 def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     rng = random.Random(seed)
     move = random_move(rng)
-    exact = TemptingStanding(adjusted(move, PARAMS), move.raw_centi, 0)
-    known = bounds_of(replace(move, replies=(), complete=False), 0, PARAMS)
+    exact = TemptingStanding(adjusted_of(move, PARAMS), move.raw_centi, 0)
     shallow_scores = [(r.scores_centi[0], r.scores_centi[1]) for r in move.replies]
-    known = TemptingBounds(move.raw_centi, 0, shallow_scores, PARAMS)
+    known = MoveBounds(move.raw_centi, 0, shallow_scores, PARAMS)
     assert known.low() == TemptingStanding(
         1000 * to_expected_score(move.raw_centi, PARAMS), move.raw_centi, 0
     )
@@ -240,15 +237,18 @@ def test_bounds_enclose_adj_and_windows_rule_out(seed: int) -> None:
     else:
         assert x >= move.raw_centi
         for much, is_out in ((x, True), (x + 1, False)):
-            tried = TemptingBounds(move.raw_centi, 0, shallow_scores, PARAMS)
+            tried = MoveBounds(move.raw_centi, 0, shallow_scores, PARAMS)
             tried.most_centi = [much] * len(shallow_scores)
             if much < known.certain_centi:
                 assert (tried.high() < best) == is_out
     for i in known.order:
         assert known.low() <= exact <= known.high()
+        found = replace(move, replies=profiles_of(known, [reply.reply for reply in move.replies]))
+        assert standings(found, 0, PARAMS) == (known.low(), known.high())
         known.least_centi[i] = known.most_centi[i] = move.replies[i].final_centi
         assert known.is_settled(i)
     assert known.low() == exact == known.high()
+    assert standings(move, 0, PARAMS) == (exact, exact)
     assert known.open_weight() == 0
 
 
@@ -260,15 +260,15 @@ def test_needed_is_the_least_that_is_enough() -> None:
     rng = random.Random(7)
     for _ in range(100):
         raw, other = rng.choice(((0, 0), (0, 5), (5, 0)))
-        known = TemptingBounds(raw, rng.choice((0, 2)), [(rng.randint(-50, 50), 0) for _ in range(3)], PARAMS)
+        known = MoveBounds(raw, rng.choice((0, 2)), [(rng.randint(-50, 50), 0) for _ in range(3)], PARAMS)
         best = TemptingStanding(1000 * to_expected_score(other, PARAMS) + rng.randint(0, 2000), other, -1)
         needed = known.needed(best)
-        assert known._standing(needed) > best
-        assert needed == 0 or known._standing(needed - 1) < best
+        assert known.standing(needed) > best
+        assert needed == 0 or known.standing(needed - 1) < best
 
 
 def test_a_sure_win_is_as_good_as_an_exact_score() -> None:
-    known = TemptingBounds(0, 0, [(0, 0), (0, 0)], PARAMS)
+    known = MoveBounds(0, 0, [(0, 0), (0, 0)], PARAMS)
     assert known.is_open(0)
     known.least_centi[0] = known.certain_centi
     assert known.is_settled(0)
@@ -280,7 +280,7 @@ def test_a_sure_win_is_as_good_as_an_exact_score() -> None:
 
 
 def test_replies_come_by_falling_weight_and_are_ruled_out_until_none_is_open() -> None:
-    known = TemptingBounds(0, 0, [(9, 9), (0, 0), (9, 9), (-9, -9)], PARAMS)
+    known = MoveBounds(0, 0, [(9, 9), (0, 0), (9, 9), (-9, -9)], PARAMS)
     assert known.order == [3, 1, 0, 2]
     least = known.high()
     assert known.telling_centi(least._replace(before=-1)) == known.certain_centi - 1
@@ -307,7 +307,7 @@ def plain(move: str, raw: int, *, is_bound: bool = False, complete: bool = False
 def tempting(
     *candidates: Candidate, move: str, depth: int = 5, tempting: TemptingParams = PARAMS
 ) -> Decision:
-    made = decision_with(candidates, move, player="tempting")
+    made = decision_with(candidates, move, strategy="tempting")
     return replace(made, depth=depth, tempting=tempting)
 
 
@@ -356,7 +356,7 @@ def test_a_forged_shallow_score_is_noticed() -> None:
         return tempting(mine, other, move="a", tempting=FINE)
 
     # The bait looks a unit better: four centi-units at this scale.
-    at_most = bounds_of(of(-4, 0, rival=at(5300)).chosen, 0, FINE).low().adjusted
+    at_most = standings(of(-4, 0, rival=at(5300)).chosen, 0, FINE)[0].adjusted
     rival = at(5300 + (at_most - 5_300_000) // 600)
     verify(of(-4, 0, rival=rival))
     verify(of(0, -4, rival=rival))
@@ -488,7 +488,7 @@ def test_broken_records_are_refused(change: dict[str, Any], why: str) -> None:
 
 def test_other_players_records_are_no_longer_than_before() -> None:
     whole = random_move(random.Random(1))
-    record = decision_with([whole], whole.move, player="standard").to_record()
+    record = decision_with([whole], whole.move, strategy="standard").to_record()
     assert "tempting" not in record
     for reply in record["candidates"][0]["replies"]:
         assert reply.keys() == {"reply", "scores_centi"}

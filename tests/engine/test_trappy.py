@@ -498,7 +498,7 @@ def test_forged_numbers_are_noticed(player: str) -> None:
     sound = candidate("e6", 400, ("b4", (-400, 400)), ("f7", (100, 500)))
     if player == "standard":
         sound = replace(sound, adjusted_centi=400)
-    verify(decision_with([sound], "e6", player=player, params=PAPER))
+    verify(decision_with([sound], "e6", strategy=player, params=PAPER))
     forgeries = {
         "recomputed": replace(sound, quality_centi=9999.0),
         "scores, not": replace(sound, replies=(*sound.replies, ReplyProfile("h1", (400,)))),
@@ -507,4 +507,4 @@ def test_forged_numbers_are_noticed(player: str) -> None:
     }
     for complaint, forged in forgeries.items():
         with pytest.raises(RecordError, match=complaint):
-            verify(decision_with([forged], "e6", player=player, params=PAPER))
+            verify(decision_with([forged], "e6", strategy=player, params=PAPER))

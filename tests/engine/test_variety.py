@@ -230,7 +230,7 @@ def test_the_lower_the_level_the_more_it_gives_away(name: str) -> None:
         total = 0
         for seed in range(6):
             decision = decide(name, level.avoidance, kind="gentle", plies=16, seed=seed, limits=Limits(2))
-            assert (decision.player, decision.search_mode) == ("gentle", "lot")
+            assert (decision.strategy, decision.search_mode) == ("gentle", "lot")
             best = max(c.raw_centi for c in decision.candidates if not c.raw_is_bound)
             assert best - decision.chosen.raw_centi <= level.within_centi
             total += best - decision.chosen.raw_centi

@@ -44,7 +44,9 @@ def whole(move: str, raw: int) -> Candidate:
 
 
 def standard(*candidates: Candidate, move: str = "b", **more: Any) -> Decision:
-    return replace(decision_with(candidates, move, player="standard", params=PAPER), **({"depth": 3} | more))
+    return replace(
+        decision_with(candidates, move, strategy="standard", params=PAPER), **({"depth": 3} | more)
+    )
 
 
 def accepts(decision: Decision) -> None:
@@ -132,7 +134,7 @@ def test_a_choice_needs_an_exact_score() -> None:
     for more in (
         {},
         {"search_mode": SearchMode.VARIETY_DRAW, "variety_draw": draw},
-        {"player": "opponent_model"},
+        {"strategy": "opponent_model"},
     ):
         refuses(standard(bound("a", 1), bound("b", 2), **more), "no candidate has an exact raw value")
 
@@ -140,13 +142,13 @@ def test_a_choice_needs_an_exact_score() -> None:
 def test_other_modes_have_a_pick_and_an_exact_score() -> None:
     moves = (plain("a", 5), plain("b", 2))
     for mode in (SearchMode.STRONG, SearchMode.BOOK, SearchMode.TABLEBASE):
-        strong = standard(*moves, player="strong", search_mode=mode, pick=PICK)
+        strong = standard(*moves, strategy="strong", search_mode=mode, pick=PICK)
         accepts(strong)
         refuses(replace(strong, pick=None), "left no exact score")
         refuses(replace(strong, candidates=(plain("a", 5), bound("b", 2))), "left no exact score")
-        refuses(replace(strong, player="standard"), "do not choose by")
+        refuses(replace(strong, strategy="standard"), "do not choose by")
     refuses(
-        standard(*moves, player="strong", search_mode=SearchMode.ENGINE_MOVE, pick=PICK), "do not choose by"
+        standard(*moves, strategy="strong", search_mode=SearchMode.ENGINE_MOVE, pick=PICK), "do not choose by"
     )
 
 
@@ -165,7 +167,7 @@ def test_a_draw_is_among_all_that_are_near() -> None:
 
 def by_engine(*candidates: Candidate, player: str = "trappy_uci", **more: Any) -> Decision:
     source = SourceInfo("fake", "uci", (), 100, 300, 1)
-    made = decision_with(candidates, "b", player=player, params=PAPER)
+    made = decision_with(candidates, "b", strategy=player, params=PAPER)
     return replace(made, depth=3, search_mode=SearchMode.ENGINE, source=source, **more)
 
 
@@ -176,7 +178,7 @@ def test_the_floor_parts_what_was_looked_into() -> None:
     known = (ReplyProfile("x", (200, 200)),)
     refuses(by_engine(whole("b", 400), bound("c", 200, replies=known)), "but has a profile")
     refuses(replace(by_engine(whole("b", 400)), source=None), "the engine is not in the record")
-    refuses(replace(by_engine(whole("b", 400)), player="trappy"), "do not choose by 'engine'")
+    refuses(replace(by_engine(whole("b", 400)), strategy="trappy"), "do not choose by 'engine'")
 
 
 def test_all_that_was_looked_into_is_whole() -> None:
@@ -193,15 +195,15 @@ def test_all_that_was_looked_into_is_whole() -> None:
 def test_who_goes_by_values_needs_the_chosen_move_whole(player: str) -> None:
     model_use = OpponentModelUse(ValueParams(logistic_centi=200), Person(), None, trouble="it failed")
     partial = replace(whole("c", 350), complete=False)
-    accepts(by_engine(whole("b", 400), partial, player=player, model_use=model_use))
+    accepts(by_engine(whole("b", 400), partial, strategy=player, model_use=model_use))
     mine = replace(whole("b", 400), complete=False)
-    refuses(by_engine(mine, whole("c", 350), player=player, model_use=model_use), "b was analysed")
-    refuses(by_engine(whole("b", 400), player=player.removesuffix("_uci"), model_use=model_use), "'engine'")
+    refuses(by_engine(mine, whole("c", 350), strategy=player, model_use=model_use), "b was analysed")
+    refuses(by_engine(whole("b", 400), strategy=player.removesuffix("_uci"), model_use=model_use), "'engine'")
 
 
 def test_an_engines_own_move_has_its_whole_profile() -> None:
     def of(chosen: Candidate) -> Decision:
-        made = decision_with([chosen, bound("c", 400)], "b", player="standard_uci", params=PAPER)
+        made = decision_with([chosen, bound("c", 400)], "b", strategy="standard_uci", params=PAPER)
         source = SourceInfo("fake", "uci", (), 0, 400, 1)
         made = replace(made, search_mode=SearchMode.ENGINE_MOVE, profile_source="fake")
         return replace(made, depth=3, source=source, pick=PICK)

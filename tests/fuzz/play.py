@@ -55,7 +55,10 @@ class _Checks:
         troubled = {place for place in Place if site.is_faulty(place)}
         names = {*troubled, *(key for key, number in site.held.items() if number)}
         names |= {key for key, until in site.pauses.items() if until > now}
-        if not site.has_account_stream and self._server._openings.wait_s > 0:
+        openings, name = self._server._openings, self._server.site
+        if not openings.wait_s(name):
+            openings.refund(name)
+        elif not site.has_account_stream:
             names.add(Place.EVENTS)
         self._trouble_at.update(dict.fromkeys(names, now))
         site.flag()

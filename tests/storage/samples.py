@@ -44,7 +44,7 @@ NEW_GAME = NewGame(
     opponent_is_bot=False,
     our_rating=1500,
     opponent_rating=1600,
-    player="trappy",
+    strategy="trappy",
     params=TrapParams(),
     engine_version="1",
     selection={"method": "balanced", "p": 0.5},
@@ -84,7 +84,7 @@ def decision(*, quality: float = 0.0, replies: int = 3, complete: bool = True) -
     return Decision(
         game="othello",
         position=OPENING,
-        player="trappy",
+        strategy="trappy",
         params=TrapParams(),
         move="f5",
         candidates=(others[1], others[0], played, best),

@@ -24,7 +24,7 @@ OTHER = TrapParams(scale=Scale.EXPECTED, risk_percent=1 / 3)
 
 # The first game is as the samples are; each of the others differs in one thing.
 CHANGES: tuple[tuple[dict[str, Any], Filters], ...] = (
-    ({"player": "standard"}, Filters(player="standard")),
+    ({"strategy": "standard"}, Filters(strategy="standard")),
     ({"engine_version": "2"}, Filters(version="2")),
     ({"site": "elsewhere"}, Filters(site="elsewhere")),
     ({"account": "second"}, Filters(account="Second")),
@@ -57,12 +57,12 @@ def test_every_filter_has_a_condition() -> None:
 
 
 async def test_who_cannot_select_moves_says_so(database: Database) -> None:
-    filters = Filters(player="trappy", phase=GamePhase(1))
+    filters = Filters(strategy="trappy", phase=GamePhase(1))
     async with database.read() as session:
         for ask in (list_games, game_facts):
             with pytest.raises(FilterError, match="phase: selects moves, and this is about whole games"):
                 await ask(session, filters)
-    assert of_games(filters) == Filters(player="trappy")
+    assert of_games(filters) == Filters(strategy="trappy")
 
 
 async def test_by_result_and_trial(database: Database) -> None:

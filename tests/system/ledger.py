@@ -65,7 +65,7 @@ async def check_books(daemon: Daemon, records: dict[str, dict[str, Any]]) -> dic
             for game_id, record in records.items():
                 game = games[game_id]
                 decisions = await list_decisions(session, game.id)
-                count = counts.setdefault(game.player, Counter())
+                count = counts.setdefault(game.strategy, Counter())
                 count.update(_check_game(game, decisions, record))
     finally:
         await database.close()
@@ -215,7 +215,7 @@ def _check_decision(
 ) -> Counter[str]:
     """One decision and its outcome, against a fresh search of the whole table of its move."""
     decision = stored.decision
-    assert decision.player == game.player
+    assert decision.strategy == game.strategy
     rules = get_rules(game.game)
     position = replay(rules, before)
     assert decision.position == rules.position_text(position)
@@ -274,7 +274,7 @@ async def check_stats(daemon: Daemon, counts: dict[str, Counter[str]]) -> str:
     assert (status, err) == (0, "")
     told: dict[str, Counter[str]] = {player: Counter() for player in counts}
     for row in json.loads(out):  # one for each player and game
-        told[row["group"]["player"]].update({name: n for name, n in row.items() if isinstance(n, int)})
+        told[row["group"]["strategy"]].update({name: n for name, n in row.items() if isinstance(n, int)})
     for player, count in counts.items():
         row = told[player]
         assert {name: row[name] for name in ("games", "wins", "draws", "losses", "unfinished")} == {

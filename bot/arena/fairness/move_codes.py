@@ -33,10 +33,10 @@ class MoveCodes:
         """Redeem a code; returns its account, or None for an invalid code."""
         self._forget_old()
         wanted = _hash(code)
-        found = next((key for key, (hashed, _) in self._codes.items() if hashed == wanted), None)
-        if found is not None:
-            del self._codes[found]
-        return found
+        account_key = next((key for key, (hashed, _) in self._codes.items() if hashed == wanted), None)
+        if account_key is not None:
+            del self._codes[account_key]
+        return account_key
 
     def _forget_old(self) -> None:
         now = self._clock()

@@ -48,11 +48,11 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
 
 def _cores(text: str, words: Iterable[str]) -> list[str]:
     """A text, and the rest of it without such words at its beginning and end."""
-    found = [text]
-    for each in found:  # which grows
+    cores = [text]
+    for each in cores:  # which grows
         for word in words:
-            found += {each.removeprefix(word), each.removesuffix(word)}.difference(found)
-    return found
+            cores += {each.removeprefix(word), each.removesuffix(word)}.difference(cores)
+    return cores
 
 
 def _shape(name: str) -> str:

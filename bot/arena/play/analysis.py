@@ -67,14 +67,14 @@ def analyse(game: ReplayedGame, ply: int) -> Json:
         ply: The number of moves, at most as many as it has.
     """
     rules, position = game.variant.rules, _after(game, ply)
-    told: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}
+    fields: Json = {"ply": ply, "depth": 0, "toMove": rules.sides[rules.side_to_move(position)], "lines": []}
     if not rules.legal_moves(position):
-        return told
+        return fields
     searcher = _searcher(rules.name)
-    depth, found = _best(rules, searcher, position)
-    return told | {
+    depth, best = _best(rules, searcher, position)
+    return fields | {
         "depth": depth,
-        "lines": [_line(rules, searcher, position, move, score, depth) for move, score in found],
+        "lines": [_line(rules, searcher, position, move, score, depth) for move, score in best],
     }
 
 

@@ -22,9 +22,9 @@ def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
     """The formats available for a game; none before its end, or without a move."""
     if not (game.is_over and game.record.moves):
         return ()
-    found = _FORMATS.get(game.variant.game_name, (GameFormat.TRANSCRIPT,))
+    formats = _FORMATS.get(game.variant.game_name, (GameFormat.TRANSCRIPT,))
     # A transcript implies the usual start.
-    return found if game.record.initial_fen is None else found[:1]
+    return formats if game.record.initial_fen is None else formats[:1]
 
 
 def _kind(clock: Clock | None) -> str:

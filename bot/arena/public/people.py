@@ -146,16 +146,16 @@ class PlayerView:
 
 def variant_ratings(account: AccountRecord, points: Mapping[str, Points]) -> tuple[VariantRating, ...]:
     """A player's ratings with their courses, those with the most games first."""
-    found = []
+    ratings = []
     for key, record in account.ratings.items():
         if key in VARIANTS and record.games:
             title = title_of(VARIANTS[key])
             rating = wire.rating_in(account, key)
             chart = _rating_chart(title, points.get(key, ()))
-            found.append(
+            ratings.append(
                 VariantRating(title, round(rating.rating), record.games, rating.is_provisional, chart)
             )
-    return tuple(sorted(found, key=lambda each: (-each.games, each.title)))
+    return tuple(sorted(ratings, key=lambda each: (-each.games, each.title)))
 
 
 def _rating_chart(title: str, points: Points) -> Markup | None:
@@ -184,8 +184,8 @@ def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
 
 def _trap_chart(history: GameProgress) -> Markup | None:
     blocks = history.blocks
-    found = (
-        ("after tempting traps", [block.tempting for block in blocks]),
+    series = (
+        ("after baits", [block.tempting for block in blocks]),
         ("elsewhere", [block.elsewhere for block in blocks]),
     )
     lines = [
@@ -197,7 +197,7 @@ def _trap_chart(history: GameProgress) -> Markup | None:
             _percents(each.error_high for each in qualities),
             "95 %, by game",
         )
-        for name, qualities in found
+        for name, qualities in series
         if sum(each.is_shown for each in qualities) > 1
     ]
     if not lines:

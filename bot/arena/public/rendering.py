@@ -25,20 +25,20 @@ _KEYS = {"og": "property", "twitter": "name"}
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(asset=assets().address, say=say)
+    environment.globals.update(asset=assets().address, say=say)
     # Elements of our own files.
-    made.globals.update(languages=Markup(assets().languages.decode()))  # noqa: S704
-    made.globals.update(header=Markup(assets().body(HEADER).decode()))  # noqa: S704
-    made.globals["named"] = say  # of a word that the server knows only when it runs
-    made.filters.update(day=_day, signed=_signed, percent=percent)
-    return made
+    environment.globals.update(languages=Markup(assets().languages.decode()))  # noqa: S704
+    environment.globals.update(header=Markup(assets().body(HEADER).decode()))  # noqa: S704
+    environment.globals["named"] = say  # of a word that the server knows only when it runs
+    environment.filters.update(day=_day, signed=_signed, percent=percent)
+    return environment
 
 
 def say(sentence: str, *, element: str = "span", **places: object) -> Markup:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache, partial
@@ -57,7 +57,7 @@ from storage.evidence.queries.arena_people import (
 from storage.evidence.replies import ReplyTable
 from storage.evidence.statistics.reply_progress import progress
 
-_KEPT_BYTES = 16 * 1024 * 1024
+_CACHE_BYTES = 16 * 1024 * 1024
 _FRESH_S = 10.0  # how long a page of a player, or of the best ones, is sent as it was made
 _FOR_A_DAY = "public, max-age=86400"  # what a new version of the program may draw differently
 _HTML = "text/html; charset=utf-8"
@@ -76,7 +76,7 @@ class PublicRoutes:
         self._is_public = parts.config.public_games
         self.spectators = SpectatorStreams(self._spectator_view)
         self._answers: SingleFlightCache[CachedResponse] = SingleFlightCache(
-            _KEPT_BYTES, lambda answer: len(answer.body)
+            _CACHE_BYTES, lambda answer: len(answer.body)
         )
 
     def table(self) -> list[web.AbstractRouteDef]:
@@ -115,7 +115,7 @@ class PublicRoutes:
 
     async def preview(self, request: web.Request) -> web.StreamResponse:
         game = await self._finished(request)
-        make = partial(self._answers.in_thread, _drawn, game)
+        make = partial(self._answers.in_thread, _drawn, game.variant, game.position, game.last_squares)
         answer = await self._answers.get(("preview", game.id), make)
         return answer.send(request, _FOR_A_DAY)
 
@@ -123,7 +123,7 @@ class PublicRoutes:
         variant = VARIANTS.get(request.match_info["variant"])
         if variant is None:
             raise web.HTTPNotFound
-        make = partial(self._answers.in_thread, _drawn_start, variant)
+        make = partial(self._answers.in_thread, _drawn, variant, variant.start(None))
         return (await self._answers.get(("start", variant.key), make)).send(request, _FOR_A_DAY)
 
     async def download(self, request: web.Request) -> web.StreamResponse:
@@ -150,7 +150,7 @@ class PublicRoutes:
             self.spectators.join(game, stream)
             return await send_stream(request, stream, keep_alive_s=self._parts.config.keep_alive_s)
         finally:
-            self.spectators.leave(game.id, stream)
+            self.spectators.remove(game.id, stream)
             leave()
 
     def _spectator_view(self, game: ReplayedGame) -> dict[str, Any]:
@@ -299,11 +299,6 @@ def _page_answer(game: ReplayedGame, base_url: str) -> CachedResponse:
     return CachedResponse.of(game_page(game, base_url), _HTML)
 
 
-def _drawn(game: ReplayedGame) -> CachedResponse:
-    rows = game.variant.rules.board_rows(game.position)
-    return CachedResponse.of(preview(game.variant.game_name, rows, game.last_squares), "image/png")
-
-
-def _drawn_start(variant: ArenaVariant) -> CachedResponse:
-    rows = variant.rules.board_rows(variant.start(None))
-    return CachedResponse.of(preview(variant.game_name, rows), "image/png")
+def _drawn(variant: ArenaVariant, position: Any, last_squares: Sequence[str] = ()) -> CachedResponse:
+    rows = variant.rules.board_rows(position)
+    return CachedResponse.of(preview(variant.game_name, rows, last_squares), "image/png")

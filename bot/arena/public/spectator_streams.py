@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 _LINES_PER_MINUTE = 5
 
 
-class SpectatorStreams:
+class SpectatorStreams(Listeners[str]):
     """The streams by the game that they show.
 
     Args:
@@ -26,22 +26,18 @@ class SpectatorStreams:
     """
 
     def __init__(self, view: Callable[[ReplayedGame], Json]) -> None:
+        super().__init__()
         self._view = view
-        self._streams: Listeners[str] = Listeners(lambda _game_id: None)
         self._lines = LineLimit(_LINES_PER_MINUTE, time.monotonic)
 
     def join(self, game: ReplayedGame, stream: Stream) -> None:
         """Send a stream a running game and its later states."""
         stream.send(self._view(game))
-        self._streams.add(game.id, stream, maxsize)
-
-    def leave(self, game_id: str, stream: Stream) -> None:
-        """Remove a stream; a second call does nothing."""
-        self._streams.remove(game_id, stream)
+        self.add(game.id, stream, maxsize)
 
     def publish(self, game: ReplayedGame) -> None:
         """Send a changed game to its spectators, if any; the last state ends the streams."""
-        if not self._streams.is_listening(game.id):
+        if not self.is_listening(game.id):
             return
         line = None
         try:
@@ -49,12 +45,8 @@ class SpectatorStreams:
         except Exception:  # must not affect the player who moved
             if (dropped := self._lines.next()) is not None:
                 logger.exception("spectators may have missed something%s", dropped)
-        for stream in self._streams.of(game.id):
+        for stream in self.of(game.id):
             if line is not None:
                 stream.send_line(line)
             if game.is_over:
                 stream.close()
-
-    def close_all(self) -> None:
-        """End all streams, for a shutdown."""
-        self._streams.close_all()

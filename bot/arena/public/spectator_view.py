@@ -42,32 +42,19 @@ def spectator_view(
         shown[colour] = {key: full[colour][key] for key in _PLAYER if key in full[colour]}
     state = {key: full["state"][key] for key in _STATE if key in full["state"]}
     state["view"] = _view(game, is_standing=is_standing)
-    told: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
-    return told | ({"files": list(files)} if game.is_over else {})
+    fields: Json = {"type": "watch", **shown, "keepAlive": keep_alive_s, "state": state}
+    return fields | ({"files": list(files)} if game.is_over else {})
 
 
 def _view(game: ReplayedGame, *, is_standing: bool) -> Json:
-    rules, record = game.variant.rules, game.record
-    shown: Json = {
-        **views.board(game.variant, game.position),
-        "game": rules.name,
+    rules = game.variant.rules
+    shown = views.public_view(game) | {
         "title": rules.title,
-        "sides": list(rules.sides),
         "colours": dict(zip(rules.sides, game.variant.colours, strict=True)),
-        "lastSquares": list(game.last_squares),
-        "moves": list(record.moves),
-        "names": list(game.names),
         "legal": [],
     }
     if is_standing:
         shown["clocksStand"] = True
     if not game.is_over and not any(map(rules.move_squares, rules.legal_moves(game.position))):
         shown["mustPass"] = True
-    if game.is_over:
-        diffs = record.rating_diffs
-        shown |= {
-            "toMove": None,
-            "ending": game.ending,
-            "ratingDiffs": None if diffs is None else dict(zip(rules.sides, diffs, strict=True)),
-        }
     return shown

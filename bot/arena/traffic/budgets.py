@@ -13,7 +13,7 @@ from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 
 BURST_S = 10.0
 """Capacity of a bucket, in seconds of its refill rate."""
-KEPT_FOR_PLAYERS = 0.25
+RESERVED_FOR_PLAYERS = 0.25
 """Share of an address's bucket, and of the common one, that only those in a game may use."""
 LEFT_TO_OTHERS = 0.6
 """Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
@@ -66,6 +66,27 @@ PER_PLY = 0.08
 """Points for each ply of a game that has to be replayed for a request: 600 plies took 50 ms."""
 
 
+class TooMany(Exception):
+    """A limit is reached."""
+
+    status = 429
+
+    def __init__(self, key: str, wait_s: int) -> None:
+        super().__init__(f"Too many requests. Please try again in {wait_s} s.")
+        self.key = key
+        self.wait_s = wait_s
+
+
+def spend(limiter: RateLimiter, key: str, cost: float = 1.0, spare: float = 0.0) -> None:
+    """Count one use of a limit; arguments as `RateLimiter.wait_s`.
+
+    Raises:
+        TooMany: The limit is reached.
+    """
+    if wait_s := limiter.wait_s(key, cost, spare):
+        raise TooMany(limiter.name, wait_s)
+
+
 class Budgets:
     """The buckets of points.
 
@@ -83,16 +104,15 @@ class Budgets:
         self._spent = RecentUse(RECENT_S, clock)
         self._common = RateLimiter(Rate("server.requests", BURST_S * common, common), clock)
 
-    def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> tuple[str, int]:
+    def of_account(self, account_id: str, cost: float, *, is_bot: bool) -> None:
         """Charge a request's points to its account.
 
-        Returns:
-            The bucket's name, and 0 or the seconds until it has enough.
+        Raises:
+            TooMany: It has not enough.
         """
-        bucket = self._bots if is_bot else self._persons
-        return bucket.name, bucket.wait_s(account_id, cost)
+        spend(self._bots if is_bot else self._persons, account_id, cost)
 
-    def of_address(self, address: str, cost: float, *, is_playing: bool) -> tuple[str, int]:
+    def of_address(self, address: str, cost: float, *, is_playing: bool) -> None:
         """Charge a request's points to its address and the common bucket.
 
         Args:
@@ -100,18 +120,18 @@ class Budgets:
             cost: Its points.
             is_playing: Whether its account is in a game.
 
-        Returns:
-            As for `of_account`.
+        Raises:
+            TooMany: One of the two has not enough.
         """
-        kept = 0.0 if is_playing else KEPT_FOR_PLAYERS
-        if wait_s := self._addresses.wait_s(address, cost, kept):
-            return self._addresses.name, wait_s
+        reserved = 0.0 if is_playing else RESERVED_FOR_PLAYERS
+        spend(self._addresses, address, cost, reserved)
         # The root tells those who asked for little from those who asked for a little more, before many of the
         # latter have used up the common one.
         use = math.sqrt(min(1.0, (self._spent.of(address) + cost) / self._full_use))
-        left = kept + (LEFT_TO_OTHERS - kept) * use
-        if wait_s := self._common.wait_s("", cost, left):
+        left = reserved + (LEFT_TO_OTHERS - reserved) * use
+        try:
+            spend(self._common, "", cost, left)
+        except TooMany:
             self._addresses.refund(address, cost)
-        else:
-            self._spent.add(address, cost)
-        return self._common.name, wait_s
+            raise
+        self._spent.add(address, cost)

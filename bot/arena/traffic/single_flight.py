@@ -34,16 +34,16 @@ class SingleFlightCache(Generic[V]):
         self._most = most
         self._weigh = weigh
         self._keep = keep
-        self._kept: OrderedDict[Hashable, V] = OrderedDict()
+        self._values: OrderedDict[Hashable, V] = OrderedDict()
         self._weight = 0
         self._making: dict[Hashable, asyncio.Future[V]] = {}
         self._bench = asyncio.Semaphore(1)
 
     def cached(self, key: Hashable) -> V | None:
         """The result, if it is in the cache."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
 
     async def get(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
         """A result, from the cache or computed now.
@@ -56,8 +56,8 @@ class SingleFlightCache(Generic[V]):
             ServerBusy: Too many computations wait.
             Exception: Any exception of `make`, raised in all callers; nothing is cached then.
         """
-        if (found := self.cached(key)) is not None:
-            return found
+        if (value := self.cached(key)) is not None:
+            return value
         if key not in self._making:
             if len(self._making) >= MAX_WAITING:
                 raise ServerBusy("The server is busy; please try again", RETRY_AFTER_S, "server.busy")
@@ -73,14 +73,14 @@ class SingleFlightCache(Generic[V]):
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[V]]) -> V:
         try:
-            made = await make()
+            value = await make()
         finally:
             del self._making[key]
-        if not self._keep(made):
-            return made
-        self._kept[key] = made
-        self._weight += self._weigh(made)
-        while self._weight > self._most and len(self._kept) > 1:
-            _, oldest = self._kept.popitem(last=False)
+        if not self._keep(value):
+            return value
+        self._values[key] = value
+        self._weight += self._weigh(value)
+        while self._weight > self._most and len(self._values) > 1:
+            _, oldest = self._values.popitem(last=False)
             self._weight -= self._weigh(oldest)
-        return made
+        return value

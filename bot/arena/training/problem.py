@@ -12,6 +12,7 @@ from bot.arena import board_view
 from bot.arena.blind_report import blind_decision, shown_depths
 from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
+from bot.base.old_names import with_old_keys
 from bot.text.bait_text import bait_comparison
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
@@ -78,7 +79,7 @@ class Problem:
         outcome = classify_reply(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
-        return {
+        fields = {
             # The moves that we could have played are nobody's business here, and most of the text.
             "decision": {**blind_decision(report), "reply": reply, "candidates": []},
             "good": [{**self._named(text), "cost": cost} for cost, text in good],
@@ -91,6 +92,7 @@ class Problem:
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
         }
+        return dict(with_old_keys(fields))
 
     def _named(self, text: str) -> Json:
         move = self.rules.parse_move(self.after, text)
@@ -121,8 +123,8 @@ def _comparison(report: DecisionReport, bait: str, best: str) -> Json | None:
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
     shown = next((each for each in bests if each.reply == best), bests[0])
-    found = bait_comparison(replies[bait], shown, bests, shown_depths(report))
-    return None if found is None else found.to_json()
+    comparison = bait_comparison(replies[bait], shown, bests, shown_depths(report))
+    return None if comparison is None else comparison.to_json()
 
 
 def make_problem(

@@ -38,16 +38,12 @@ class PuzzleImporter:
 
     async def run(self) -> None:
         """Import until cancelled; retries after a database failure."""
-        is_filled, has_database = False, True
+        has_database = True
         while True:
             await self._sleep(POLL_S)
             try:
-                if not is_filled:
-                    if made := await self.fill():
-                        logger.info("the trainer has %d more positions in which people fell", made)
-                    is_filled = True
-                else:
-                    await self.poll()
+                if count := await self.poll():
+                    logger.info("the trainer has %d more positions in which people fell", count)
                 has_database = True
             except StorageError as error:
                 if has_database:
@@ -56,27 +52,22 @@ class PuzzleImporter:
             except Exception:  # the edge of every game: none may end because of it
                 logger.exception("filling the trainer failed; it tries again")
 
-    async def fill(self) -> int:
-        """Import all pending games; returns the number of new positions."""
-        self._floor = 0
-        return await self.poll()
-
     async def poll(self) -> int:
-        """Import games settled since the last call; returns the number of new positions."""
+        """Import games settled since the last call, at first all; returns the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)
-        made, after = 0, self._floor
+        count, after = 0, self._floor
         while True:
             async with self._database.read() as session:
                 games = await positions.list_pending(session, self._site, after, BATCH)
             if not games:
                 break
-            made += await self.import_games(games)
+            count += await self.import_games(games)
             after = games[-1]
             await self._sleep(0)
         self._floor = floor
-        return made
+        return count
 
     async def import_games(self, games: Collection[int]) -> int:
         """Import games, by our keys; returns the number of new positions."""
@@ -85,12 +76,12 @@ class PuzzleImporter:
         async with self._database.read() as session:
             decisions = await positions.list_baits(session, games)
             mistakes = await positions.list_new_mistakes(session, self._site, decisions)
-        made = 0
+        count = 0
         for start in range(0, len(mistakes), SMALL_BATCH):
             async with self._database.write() as session:
-                made += await positions.import_positions(
+                count += await positions.import_positions(
                     session, mistakes[start : start + SMALL_BATCH], start_rating
                 )
         async with self._database.write() as session:
             await positions.mark_imported(session, games)
-        return made
+        return count

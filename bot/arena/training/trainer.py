@@ -64,8 +64,8 @@ def _numbers(seen: Sequence[str]) -> set[int]:
 
     A position can be left out without a signature, because a page may have keys from before a restart.
     """
-    found = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
-    return {int(each.group(1)) for each in found if each is not None}
+    matches = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
+    return {int(each.group(1)) for each in matches if each is not None}
 
 
 class ReplyTrainer:
@@ -115,16 +115,16 @@ class ReplyTrainer:
         left_out = set() if account_id is not None else _numbers(seen)
         for _ in range(_TRIES):
             async with self._database.read() as session:
-                found = await self._choice(session, account_id, game, left_out)
-                source = None if found is None else await self._source(session, found, account_id)
-            if found is None:
+                choice = await self._choice(session, account_id, game, left_out)
+                source = None if choice is None else await self._source(session, choice, account_id)
+            if choice is None:
                 break
             try:
                 if source is None:
-                    raise RecordError(f"position {found} has no game that may be seen")
+                    raise RecordError(f"position {choice} has no game that may be seen")
                 problem = await self._problem(source)
             except RecordError:
-                left_out.add(found)
+                left_out.add(choice)
                 continue
             return await self._shown(account_id, problem)
         you = None if account_id is None else await self._you(account_id, game)
@@ -176,10 +176,10 @@ class ReplyTrainer:
             ArenaRefusal: It is not settled yet.
         """
         async with self._database.read() as session:
-            found = await positions.find_game(session, self._site, game_id)
-        if found is None:
+            game = await positions.find_game(session, self._site, game_id)
+        if game is None:
             raise NotFound("There is nothing to find in this game")
-        key, is_settled = found
+        key, is_settled = game
         if not is_settled:
             raise ArenaRefusal("This game is still being analysed; please try again in a moment")
         await self._importer.import_games([key])
@@ -254,17 +254,17 @@ class ReplyTrainer:
         solution = await self._solution(problem, reply if is_right else None) if is_done else {}
         async with self._database.read() as session:
             met = await positions.get_position_rating(session, asked.position_id)
-        told: Json = {"right": is_right, "done": is_done}
+        fields: Json = {"right": is_right, "done": is_done}
         if account_id is None:
-            told |= {"unrated": UNRATED_FREE, "you": None}
+            fields |= {"unrated": UNRATED_FREE, "you": None}
         else:
-            told |= await self._settle(account_id, asked, problem, is_right=is_right, is_done=is_done)
+            fields |= await self._settle(account_id, asked, problem, is_right=is_right, is_done=is_done)
         if not is_done:
             assert reply is not None  # noqa: S101 - else it is done
-            return told | {"reply": problem.verdict(reply)}
+            return fields | {"reply": problem.verdict(reply)}
         if met is not None:
-            told["met"] = {"answers": met.answers, "solved": met.solved}
-        return told | solution
+            fields["met"] = {"answers": met.answers, "solved": met.solved}
+        return fields | solution
 
     async def _settle(
         self, account_id: str, asked: _Asked, problem: Problem, *, is_right: bool, is_done: bool
@@ -357,10 +357,10 @@ class ReplyTrainer:
             raise NotFound(_GONE) from None
 
     def _parsed(self, name: str) -> _Asked:
-        found = _POSITION.fullmatch(name)
-        if found is None:
+        match = _POSITION.fullmatch(name)
+        if match is None:
             raise NotFound(_GONE)
-        number, signature = found.groups()
+        number, signature = match.groups()
         if signature is None:
             return _Asked(int(number), is_free=False)
         if not hmac.compare_digest(signature, self._signature(int(number))):
@@ -396,11 +396,11 @@ class ReplyTrainer:
     async def _made(self, source: PuzzleSource) -> Problem:
         async with self._database.read() as session:
             stored = await load_game_by_id(session, source.game_id)
-            made = await get_decision(session, source.game_id, source.ply)
+            decision = await get_decision(session, source.game_id, source.ply)
             forecast = await get_forecast(session, source.decision_id)
-        if stored is None or made is None:
+        if stored is None or decision is None:
             raise RecordError(f"decision {source.decision_id} is not there")
-        return await self._problems.in_thread(make_problem, source, stored, made, forecast)
+        return await self._problems.in_thread(make_problem, source, stored, decision, forecast)
 
     async def _solution(self, problem: Problem, reply: str | None) -> Json:
         """The solution, shown at the end; `reply`: the good reply that was found."""

@@ -124,25 +124,25 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     known = await list_games_by_site_id(session, key)
     if not known:
         known = await list_games_by_site_id(session, key, is_prefix=True)
-    found = [
+    matching = [
         each
         for each in known
         if site in (None, each.site) and (account is None or each.account.casefold() == account.casefold())
     ]
-    if not found:
+    if not matching:
         where = "" if site is None else f" on {site}"
         whose = "" if account is None else f" of {account}"
         raise UsageError(f"no game {key!r} is known{where}{whose}; `desdemona games` lists the keys")
-    if len(keys := sorted({each.site_game_id for each in found})) > 1:
+    if len(keys := sorted({each.site_game_id for each in matching})) > 1:
         more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
         raise UsageError(
             f"{len(keys)} games have keys that begin with {key!r}: {', '.join(keys[:_NAMED])}{more}"
         )
-    if len(sites := {each.site for each in found}) > 1:
+    if len(sites := {each.site for each in matching}) > 1:
         raise UsageError(
             f"game {key!r} is on several sites ({', '.join(sorted(sites))}): choose one with --site"
         )
-    if len(found) > 1:
-        accounts = ", ".join(each.account for each in found)
+    if len(matching) > 1:
+        accounts = ", ".join(each.account for each in matching)
         raise UsageError(f"game {key!r} is of several accounts ({accounts}): choose one with --account")
-    return found[0]
+    return matching[0]

@@ -45,9 +45,9 @@ def backup_command(
     if keep is not None and target is not None and not target.is_dir():
         raise UsageError(f"--keep: {target} is one file; give a folder")
     with _counted() as on_pages:
-        made = back_up(database, target, keep, on_pages=on_pages)
-    print(printable(f"{made.path}: {made.size:,} bytes, checked"))
-    for old in made.removed:
+        backup = back_up(database, target, keep, on_pages=on_pages)
+    print(printable(f"{backup.path}: {backup.size:,} bytes, checked"))
+    for old in backup.removed:
         print(printable(f"removed {old}"))
 
 

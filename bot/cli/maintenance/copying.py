@@ -27,8 +27,8 @@ def copy_command(
     begins again.  At the end all rows are compared; until then no program opens the copy.
     """
     with _shown() as on_step:
-        found = asyncio.run(copy_database(source, target, on_step))
-    _print_report(found)
+        report = asyncio.run(copy_database(source, target, on_step))
+    _print_report(report)
 
 
 def _print_report(found: CopyReport) -> None:

@@ -44,11 +44,11 @@ def prune_command(
 
 
 def _moment_before(now: datetime, text: str) -> datetime:
-    found = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
-    if found is None:
+    match = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
+    if match is None:
         raise UsageError(f"--keep-profiles: {text!r} is no time; write 90d, 12w, 6m or 1y")
     try:
-        return now - timedelta(days=int(found[1]) * _DAYS[found[2]])
+        return now - timedelta(days=int(match[1]) * _DAYS[match[2]])
     except OverflowError:
         raise UsageError(f"--keep-profiles: {text} is too long") from None
 

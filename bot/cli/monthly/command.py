@@ -85,10 +85,10 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
         since = filters.since.astimezone(UTC)
         return replace(filters, since=since, until=until), f"{since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M}"
     text = month or f"{now:%Y-%m}"
-    found = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
-    if found is None or found[1] in ("0000", "9999"):
+    match = re.fullmatch(r"([0-9]{4})-(0[1-9]|1[0-2])", text)
+    if match is None or match[1] in ("0000", "9999"):
         raise UsageError(f"--month: {text!r} is no month; write 2026-11")
-    year, number = int(found[1]), int(found[2])
+    year, number = int(match[1]), int(match[2])
     since = datetime(year, number, 1, tzinfo=UTC)
     until = datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC)
     if since <= now < until:  # days to come have no games, which is no news

@@ -95,8 +95,8 @@ def _plain(value: object) -> object:
     """A view's JSON with texts for times and the like, as the page has them."""
     import json
 
-    found: object = json.loads(json.dumps(value, default=str))
-    return found
+    plain: object = json.loads(json.dumps(value, default=str))
+    return plain
 
 
 def _print_csv(view: "View", name: str) -> None:

@@ -1,5 +1,6 @@
 """`desdemona stats`: results, errors and traps of groups of games; a trial's report; a plan."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,10 +41,10 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What to group by, separated by commas: player, game, site, speed, rating-band, week, "
+            help="What to group by, separated by commas: strategy, game, site, speed, rating-band, week, "
             "month, opponent-kind, version, settings, phase, model.",
         ),
-    ] = "player",
+    ] = "strategy",
     arms: Annotated[
         str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
     ] = None,
@@ -84,16 +85,16 @@ def stats(
 
     read = _groups(context, filters, _keys(by), suspect)
     with damage_told():
-        found = read.statistics()
-    nested = [each.to_json() for each in found]
+        groups = read.statistics()
+    nested = [asdict(each) for each in groups]
     write(
         output,
-        group_tables(found, [", ".join(each.group.values()) for each in found]),
+        group_tables(groups, [", ".join(each.group.values()) for each in groups]),
         [flat_row(row) for row in nested],
         nested=nested,
         is_filtered=suspect is not None or filters != Filters(),
     )
-    if mixed := [each for each in found if len(each.models) > 1]:
+    if mixed := [each for each in groups if len(each.models) > 1]:
         first = mixed[0]
         others = f"; {len(mixed) - 1} more groups likewise" if len(mixed) > 1 else ""
         note(
@@ -149,12 +150,12 @@ def _calibration(
 
     rows, outdated = ask_database(context, read)
     with damage_told():
-        found = rows.calibrations()
-    nested = [each.to_json() for each in found]
-    if not found and output is CommandFormat.TABLE:
+        calibrations = rows.calibrations()
+    nested = [asdict(each) for each in calibrations]
+    if not calibrations and output is CommandFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
-        write(output, (calibration_table(found),), [flat_row(row) for row in nested], nested=nested)
+        write(output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)
 
 
@@ -171,7 +172,7 @@ _NOT_OF_A_TRIAL = {
     "by": "a trial's report has groups of its own, the strata",
     "suspect": "a trial's report has every line with and without suspect games",
     "phase": "a trial compares whole games",
-    **dict.fromkeys(("player", "version", "settings"), _BY_THE_DRAW),
+    **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
 }
 """Parameters that a trial's report has no use for, and why."""
 _NOT_OF_A_PLAN = {
@@ -188,13 +189,13 @@ _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
 
 def _given(context: typer.Context) -> dict[str, str]:
     """The options on the command line: of each parameter, the option as it was given."""
-    found = {}
+    given = {}
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
         if option.name and source is not None and source.name == "COMMANDLINE":
             is_off = context.params[option.name] is False and option.secondary_opts
-            found[option.name] = (option.secondary_opts if is_off else option.opts)[0]
-    return found
+            given[option.name] = (option.secondary_opts if is_off else option.opts)[0]
+    return given
 
 
 def _refuse_unused(given: dict[str, str]) -> None:
@@ -218,11 +219,10 @@ def _refuse_unused(given: dict[str, str]) -> None:
 def _keys(text: str) -> "list[By]":
     from storage.evidence.statistics.groups import By
 
-    names = [name.strip() for name in text.split(",")]
-    known = {key.value: key for key in By}
-    if wrong := [name for name in names if name not in known]:
-        raise UsageError(f"--by: {wrong[0]!r} is not known; known: {', '.join(known)}")
-    return [known[name] for name in names]
+    try:
+        return By.parse(text)
+    except ValueError as error:
+        raise UsageError(f"--by: {error}") from None
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
@@ -246,7 +246,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     except StorageError as error:  # a plan may come before the first game
         note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
-    flat = [row.to_json() for row in rows]
+    flat = [asdict(row) for row in rows]
     write(output, plan_parts(rows, rate, pace), flat, nested=flat)
 
 
@@ -268,16 +268,15 @@ def _trial(
     assert report is not None, "a trial that is named and unknown is an error"  # noqa: S101
     games, decisions = report.games, report.decisions
     if output is CommandFormat.JSON:
-        told: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
+        fields: dict[str, Any] = {"trial": report.trial.name, **trial_json(report)}
         if games is not None:
-            told |= games.to_json() | {"unreadable": [each.to_json() for each in report.damaged_games]}
+            fields |= games.to_json() | {"unreadable": [asdict(each) for each in report.damaged_games]}
         if decisions is not None:
-            told["decisions"] = {
+            fields["decisions"] = {
                 **decisions.to_json(),
-                "opt": decisions.planned_n,  # the old name, until 0.4.0
-                "unreadable": [each.to_json() for each in report.damaged_decisions],
+                "unreadable": [asdict(each) for each in report.damaged_decisions],
             }
-        print_json(told)
+        print_json(fields)
     elif output is CommandFormat.CSV:
         raise UsageError("--format: a trial's report is a table or JSON")
     else:

@@ -107,11 +107,11 @@ class Archive:
         searched, self._searched = self._searched, []
         for game in searched:
             names = frozenset((self._name, game.about.opponent.name))
-            found = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
-            if not found or not _is_telling(game):
+            matches = keys.get((names, colourless(game.about.variant)), [])[:MAX_QUERIES]
+            if not matches or not _is_telling(game):
                 missing.append(game)
                 continue
-            for key in found:
+            for key in matches:
                 if key in self._queries:
                     self._queries[key].games.append(game)
                 else:
@@ -126,8 +126,8 @@ class Archive:
             records = parse_line(" ".join(lines[1:]))
             for query in list(self._queries.values()):
                 for game in list(query.games):
-                    found = (record for record in records if self._is_record_of(game, record))
-                    record = next(found, None)
+                    matching = (record for record in records if self._is_record_of(game, record))
+                    record = next(matching, None)
                     stated = None if record is None else stated_result(record)
                     if record is None or stated is None:
                         continue

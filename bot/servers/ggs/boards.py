@@ -216,7 +216,7 @@ class Boards:
         ]
         origin = self._requests.origin(board.match)
         if match.began.flag is Flag.TOURNAMENT:
-            found = [
+            candidates = [
                 game
                 for game in away
                 if not match.is_heard
@@ -224,13 +224,13 @@ class Boards:
                 and len(game.moves) <= len(moves)
             ]
         elif origin is not None and origin.line.flag is Flag.STORED:
-            found = away
+            candidates = away
         elif match.is_heard or origin is not None:
-            found = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
+            candidates = [game for game in away if TELLING_PLIES <= len(game.moves) <= len(moves)]
         else:
-            found = away if moves else []
+            candidates = away if moves else []
         # Of several with the same beginning, the one of the nearest length.
-        return min(found, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
+        return min(candidates, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
         """A game that has begun; its events reach no player before its start is reported."""

@@ -120,22 +120,22 @@ class GgsChallenges:
         """Compare the server's stored games with ours, and resume what we can."""
         lacking = {name for id_ in self._boards.lacking() for name in self._matches.by_id[id_].began.names}
         for game in list(self._games.by_id.values()):
-            is_kept = any(self._games.is_kept(game, stored) for stored in message.games)
+            may_be = any(self._games.may_be(game, stored) for stored in message.games)
             match game.status:
                 case GgsStatus.DOUBTFUL if not self._archive.is_asked_about(game):
-                    if is_kept:
+                    if may_be:
                         self._archive.forget(game)
                         self._games.put_away(game, "the server has stored it")
                     elif not self._archive.is_searched(game) and message.is_whole:
                         self._archive.search(game)
                 case GgsStatus.AWAY:
-                    if not is_kept and message.is_whole and game.about.opponent.name not in lacking:
+                    if not may_be and message.is_whole and game.about.opponent.name not in lacking:
                         logger.warning("game %s: the server has not stored it", game.about.game_id)
                         self._archive.search(game)
         requested = {asked.line.stored_id: asked for asked in self._requests}
         for stored in message.games:
             away = self._games.with_status(GgsStatus.AWAY)
-            ours = next((game for game in away if self._games.is_kept(game, stored)), None)
+            ours = next((game for game in away if self._games.may_be(game, stored)), None)
             if ours is not None:
                 self._resume(stored, ours.about.opponent.name, requested.get(stored.id))
 

@@ -58,7 +58,7 @@ class GgsGames:
         """The games with one of these statuses."""
         return [game for game in self.by_id.values() if game.status in statuses]
 
-    def is_kept(self, game: GgsGame, stored: AdjournedMatch) -> bool:
+    def may_be(self, game: GgsGame, stored: AdjournedMatch) -> bool:
         """Whether a match that the server has stored may be that of a game."""
         return (
             game.about.rated
@@ -69,7 +69,7 @@ class GgsGames:
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
         """Our game with one of these statuses that a request would resume; None: there is none."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
-        return next((game for game in self.with_status(*statuses) if self.is_kept(game, stored)), None)
+        return next((game for game in self.with_status(*statuses) if self.may_be(game, stored)), None)
 
     def first_event(self, game_id: str, now_s: float) -> GameSnapshot | GameAdjourned:
         """The first event of a game's stream; `find` must have found the game."""
@@ -135,8 +135,8 @@ class GgsGames:
 
     def vanish(self, game: GgsGame, reason: str = "the server no longer lists it") -> None:
         """End a game that has no result, or whose result we cannot get."""
-        is_kept = game.about.rated or game.is_done
-        self.end(game, GameEnd(EndReason.UNKNOWN if is_kept else EndReason.ABORTED, None, reason))
+        may_be = game.about.rated or game.is_done
+        self.end(game, GameEnd(EndReason.UNKNOWN if may_be else EndReason.ABORTED, None, reason))
 
     def put_away(self, game: GgsGame, reason: str) -> None:
         """The server has adjourned a game."""

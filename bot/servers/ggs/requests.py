@@ -278,7 +278,7 @@ class Requests:
         """
         if message.flag is Flag.TOURNAMENT:
             return None
-        found: list[tuple[bool, bool, Asked]] = []
+        origins: list[tuple[bool, bool, Asked]] = []
         for asked in self:
             line = asked.line
             others = (line.other,) if line.other else message.names
@@ -291,8 +291,8 @@ class Requests:
                 and asked not in self._origins.values()
             ):
                 # The server names the requester first.
-                found.append((self.is_accepting(asked), line.asker == message.names[0], asked))
-        return max(found, key=lambda each: each[:2])[2] if found else None
+                origins.append((self.is_accepting(asked), line.asker == message.names[0], asked))
+        return max(origins, key=lambda each: each[:2])[2] if origins else None
 
 
 def _crosses(attempt: Attempt, message: wire.MatchBegan) -> bool:

@@ -272,36 +272,7 @@ class GgsServer(Server):
     async def account(self) -> Account:
         if self._link is None:
             self._link = await self._connect()
-        link, name = self._link, self._state.name
-        about = ""
-        if not self._is_listening:
-            about, heard = "the service reports nothing about the account", list[wire.GgsMessage]()
-            try:
-                link.say(wire.tell_service("finger"))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(ANSWER_S):
-                        about = await self._read_about(link, heard)
-            except TransientError as error:
-                self._link = None
-                await link.close()
-                raise TransientError(str(error), self._back_off.hung_up(0.0)) from error
-            link.heard = [*heard, *link.heard]
-        return Account(name, name, is_bot=True, about=about)
-
-    async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
-        """Return the service's report on the account; other messages go to `heard` or stay on the link."""
-        while True:
-            messages = await link.read()
-            for number, message in enumerate(messages):
-                match message:
-                    case wire.OtherMessage(wire.SERVICE, "finger", lines):
-                        link.heard = messages[number + 1 :]
-                        return read_about(lines)
-                    case wire.CentralError() if message.is_service_away:
-                        link.heard = messages[number + 1 :]
-                        return "the Othello service is unavailable"
-                    case _:
-                        heard.append(message)
+        return Account(self._state.name, self._state.name, is_bot=True)
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         if not self._has_recalled:
@@ -320,7 +291,7 @@ class GgsServer(Server):
                     yield event
                 messages = await self._listen(link)
                 for number, message in enumerate(messages):
-                    self._hear(message)
+                    self._on_message(message)
                     if number % MESSAGES_A_TURN == 0:
                         await asyncio.sleep(0)  # a burst of messages must not delay the games
                 self._state.tick(self._clock())
@@ -359,7 +330,7 @@ class GgsServer(Server):
                 link.say("")
         raise TransientError(f"silent for {PROBE_S * (PROBES + 1):.0f} s")
 
-    def _hear(self, message: wire.GgsMessage) -> None:
+    def _on_message(self, message: wire.GgsMessage) -> None:
         logger.debug("GGS > %r", message)
         if isinstance(message, wire.PlayerList):
             self._players = list(message.players)
@@ -566,7 +537,7 @@ class GgsServer(Server):
 
     async def online_bots(self) -> list[Bot]:
         """The configured programs that are open for games; if none is, everybody if the settings allow it."""
-        found: dict[str, dict[str, int]] = {}
+        ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
             self._state.out.ask("who", pool)
@@ -579,8 +550,8 @@ class GgsServer(Server):
                     ratings = (
                         {} if player.deviation >= PROVISIONAL else dict.fromkeys(keys, round(player.rating))
                     )
-                    found.setdefault(player.name, {}).update(ratings)
-        bots = [Bot(name, name, ratings) for name, ratings in found.items()]
+                    ratings_of.setdefault(player.name, {}).update(ratings)
+        bots = [Bot(name, name, ratings) for name, ratings in ratings_of.items()]
         if not bots and self._public:
             bots.append(Bot(EVERYBODY, "everybody", {}))
         return bots
@@ -613,18 +584,3 @@ def read_address(url: str) -> tuple[str, int]:
     if parts.scheme != "ggs" or not parts.hostname or port == 0 or rest or "@" in parts.netloc:
         raise ConfigError(f"server.url: {url!r} is not of the form ggs://host[:port]")
     return parts.hostname, port or PORT
-
-
-def read_about(lines: Sequence[str]) -> str:
-    """Summarise the service's answer to ``finger`` for the operator."""
-    fields = wire.fields_of(lines)
-    is_registered = fields.get("level", "0") not in ("", "0")
-    parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
-    stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")
-    if stored.isdecimal() and int(stored):
-        parts.append(f"adjourned games: {stored}")
-    ratings = [re.match(r"(\d+\w*) +(-?[\d.]+)@", line) for line in lines]
-    shown = [f"{found[1]}: {found[2]}" for found in ratings if found]
-    if shown:
-        parts.append(f"ratings {', '.join(shown)}")
-    return "; ".join(parts)

@@ -276,8 +276,8 @@ class ServiceError:
     @property
     def match_id(self) -> str:
         """The match that does not exist; empty: the error is another one."""
-        found = re.match(rf"match '({_GAME_ID})' not found", self.text)
-        return found[1] if found else ""
+        match = re.match(rf"match '({_GAME_ID})' not found", self.text)
+        return match[1] if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,8 +532,8 @@ def _central(lines: tuple[str, ...]) -> GgsMessage:
     first = lines[0]
     if first.startswith("ERR "):
         return CentralError(first[4:])
-    if found := re.fullmatch(rf"([-+]) ({_NAME})(?: (\d))?\s*", first):
-        return Presence(found[2], found[1] == "+", int(found[3]) if found[3] else None)
+    if match := re.fullmatch(rf"([-+]) ({_NAME})(?: (\d))?\s*", first):
+        return Presence(match[2], match[1] == "+", int(match[3]) if match[3] else None)
     word = first.partition(" ")[0]
     if word in _CENTRAL_WORDS:
         return OtherMessage("", word, lines)
@@ -589,8 +589,8 @@ def _service(lines: tuple[str, ...]) -> GgsMessage:
         case "rating_update":
             return RatingsChanged(_checked(_ID, args.strip()), tuple(map(_change, rest)))
         case "timeout" | "fatal-timeout":
-            found = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", args)
-            return TimedOut(found[1], found[2], word == "fatal-timeout")
+            match = _matched(rf"({_GAME_ID}) ({_NAME}) \([*O?]\)", args)
+            return TimedOut(match[1], match[2], word == "fatal-timeout")
         case "stored":
             return _stored(args, rest)
         case "match" if re.match(r"\d+/\d+", args):
@@ -636,11 +636,11 @@ def _match(is_new: bool, words: list[str]) -> MatchBegan | MatchEnded:
             return ended
         case ["aborted", *_]:
             return ended
-        case [name, "left", *kept]:
-            stored_id = _checked(_ID, kept[0]) if kept else ""
+        case [name, "left", *stored_ids]:
+            stored_id = _checked(_ID, stored_ids[0]) if stored_ids else ""
             return MatchEnded(id_, ended.names, type_text, ended.flag, None, name, stored_id)
-        case [result, *kept]:
-            stored_id = _checked(_ID, kept[0]) if kept else ""
+        case [result, *stored_ids]:
+            stored_id = _checked(_ID, stored_ids[0]) if stored_ids else ""
             return MatchEnded(id_, ended.names, type_text, ended.flag, _number(result), "", stored_id)
     raise ProtocolError("an unknown end of a match", rest)
 
@@ -697,36 +697,36 @@ def _shown(id_: str, text: str) -> BoardShown:
 
 
 def _board_ended(args: str) -> BoardEnded:
-    found = _matched(rf"({_GAME_ID}) \( *({_NAME}) vs\. ({_NAME}) *\) +(.+)", args)
-    result = _number(found[4]) if re.fullmatch(_NUMBER, found[4].strip()) else None
-    return BoardEnded(found[1], (found[2], found[3]), result)
+    match = _matched(rf"({_GAME_ID}) \( *({_NAME}) vs\. ({_NAME}) *\) +(.+)", args)
+    result = _number(match[4]) if re.fullmatch(_NUMBER, match[4].strip()) else None
+    return BoardEnded(match[1], (match[2], match[3]), result)
 
 
 def _change(line: str) -> tuple[str, float, float]:
     number = rf"({_NUMBER})"
-    found = _matched(rf"({_NAME}) +{number} @ +{number} +{number} -> +{number} @ +{number} *", line)
-    return found[1], _number(found[4]), _number(found[5])
+    match = _matched(rf"({_NAME}) +{number} @ +{number} +{number} -> +{number} @ +{number} *", line)
+    return match[1], _number(match[4]), _number(match[5])
 
 
 def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
-    found = re.fullmatch(rf"(\d+) ({_NAME}) *", args)
-    if found is None:
+    match = re.fullmatch(rf"(\d+) ({_NAME}) *", args)
+    if match is None:
         return (
             ServiceError(f"stored {args}")
             if args.startswith("ERR")
             else OtherMessage(SERVICE, "stored", (args,))
         )
     games = _rows(_stored_row, rest)
-    return StoredList(found[2], games, len(games) == len(rest))
+    return StoredList(match[2], games, len(games) == len(rest))
 
 
 def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
     """The rows of a list that could be read; the others are skipped."""
-    found = []
+    rows = []
     for line in lines:
         with suppress(ProtocolError):
-            found.append(read(line))
-    return tuple(found)
+            rows.append(read(line))
+    return tuple(rows)
 
 
 def _stored_row(line: str) -> AdjournedMatch:
@@ -745,8 +745,8 @@ def _match_row(line: str) -> MatchBegan:
 
 
 def _player_row(line: str) -> GgsPlayer:
-    found = _matched(rf"({_NAME}) +([-+x]) +({_NUMBER})@ *({_NUMBER}).*", line)
-    return GgsPlayer(found[1], found[2] == "+", _number(found[3]), _number(found[4]))
+    match = _matched(rf"({_NAME}) +([-+x]) +({_NUMBER})@ *({_NUMBER}).*", line)
+    return GgsPlayer(match[1], match[2] == "+", _number(match[3]), _number(match[4]))
 
 
 def _flag(text: str) -> Flag:
@@ -757,10 +757,10 @@ def _flag(text: str) -> Flag:
 
 
 def _matched(pattern: str, text: str) -> re.Match[str]:
-    found = re.fullmatch(pattern, text, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(pattern, text, re.DOTALL)
+    if match is None:
         raise ProtocolError("an unexpected line", text)
-    return found
+    return match
 
 
 def _checked(pattern: str, text: str) -> str:
@@ -801,11 +801,11 @@ def parse_type(text: str) -> GameType:
     Raises:
         ProtocolError: It is not a type.
     """
-    found = re.fullmatch(r"(s?)(\d{1,2})(k?)(?:r(\d{1,3}))?(a?)([bw]?)(?:\+.*|-.*)?", text)
-    if found is None:
+    match = re.fullmatch(r"(s?)(\d{1,2})(k?)(?:r(\d{1,3}))?(a?)([bw]?)(?:\+.*|-.*)?", text)
+    if match is None:
         raise ProtocolError(f"{text[:20]!r} is not a type of game", text)
-    discs = int(found[4]) if found[4] else None
-    return GameType(int(found[2]), bool(found[1]), bool(found[3]), discs, bool(found[5]), found[6])
+    discs = int(match[4]) if match[4] else None
+    return GameType(int(match[2]), bool(match[1]), bool(match[3]), discs, bool(match[5]), match[6])
 
 
 # --- Our commands ---------------------------------------------------------------------------------------

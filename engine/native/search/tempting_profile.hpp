@@ -1,4 +1,4 @@
-// The tempting player's candidates: engine/search/tempting_search.py in C++, with the same result in every number; see there
+// The tempting player's candidates: tests/engine/native/tempting_mirror.py in C++, with the same result in every number; see there
 // for what is left out and why, and engine/tempting_player.py for the arithmetic.
 #pragma once
 
@@ -121,7 +121,7 @@ class Tempter : MoveScores<G> {
     }
 
    private:
-    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of engine/search/tempting_search.py
+    static constexpr int kSettledShare = 8;  // SETTLED_SHARE of tests/engine/native/tempting_mirror.py
 
     struct Reply {
         Node after;

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.evidence.game_records import is_judged, line_key, named_bait
 from storage.filters import standing
 from storage.inserts import insert_all_new, insert_new
-from storage.records import GameStatus
+from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition, TrainingReview
@@ -161,12 +161,10 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
 
 def _new_mistake(row: Any) -> NewMistake:
     before = row.moves.split(" ", row.ply)[: row.ply] if row.ply else []
-    return NewMistake(
+    return from_row(
+        NewMistake,
+        row,
         decision_id=row.id,
-        game_id=row.game_id,
-        opponent_id=row.opponent_id,
-        opponent_rating=row.opponent_rating,
-        game=row.game,
         key=position_key(row.game, row.initial_position, before, row.move),
         probability=row.bait_expected,
     )
@@ -185,7 +183,7 @@ async def import_positions(
     Returns:
         How many taken baits were new.
     """
-    made = 0
+    count = 0
     for mistake in mistakes:
         position_id = await _position_of(session, mistake, start)
         inserted = await insert_new(
@@ -196,16 +194,16 @@ async def import_positions(
             position_id=position_id,
             opponent_id=mistake.opponent_id,
         )
-        made += inserted is not None
-    return made
+        count += inserted is not None
+    return count
 
 
 async def _position_of(
     session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], TrainingRating]
 ) -> int:
     """Our key of the position in which a bait was taken; inserted if it is new."""
-    found = select(TrainingPosition.id).where(TrainingPosition.key == mistake.key)
-    position_id = await session.scalar(found)
+    statement = select(TrainingPosition.id).where(TrainingPosition.key == mistake.key)
+    position_id = await session.scalar(statement)
     if position_id is None:
         position_id = await insert_new(
             session,
@@ -216,15 +214,15 @@ async def _position_of(
             bait_line=None,
         )
     if position_id is None:  # somebody else has made it since we looked
-        position_id = (await session.execute(found)).scalar_one()
+        position_id = (await session.execute(statement)).scalar_one()
     return position_id
 
 
 async def settled_up_to(session: AsyncSession, site: str) -> int:
     """The highest of our keys up to which all arena games are settled and no game can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
-    found = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
-    return await session.scalar(found) or 0
+    statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
+    return await session.scalar(statement) or 0
 
 
 async def find_game(session: AsyncSession, site: str, site_game_id: str) -> tuple[int, bool] | None:
@@ -292,7 +290,7 @@ async def list_near(
         account_id: A person to whom no position is shown twice; None: no account.
         without: Positions that are left out.
     """
-    found: list[int] = []
+    keys: list[int] = []
     for is_above in (True, False):
         column = TrainingPosition.rating
         statement = select(TrainingPosition.id).where(
@@ -304,8 +302,8 @@ async def list_near(
         if account_id is not None:
             statement = statement.where(~_is_reviewed(account_id, TrainingPosition.id))
         order = (column, TrainingPosition.id) if is_above else (column.desc(), TrainingPosition.id.desc())
-        found += await session.scalars(statement.order_by(*order).limit(limit))
-    return found
+        keys += await session.scalars(statement.order_by(*order).limit(limit))
+    return keys
 
 
 async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:

@@ -67,8 +67,8 @@ async def lock_solver(
 
     Made first: a row that is not there cannot be locked.
     """
-    found = await get_solver(session, account_id, game, is_locked=True)
-    if found is None:
+    solver = await get_solver(session, account_id, game, is_locked=True)
+    if solver is None:
         await insert_new(
             session,
             TrainingPlayer,
@@ -77,9 +77,9 @@ async def lock_solver(
             **asdict(newcomer),
             position_id=None,
         )
-        found = await get_solver(session, account_id, game, is_locked=True)
-    assert found is not None  # noqa: S101 - nobody deletes one
-    return found
+        solver = await get_solver(session, account_id, game, is_locked=True)
+    assert solver is not None  # noqa: S101 - nobody deletes one
+    return solver
 
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:

@@ -134,10 +134,10 @@ def rating_band(rating: int | None) -> str:
 OF_GAME: list[ExportColumn] = [
     text("site", "key of the site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),
-    text("player", "the same as strategy, which replaces it", GameRow.player),
+    text("player", "the same as strategy, which replaces it", GameRow.strategy),
     whole("opponent_id", "key of the opponent's account", GameRow.opponent_id),
     text("opponent", "its name", OpponentRow.name),
     flag("is_program", "1: a program, as far as the site says", OpponentRow.is_bot),
     whole("opponent_rating", "at the start; null: none", GameRow.opponent_rating),
 ]
-STRATEGY = text("strategy", "ours: trappy, standard, ...", GameRow.player)
+STRATEGY = text("strategy", "ours: trappy, standard, ...", GameRow.strategy)

@@ -55,7 +55,7 @@ def _expected_loss(name: str, about: str) -> ExportColumn:
     def read(probability: float, cost: int) -> float:
         return probability * cost / WHOLE
 
-    return computed(name, _NUMBER, about, read, ForecastRow.bait_odds, ForecastRow.bait_cost)
+    return computed(name, _NUMBER, about, read, ForecastRow.bait_probability, ForecastRow.bait_cost)
 
 
 _KEYS: list[ExportColumn] = [
@@ -144,7 +144,7 @@ OUTCOMES = export_of(
             lambda is_taken: int(bool(is_taken)),
             ForecastRow.is_taken,
         ),
-        number("probability", "of this reply by the forecast", ForecastRow.reply_odds),
+        number("probability", "of this reply by the forecast", ForecastRow.reply_probability),
         number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
         moment("at", "moment of the judgement", OutcomeRow.at),
         flag("is_trap", "1: our move set the paper's trap", DecisionRow.is_trap),
@@ -193,7 +193,7 @@ BAITS = export_of(
         *_KEYS,
         text("move", "ours", DecisionRow.move),
         text("bait", "the reply that tempts most", ForecastRow.bait),
-        number("probability", "that people play it, by the forecast", ForecastRow.bait_odds),
+        number("probability", "that people play it, by the forecast", ForecastRow.bait_probability),
         share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
         _expected_loss("surprise", "the same as expected_loss, which replaces it"),
         text("model", "who made the forecast", ForecastRow.model_name),

@@ -13,19 +13,19 @@ from storage.tables.games import EventRow, GameRow
 
 def _selected(filters: Filters) -> Sequence[ColumnElement[bool]]:
     """Site, account and time filter the events; any other filter selects events by their games."""
-    found: list[ColumnElement[bool]] = []
+    selected: list[ColumnElement[bool]] = []
     if filters.site is not None:
-        found.append(EventRow.site == filters.site)
+        selected.append(EventRow.site == filters.site)
     if filters.account is not None:
-        found.append(EventRow.account == filters.account.lower())
+        selected.append(EventRow.account == filters.account.lower())
     if filters.since is not None:
-        found.append(EventRow.at >= filters.since)
+        selected.append(EventRow.at >= filters.since)
     if filters.until is not None:
-        found.append(EventRow.at < filters.until)
+        selected.append(EventRow.at < filters.until)
     of_games = replace(filters, site=None, account=None, since=None, until=None)
     if of_games != Filters():
-        found.append(EventRow.game_id.in_(select(GameRow.id).where(*filter_conditions(of_games))))
-    return found
+        selected.append(EventRow.game_id.in_(select(GameRow.id).where(*filter_conditions(of_games))))
+    return selected
 
 
 def _detail(detail: object) -> str:

@@ -46,14 +46,14 @@ def _expected(ours: int | None, theirs: int | None) -> Value:
 
 
 def _probability(name: str, about: str) -> ExportColumn:
-    def read(selection: str, player: str) -> Value:
+    def read(selection: str, strategy: str) -> Value:
         try:
-            found = json.loads(selection)["chances"][player]
-            return None if found is None else float(found)
+            probability = json.loads(selection)["chances"][strategy]
+            return None if probability is None else float(probability)
         except (ValueError, TypeError, LookupError, RecursionError):
             return None
 
-    return computed(name, _NUMBER, about, read, cast(GameRow.selection, Text), GameRow.player)
+    return computed(name, _NUMBER, about, read, cast(GameRow.selection, Text), GameRow.strategy)
 
 
 def _week(start: datetime) -> str:

@@ -66,8 +66,8 @@ async def export_rows(
         RecordError: A row is damaged: which and why.
     """
     statement = export.statement.where(*export.selected(filters))
-    async with connection.stream(statement, execution_options={"yield_per": BATCH}) as found:
-        async for some in found.partitions():
+    async with connection.stream(statement, execution_options={"yield_per": BATCH}) as result:
+        async for some in result.partitions():
             rows: list[tuple[Value, ...]] = []
             for row in some:
                 is_wanted = only_games is None or row.game_id in only_games

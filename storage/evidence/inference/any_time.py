@@ -25,7 +25,7 @@ Never intersect an interval with earlier ones: V may grow.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from math import floor, inf, log
@@ -88,14 +88,14 @@ class SequenceDesign:
 
     def growth(self, n: Floats | float) -> Floats:
         """r = 1 + n R / opt for numbers of values, any shape."""
-        found: Floats = np.add(1.0, n * _tightness(self.alpha) / self.planned_n)
-        return found
+        growth: Floats = np.add(1.0, n * _tightness(self.alpha) / self.planned_n)
+        return growth
 
     def width(self, n: Floats | float) -> Floats:
         """w(n): half of the interval's width, in standard deviations of a value, for any shape of n > 0."""
         r = self.growth(n)
-        found: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
-        return found
+        width: Floats = np.sqrt(2 * r / (n * (r - 1)) * np.log(np.sqrt(r) / self.alpha))
+        return width
 
     def too_early(self, n: int, persons: float) -> str | None:
         """Why an interval of n values from a number of effective persons is not shown; None: it is.
@@ -104,8 +104,8 @@ class SequenceDesign:
         """
         few, rare = n < self.least_values, persons < self.least_persons
         if few:
-            told = f"{n} of {self.least_values}"
-            return f"{told}, P {floor(persons)} of {self.least_persons:g}" if rare else told
+            text = f"{n} of {self.least_values}"
+            return f"{text}, P {floor(persons)} of {self.least_persons:g}" if rare else text
         return f"P {floor(persons)} of {self.least_persons:g}" if rare else None
 
 
@@ -144,10 +144,6 @@ class AnyTimeEstimate:
         """Whether there is an interval and 0 lies outside."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
-
 
 def estimate(
     values: Sequence[float] | Floats, persons: Sequence[PersonId] | NDArray[Any], design: SequenceDesign
@@ -163,8 +159,8 @@ def estimate(
         ValueError: Lengths differ, or a value is not finite.
     """
     x, code = _checked(values, persons)
-    (found,) = estimates(x, code, np.zeros(len(x), np.intp), 1, design)
-    return found
+    (estimate,) = estimates(x, code, np.zeros(len(x), np.intp), 1, design)
+    return estimate
 
 
 def estimates(
@@ -217,13 +213,13 @@ def estimates_of_sums(
     counts = zip(
         n.astype(np.int64).tolist(), persons.astype(np.int64).tolist(), effective.tolist(), strict=True
     )
-    found = []
+    estimates = []
     for (count, people, worth), row in zip(
         counts, zip(*(each.tolist() for each in columns), strict=True), strict=True
     ):
         middle, sd, low, high, e_value = row
         early = design.too_early(count, worth)
-        found.append(
+        estimates.append(
             AnyTimeEstimate(
                 n=count,
                 persons=people,
@@ -237,7 +233,7 @@ def estimates_of_sums(
                 alpha=design.alpha,
             )
         )
-    return found
+    return estimates
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,9 +6,8 @@ between persons alone raise it to 20 in half of the runs of a model that is righ
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import floor
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +40,6 @@ class Calibration:
     """b; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
     """Mean of happened less predicted, valid at any time: an alarm when it excludes 0."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def calibration(

@@ -2,7 +2,8 @@
 
 Some decisions are randomised between trappy's choice T, which sets a trap, and the best move N that sets none
 (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
-doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded chance, Y the cost of the reply, and x
+doi:10.1080/01621459.2017.1305274).  With A = 1 for T, p its recorded probability, Y the cost of the reply,
+and x
 the mean of the people model's expected costs after T and after N::
 
     b   = (past Y + 1.2) / (past x + 1.2);  y = (past Y + 1.2) / (past n + 20)     sums of the person's past
@@ -72,7 +73,7 @@ class TrialDecision:
     """When the person replied, or the game ended without a reply; None: the reply is still open."""
     treated: bool
     """A: the move that sets a trap was drawn."""
-    chance: float
+    probability: float
     """Recorded probability of that move, in (0, 1)."""
     cost: float | None
     """Y: cost of the reply; None: there was no reply."""
@@ -149,17 +150,17 @@ class DecisionsReport(TrialCounts):
         """Plain JSON values; estimates for which it is too early are hidden
         (`storage.evidence.inference.trial`).
         """
-        found = asdict(self)
-        found["guard"]["broken"] = list(self.guard.broken)
-        hide_early(found["guard"])
+        fields = asdict(self)
+        fields["guard"]["broken"] = list(self.guard.broken)
+        hide_early(fields["guard"])
         lacks = self.guard.lacks_an_arm(self)
         for name in ("cost", "beyond_difficulty", "earned"):
             outcome: DecisionOutcome = getattr(self, name)
             early = outcome.any_time.estimate.too_early
             waits = f"{self.counted} of {self.planned_n}" if self.counted < self.planned_n else None
-            hide_early(found[name]["any_time"], lacks)
-            hide_early(found[name]["fixed"], lacks or early or waits)
-        return found
+            hide_early(fields[name]["any_time"], lacks)
+            hide_early(fields[name]["fixed"], lacks or early or waits)
+        return fields
 
 
 def decisions_report(
@@ -184,7 +185,7 @@ def decisions_report(
     selection = drawn_rows(drawn, terms, at, drawn["games_before"]).having("cost")
     design = terms.design(terms.planned_decisions)
     rows = selection.counted
-    cost, treated, chance = rows["cost"], rows["treated"], rows["chance"]
+    cost, treated, probability = rows["cost"], rows["treated"], rows["probability"]
     persons = codes_of(rows["person"])
     x = (rows["expected_trap"] + rows["expected_control"]) / 2
     guess = guessed_cost(cost, x, persons)
@@ -194,8 +195,8 @@ def decisions_report(
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
         """An outcome with its guess, which must not depend on what was drawn."""
         return DecisionOutcome(
-            endpoint((y - m) * contrast(treated, chance), rows, first, flags, design),
-            centred_least_squares(y, x, treated, chance, persons, terms.alpha),
+            endpoint((y - m) * contrast(treated, probability), rows, first, flags, design),
+            centred_least_squares(y, x, treated, probability, persons, terms.alpha),
         )
 
     return DecisionsReport(
@@ -213,7 +214,7 @@ def decisions_report(
 
 def _by_column(decisions: Sequence[TrialDecision]) -> Units:
     """Decisions as rows of `_DECISION`."""
-    found = np.zeros(len(decisions), _DECISION)
+    units = np.zeros(len(decisions), _DECISION)
     columns: dict[str, list[Any]] = {
         "id": [each.decision_id for each in decisions],
         "drawn_us": [microseconds(each.drawn_at) for each in decisions],
@@ -223,8 +224,8 @@ def _by_column(decisions: Sequence[TrialDecision]) -> Units:
         "cost": [nan if each.cost is None else each.cost for each in decisions],
     }
     for name in _DECISION.names or ():
-        found[name] = columns.get(name) or [getattr(each, name) for each in decisions]
-    return found
+        units[name] = columns.get(name) or [getattr(each, name) for each in decisions]
+    return units
 
 
 def guessed_cost(cost: Floats, x: Floats, persons: NDArray[np.intp]) -> Floats:
@@ -248,7 +249,7 @@ def centred_least_squares(
     outcome: Floats,
     x: Floats,
     treated: NDArray[np.bool_],
-    chance: Floats,
+    probability: Floats,
     persons: NDArray[np.intp],
     alpha: float,
 ) -> FixedInterval:
@@ -261,11 +262,11 @@ def centred_least_squares(
         outcome: Shape (n,).
         x: Covariate known before the draw, shape (n,).
         treated: A, shape (n,).
-        chance: p, shape (n,).
+        probability: p, shape (n,).
         persons: Shape (n,).
         alpha: Chance that the interval excludes the truth.
     """
-    weights = np.where(treated, _CENTRE / chance, (1 - _CENTRE) / (1 - chance))
+    weights = np.where(treated, _CENTRE / probability, (1 - _CENTRE) / (1 - probability))
     design = np.stack([np.ones(len(x)), x, treated - _CENTRE], axis=1)
     counts = np.bincount(persons).astype(np.float64)
     matrices = np.zeros((len(counts), 3, 3))

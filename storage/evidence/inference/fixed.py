@@ -7,7 +7,7 @@ covers 48 to 72 % (`bench.statistics.placebo`).
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import comb, exp, floor, log, sqrt
 from typing import Any, Literal
 
@@ -54,10 +54,6 @@ class FixedInterval:
     """Why there is no value or no interval."""
     alpha: float = ALPHA
     kind: Literal["fixed"] = "fixed"
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def leave_one_out(

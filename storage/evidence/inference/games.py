@@ -1,6 +1,7 @@
 """Whole games of a trial: the differences in score and cost between trappy and standard.
 
-Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded chance of trappy, Y the
+Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded probability of trappy,
+Y the
 outcome, e its expectation before the game and m a guess from earlier games of the stratum::
 
     m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
@@ -167,18 +168,18 @@ class GamesReport(TrialCounts):
         """Plain JSON values; estimates for which it is too early are hidden
         (`storage.evidence.inference.trial`).
         """
-        found = asdict(self)
+        fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
-            found[guard]["broken"] = list(of.broken)
+            fields[guard]["broken"] = list(of.broken)
             why = of.lacks_an_arm(self)
-            hide_early(found[outcome], why)
-            for stratum in found["strata"]:
+            hide_early(fields[outcome], why)
+            for stratum in fields["strata"]:
                 hide_early(stratum[outcome], why)
-            hide_early(found[guard])
-        found["elo"]["too_early"] = is_early = found["score"]["estimate"]["too_early"]
+            hide_early(fields[guard])
+        fields["elo"]["too_early"] = is_early = fields["score"]["estimate"]["too_early"]
         if is_early:
-            found["elo"] |= dict.fromkeys(("value", "low", "high"))
-        return found
+            fields["elo"] |= dict.fromkeys(("value", "low", "high"))
+        return fields
 
 
 def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
@@ -198,8 +199,8 @@ def earlier_guess(outcome: Floats, expected: Floats, strata: Codes) -> Floats:
 
 def expected_score(rating: Floats, our_rating: Floats) -> Floats:
     """Our expected score by Elo's formula from the ratings before each game; 1/2 without them, shape (n,)."""
-    found = 1 / (1 + 10 ** ((rating - our_rating) / 400))
-    return np.where(np.isnan(found), 0.5, found)
+    expected = 1 / (1 + 10 ** ((rating - our_rating) / 400))
+    return np.where(np.isnan(expected), 0.5, expected)
 
 
 def games_report_and_interim(
@@ -263,7 +264,7 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
     """m and psi of the score."""
     games = rows.games
     guess = earlier_guess(games["score"], expected_score(games["rating"], games["our_rating"]), rows.strata)
-    return guess, (games["score"] - guess) * contrast(games["treated"], games["chance"])
+    return guess, (games["score"] - guess) * contrast(games["treated"], games["probability"])
 
 
 def _cost_values(rows: _Counted) -> Floats:
@@ -272,7 +273,7 @@ def _cost_values(rows: _Counted) -> Floats:
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
     guess = earlier_guess(games["cost"], expected, rows.strata)
-    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["chance"]))
+    return np.asarray((games["cost"] - guess) * contrast(games["treated"], games["probability"]))
 
 
 def _is_first(selection: CountedRows) -> NDArray[np.bool_]:
@@ -295,8 +296,8 @@ def _strata(
     score_rows: _Counted, score_psi: Floats, cost_rows: _Counted, cost_psi: Floats, design: SequenceDesign
 ) -> tuple[StratumResult, ...]:
     def results(rows: _Counted, psi: Floats) -> dict[Stratum, AnyTimeEstimate]:
-        found = estimates(psi, codes_of(rows.games["person"]), rows.strata, len(rows.names), design)
-        return dict(zip(rows.names, found, strict=True))
+        estimates_of = estimates(psi, codes_of(rows.games["person"]), rows.strata, len(rows.names), design)
+        return dict(zip(rows.names, estimates_of, strict=True))
 
     nothing = estimate([], [], design)
     scored, costed = results(score_rows, score_psi), results(cost_rows, cost_psi)

@@ -5,10 +5,10 @@ any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_tim
 that work end much earlier.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil, inf, log10, sqrt
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Literal
 
 from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, SequenceDesign
 from storage.evidence.inference.defaults import ALPHA
@@ -66,10 +66,6 @@ class PlanRow:
     """`fixed` in games; None: games have none of these values."""
     any_time_games: float | None
     """`any_time` in games; None likewise."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def fixed_needed(effect: float, sd: float, alpha: float = ALPHA, power: float = POWER) -> float:

@@ -78,11 +78,11 @@ def suspects(games: NDArray[np.void]) -> Flags:
         SuspectFlag.ENGINE_LIKE: _play_like_engines(games),
         SuspectFlag.COPIED: _are_copied(games),
     }
-    found: dict[int, tuple[SuspectFlag, ...]] = {}
+    flags: dict[int, tuple[SuspectFlag, ...]] = {}
     for flag, which in has.items():
         for key in games["id"][which].tolist():
-            found[key] = (*found.get(key, ()), flag)
-    return found
+            flags[key] = (*flags.get(key, ()), flag)
+    return flags
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
@@ -100,8 +100,8 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     by_game = many / np.maximum(many - 1, 1) * np.bincount(persons, apart * is_judged)
     by_reply = np.bincount(persons, expected * (1 - expected / np.maximum(judged, 1)))
     error = np.sqrt(np.maximum(by_game, by_reply))
-    found = (replies >= ENGINE_REPLIES) & (many >= 2) & (total > 0) & (total >= ENGINE_ERRORS * error)
-    of_games: NDArray[np.bool_] = found[persons]
+    are_alike = (replies >= ENGINE_REPLIES) & (many >= 2) & (total > 0) & (total >= ENGINE_ERRORS * error)
+    of_games: NDArray[np.bool_] = are_alike[persons]
     return of_games
 
 
@@ -110,7 +110,7 @@ def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
     The earlier game is not flagged: otherwise anybody could flag a stranger's game by repeating it.
     """
-    found = np.zeros(len(games), bool)
+    are_copied = np.zeros(len(games), bool)
     long_enough = np.flatnonzero(games["opening"] != NO_OPENING)
     _, openings, counts = np.unique(games["opening"][long_enough], return_inverse=True, return_counts=True)
     is_repeated = counts[openings] > 1
@@ -122,5 +122,5 @@ def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
         first = np.searchsorted(starts, starts - _WITHIN_US)
         last = np.searchsorted(starts, starts)
         for number, game in enumerate(alike.tolist()):
-            found[game] = (persons[first[number] : last[number]] != persons[number]).any()
-    return found
+            are_copied[game] = (persons[first[number] : last[number]] != persons[number]).any()
+    return are_copied

@@ -31,7 +31,7 @@ from storage.evidence.inference.timestamps import microseconds
 UNIT = np.dtype(
     [
         *((name, "<i8") for name in ("id", "game_id", "person", "drawn_us", "settled_us")),
-        ("chance", "<f8"),
+        ("probability", "<f8"),
         ("treated", "?"),
         ("excluded", "i1"),
     ]
@@ -39,7 +39,8 @@ UNIT = np.dtype(
 """A row of a trial: a unit for which one of two choices was drawn at random.
 
 Its key, and those of its game and of the opponent's account; when the choice was drawn, and when the outcome
-was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded chance of treatment, in
+was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded probability of
+treatment, in
 (0, 1); A, whether the treatment was drawn; and an `Exclusion`.  Kinds of rows have more columns."""
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
@@ -167,13 +168,13 @@ def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes
     patience_us = timedelta(days=terms.open_days) // timedelta(microseconds=1)
     reasons, counts = np.unique(rows["excluded"][rows["excluded"] != Exclusion.NONE], return_counts=True)
     excluded = {Exclusion(reason).text: count for reason, count in zip(reasons, counts.tolist(), strict=True)}
-    kept = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
-    kept = kept[np.argsort(rows["drawn_us"][kept], kind="stable")]
+    included = np.flatnonzero(rows["excluded"] == Exclusion.NONE)
+    included = included[np.argsort(rows["drawn_us"][included], kind="stable")]
     if games_before is None:
-        numbers = earlier_counts(codes_of(rows["person"][kept]))
+        numbers = earlier_counts(codes_of(rows["person"][included]))
     else:
-        numbers = games_before[kept].astype(np.float64)
-    capped = rows[kept[numbers < terms.cap_games]]
+        numbers = games_before[included].astype(np.float64)
+    capped = rows[included[numbers < terms.cap_games]]
     drawn_us, settled_us = capped["drawn_us"], capped["settled_us"]
     is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
     end = int(is_open.argmax()) if is_open.any() else len(capped)
@@ -182,7 +183,7 @@ def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes
         capped[:end],
         is_late[:end],
         dict(sorted(excluded.items())),
-        len(kept) - len(capped),
+        len(included) - len(capped),
         len(capped) - end,
     )
 
@@ -207,14 +208,14 @@ class TrialCounts:
     """Rows from the oldest open one on: they will count later."""
 
 
-def contrast(treated: NDArray[np.bool_], chance: Floats) -> Floats:
+def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
     """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
 
     Args:
         treated: A, what was drawn, shape (n,).
-        chance: pi, the recorded probability that A is 1, shape (n,).
+        probability: pi, the recorded probability that A is 1, shape (n,).
     """
-    return np.asarray(np.where(treated, 1 / chance, -1 / (1 - chance)))
+    return np.asarray(np.where(treated, 1 / probability, -1 / (1 - probability)))
 
 
 _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
@@ -270,10 +271,10 @@ class RandomisationCheck:
 def randomisation_check(selection: CountedRows, design: SequenceDesign) -> RandomisationCheck:
     """The check over all draws."""
     rows, missing = selection.rows, selection.missing
-    treated, chance, persons = rows["treated"], rows["chance"], rows["person"]
+    treated, probability, persons = rows["treated"], rows["probability"], rows["person"]
     return RandomisationCheck(
-        estimate(treated - chance, persons, design),
-        estimate(missing * contrast(treated, chance), persons, design),
+        estimate(treated - probability, persons, design),
+        estimate(missing * contrast(treated, probability), persons, design),
         int((missing & treated).sum()),
         int((missing & ~treated).sum()),
     )
@@ -335,13 +336,13 @@ def check_draws(rows: Units, noun: str) -> None:
         noun: What one is called.
 
     Raises:
-        ValueError: A row occurs twice, its chance is outside (0, 1), or its end is before the draw; the
+        ValueError: A row occurs twice, its probability is outside (0, 1), or its end is before the draw; the
             message names it.
     """
-    keys, chance = codes_of(rows["id"]), rows["chance"]
+    keys, probability = codes_of(rows["id"]), rows["probability"]
     refuse(noun, rows[np.bincount(keys)[keys] > 1], "it occurs twice")
-    is_chance = (chance > 0) & (chance < 1)
-    refuse(noun, rows[~is_chance], "the chance of treatment is {chance}, not between 0 and 1")
+    is_valid = (probability > 0) & (probability < 1)
+    refuse(noun, rows[~is_valid], "the probability of treatment is {probability}, not between 0 and 1")
     refuse(noun, rows[rows["settled_us"] < rows["drawn_us"]], "it was settled before it was drawn")
 
 

@@ -6,9 +6,9 @@ then has the counts that are still missing, and no estimate.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
 from storage.evidence.inference.any_time import AnyTimeEstimate, SequenceDesign
 from storage.evidence.inference.decisions import DecisionsReport
@@ -129,10 +129,6 @@ class TrialVerdict:
     they may be.
     """
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
-
 
 def games_verdicts(
     report: GamesReport, arms: tuple[str, str], planned: str, terms: TrialTerms
@@ -146,14 +142,14 @@ def games_verdicts(
         terms: What was fixed before the first game.
     """
     design = terms.design(terms.planned_games)
-    made = [
+    verdicts = [
         _verdict(each, check, report, outcome, arms, "game", design, is_planned=outcome == planned)
         for outcome, each, check in (
             (TrialOutcome.SCORE, report.score.estimate, report.guard),
             (TrialOutcome.COST, report.cost.estimate, report.cost_guard),
         )
     ]
-    return _planned_first(made)
+    return _planned_first(verdicts)
 
 
 def decisions_verdicts(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 
 from storage.evidence.reading import replies_of
 from storage.evidence.replies import ReplyTable
-from storage.records import GameStatus
+from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
 
@@ -71,12 +71,12 @@ async def list_arena_games(
         start = (await session.execute(select(row.created_at, row.id).where(row.id == before))).first()
 
     def of_side(side: Any) -> Select[Any]:
-        found = select(row.id, row.created_at).where(side == account_id)
+        statement = select(row.id, row.created_at).where(side == account_id)
         if start is not None:
             earlier = and_(row.created_at == start.created_at, row.id < start.id)
-            found = found.where(or_(row.created_at < start.created_at, earlier))
+            statement = statement.where(or_(row.created_at < start.created_at, earlier))
         # A query for each side, so that each finds its games in an index.
-        return select(found.order_by(row.created_at.desc(), row.id.desc()).limit(limit).subquery())
+        return select(statement.order_by(row.created_at.desc(), row.id.desc()).limit(limit).subquery())
 
     both = union_all(of_side(row.first_id), of_side(row.second_id)).subquery()
     first, second = aliased(ArenaAccount), aliased(ArenaAccount)
@@ -100,20 +100,14 @@ _LISTED = (
 
 
 def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
-    return ArenaGameLine(
-        id=row.id,
-        variant=row.variant,
-        rated=row.rated,
-        initial_s=row.initial_s,
-        increment_s=row.increment_s,
+    return from_row(
+        ArenaGameLine,
+        row,
         players=(row.first_id, row.second_id),
         names=(row.first_name, row.second_name),
         ratings=(row.first_rating, row.second_rating),
         provisional=(row.first_provisional, row.second_provisional),
         diffs=None if row.first_diff is None else (row.first_diff, row.second_diff),
-        status=row.status,
-        winner=row.winner,
-        created_at=row.created_at,
     )
 
 
@@ -137,7 +131,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
         )
         for variant, at, before, change in await session.execute(latest):
             points[variant].append((at, before + (change or 0)))
-    return {variant: sorted(found) for variant, found in points.items()}
+    return {variant: sorted(rated) for variant, rated in points.items()}
 
 
 async def best_rated(

@@ -68,7 +68,7 @@ class BaitEncounter:
     game_id: int
     game: str
     site: str
-    player: str
+    strategy: str
     opponent: str
     opponent_site_id: str
     """The site's key of its account."""
@@ -101,7 +101,7 @@ class BaitEncounter:
 class RepeatedBait:
     """One bait that was set by the same move after the same moves, again and again."""
 
-    met: int
+    encounters: int
     taken: int
     """How often the reply took a bait."""
     latest: BaitEncounter
@@ -109,7 +109,7 @@ class RepeatedBait:
     @property
     def share(self) -> float:
         """The share in which it is taken, from 0 to 1."""
-        return self.taken / self.met
+        return self.taken / self.encounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class BaitGroup:
 
     start: int | None
     """First ply of the phase, or lowest rating of the band; None: unrated opponents, or all baits."""
-    met: int
+    encounters: int
     """With a reply."""
     taken: int
     unanswered: int
@@ -134,12 +134,12 @@ class BaitGroup:
     @property
     def share(self) -> float | None:
         """How often baits were taken, from 0 to 1; None: none was met."""
-        return self.taken / self.met if self.met else None
+        return self.taken / self.encounters if self.encounters else None
 
     @property
     def expected_share(self) -> float | None:
         """The expected share."""
-        return self.expected / self.met if self.met else None
+        return self.expected / self.encounters if self.encounters else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +187,20 @@ async def list_repeated(
     Returns:
         Those from `offset` on, at most `limit`; and how many there are.
     """
-    met = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
-    latest = met[np.argsort(-met["decision"])[:MOST_SEARCHED]]
+    encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
+    latest = encounters[np.argsort(-encounters["decision"])[:MOST_SEARCHED]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
     )
     taken = np.bincount(line, has(latest, ReplyFlag.TAKEN), len(many)).astype(np.int64)
     columns = (taken, many, latest["decision"][first])
-    found = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
+    repeated = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
     if fate is not BaitFate.ALL:
-        found = [each for each in found if bool(each[0]) is (fate is BaitFate.TAKEN)]
-    found.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
-    shown = found[offset : offset + limit]
+        repeated = [each for each in repeated if bool(each[0]) is (fate is BaitFate.TAKEN)]
+    repeated.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
+    shown = repeated[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
-    return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(found)
+    return [RepeatedBait(many, taken, by_key[key]) for taken, many, key in shown], len(repeated)
 
 
 async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
@@ -241,16 +241,16 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
 
 
 def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> BaitGroup:
-    is_met, is_taken = has(baits, ReplyFlag.ANSWERED), has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
-    met, taken = (np.bincount(persons, which).astype(np.float64) for which in (is_met, is_taken))
-    interval = fixed_mean_of_persons(taken[met > 0], met[met > 0])
+    is_encounter, is_taken = has(baits, ReplyFlag.ANSWERED), has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
+    encounters, taken = (np.bincount(persons, which).astype(np.float64) for which in (is_encounter, is_taken))
+    interval = fixed_mean_of_persons(taken[encounters > 0], encounters[encounters > 0])
     return BaitGroup(
         start=start,
-        met=int(is_met.sum()),
+        encounters=int(is_encounter.sum()),
         taken=int(is_taken.sum()),
-        unanswered=int((~is_met).sum()),
-        expected=float((is_met * expected(baits, "bait_expected")).sum()),
-        persons=int((met > 0).sum()),
+        unanswered=int((~is_encounter).sum()),
+        expected=float((is_encounter * expected(baits, "bait_expected")).sum()),
+        persons=int((encounters > 0).sum()),
         interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
         effective_persons=interval.effective_persons,
     )
@@ -275,14 +275,14 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
             DecisionRow.game_id,
             GameRow.game,
             GameRow.site,
-            GameRow.player,
+            GameRow.strategy,
             OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
             GameRow.opponent_rating,
             DecisionRow.ply,
             DecisionRow.move,
             ForecastRow.bait,
-            ForecastRow.bait_odds.label("probability"),
+            ForecastRow.bait_probability.label("probability"),
             (cast(ForecastRow.bait_cost, Double) / WHOLE).label("cost"),
             ForecastRow.is_taken,
             OutcomeRow.reply,
@@ -296,5 +296,5 @@ async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEnc
         .outerjoin(OutcomeRow, and_(OutcomeRow.decision_id == DecisionRow.id, OutcomeRow.rule == RULE))
         .where(ForecastRow.decision_id.in_(keys))
     )
-    found = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}
-    return [found[key] for key in keys]
+    encounters = {row.decision_id: BaitEncounter(**row._asdict()) for row in rows}
+    return [encounters[key] for key in keys]

@@ -38,11 +38,11 @@ class ChangeWatch:
                     self._connection = await self._database.connect()
                     self._opened += 1
                 is_sqlite = self._connection.dialect.name == "sqlite"
-                found = await self._connection.scalar(_SQLITE if is_sqlite else _POSTGRESQL)
+                number = await self._connection.scalar(_SQLITE if is_sqlite else _POSTGRESQL)
         except StorageError:
             await self.close()
             raise
-        return self._opened, int(found or 0)
+        return self._opened, int(number or 0)
 
     async def close(self) -> None:
         """Give the connection back."""

@@ -87,14 +87,14 @@ def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, .
         func.row_number().over(partition_by=given.c.name, order_by=given.c.value).label("rank"),
         func.count().over(partition_by=given.c.name).label("size"),
     ).subquery()
-    found = [
+    columns = [
         func.max(case((ranked.c.rank == (ranked.c.size * share + 99) // 100, ranked.c.value))).label(
             f"q{share}"
         )
         for share in shares
     ]
     return (
-        select(ranked.c.name, func.count().label("size"), func.max(ranked.c.value).label("longest"), *found)
+        select(ranked.c.name, func.count().label("size"), func.max(ranked.c.value).label("longest"), *columns)
         .group_by(ranked.c.name)
         .order_by(ranked.c.name)
     )

@@ -45,11 +45,11 @@ async def count_endings(session: AsyncSession, since: datetime, *, site: str = "
         )
         .group_by(GameRow.site, GameRow.state, GameRow.result, "reason")
     )
-    found = [
+    counts = [
         EndingCount(row.site, _result(row.state, row.result), row.reason, row.times, row.last_at)
         for row in rows
     ]
-    return sorted(found, key=lambda each: (-each.count, each.site, each.result, each.reason))
+    return sorted(counts, key=lambda each: (-each.count, each.site, each.result, each.reason))
 
 
 def _result(state: GameStatus, result: str | None) -> str:

@@ -139,7 +139,7 @@ async def site_times(session: AsyncSession, since: datetime, *, site: str = "") 
             latest.c.confirmed_at.is_not(None)
         ),
     )
-    found = {row.name: row for row in await session.execute(quantiles(times, (50, 95)))}
+    by_site = {row.name: row for row in await session.execute(quantiles(times, (50, 95)))}
     return [
         SiteTimes(
             name.removeprefix(_SENT),
@@ -150,9 +150,9 @@ async def site_times(session: AsyncSession, since: datetime, *, site: str = "") 
             None if shown is None else shown.q50,
             None if shown is None else shown.q95,
         )
-        for name, row in found.items()
+        for name, row in by_site.items()
         if name.startswith(_SENT)
-        for shown in [found.get(_CONFIRMED + name.removeprefix(_SENT))]
+        for shown in [by_site.get(_CONFIRMED + name.removeprefix(_SENT))]
     ]
 
 

@@ -99,13 +99,13 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
 
 _SHOWN_PHASES = 8
 """Phases that can be chosen from a list; later ones can be written."""
-_GAMES, _PLAYERS = tuple(GAMES), tuple(STRATEGIES)
+_GAMES, _STRATEGIES = tuple(GAMES), tuple(STRATEGIES)
 
 FIELDS: dict[str, FilterField] = {
     field.name: field
     for field in (
         FilterField("game", "game", "Game", _of(_GAMES), choices=_GAMES),
-        FilterField("player", "player", "Player", _of(_PLAYERS), choices=_PLAYERS),
+        FilterField("strategy", "strategy", "Strategy", _of(_STRATEGIES), choices=_STRATEGIES),
         _pair("opponent_is_bot", "opponents", "Opponents", {"people": False, "programs": True}),
         FilterField("opponent", "opponent", "Opponent", _text),
         FilterField("site", "site", "Site", _text),
@@ -139,6 +139,8 @@ FIELDS: dict[str, FilterField] = {
     )
 }
 """Every filter by its name, in the order in which pages show them."""
+OLD_FILTERS = {"player": "strategy"}
+"""Names of 0.2, which work until 0.4.0, with today's."""
 OF_MOVES = ("phase",)
 """Those that select moves; the others select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
@@ -152,7 +154,7 @@ def parse_filters(given: Mapping[str, str]) -> Filters:
     """
     chosen: dict[str, Any] = {}
     for name, text in given.items():
-        field = FIELDS.get(name)
+        field = FIELDS.get(OLD_FILTERS.get(name, name))
         if field is None:
             raise FilterError(f"{name!a:.40} is no filter; known: {', '.join(FIELDS)}")
         if not text.strip():

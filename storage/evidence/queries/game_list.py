@@ -57,7 +57,7 @@ class GameLine:
     game: str
     speed: str
     rated: bool
-    player: str
+    strategy: str
     opponent: str
     opponent_site_id: str
     """The site's key of its account."""
@@ -132,7 +132,7 @@ async def list_game_lines(
             GameRow.game,
             GameRow.speed,
             GameRow.rated,
-            GameRow.player,
+            GameRow.strategy,
             OpponentRow.name.label("opponent"),
             OpponentRow.site_id.label("opponent_site_id"),
             OpponentRow.is_bot.label("opponent_is_bot"),
@@ -159,7 +159,7 @@ async def list_game_lines(
         case GameOrder.LONGEST:
             statement = statement.order_by(plies().desc(), *latest)
         case GameOrder.MOST_BAITS_TAKEN:
-            keys = await _most_fallen(session, limit, offset, *shown_games(filters), *_result(result))
+            keys = await _most_baits_taken(session, limit, offset, *shown_games(filters), *_result(result))
             place = {key: number for number, key in enumerate(keys)}
             statement = statement.where(GameRow.id.in_(keys))
     if order is GameOrder.MOST_BAITS_TAKEN:
@@ -170,7 +170,7 @@ async def list_game_lines(
     return [GameLine(**row._asdict(), **asdict(counts.get(row.game_id, BaitCounts()))) for row in rows]
 
 
-async def _most_fallen(
+async def _most_baits_taken(
     session: AsyncSession, limit: int, offset: int, *which: ColumnElement[bool]
 ) -> list[int]:
     """Keys of the games in the order `GameOrder.MOST_BAITS_TAKEN`."""

@@ -17,7 +17,7 @@ from storage.evidence.statistics.suspect_rows import suspect_games
 from storage.filters import Filters
 from storage.ledger.blocks import blocked_as
 from storage.ledger.events import OPPONENT_RENAMED
-from storage.records import GameResult
+from storage.records import GameResult, from_row
 from storage.tables.games import EventRow, GameRow, OpponentRow
 
 _COUNTED = ("games", "days", "decided", "points", "baits_set", "baits_taken", "slips")
@@ -59,7 +59,7 @@ class GameTally:
     """Games of one kind, and our results."""
 
     game: str
-    player: str
+    strategy: str
     """Of ours."""
     our_side: int
     """0: we moved first."""
@@ -67,11 +67,6 @@ class GameTally:
     wins: int
     draws: int
     losses: int
-
-    @property
-    def without_result(self) -> int:
-        """Games that go on, or whose result is not known."""
-        return self.games - self.wins - self.draws - self.losses
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,16 +201,8 @@ async def get_opponent(session: AsyncSession, site: str, site_id: str) -> Oppone
         .order_by(EventRow.id)
     )
     former = dict.fromkeys(name for name in renamed if name and name != row.name)
-    return OpponentAccount(
-        row.id,
-        row.site,
-        row.site_id,
-        row.name,
-        tuple(former),
-        row.is_bot,
-        row.first_seen_at,
-        await blocked_as(session, site, row.site_id, row.name),
-    )
+    blocked = await blocked_as(session, site, row.site_id, row.name)
+    return from_row(OpponentAccount, row, opponent_id=row.id, former_names=tuple(former), blocked_as=blocked)
 
 
 async def opponent_report(
@@ -262,7 +249,7 @@ async def _games(
             select(
                 GameRow.id,
                 GameRow.game,
-                GameRow.player,
+                GameRow.strategy,
                 GameRow.our_side,
                 GameRow.result,
                 GameRow.started_at,
@@ -283,16 +270,13 @@ async def _games(
 
 
 def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
-    if not rows:
-        return None
-    last = rows[-1]
-    return LastTerms(last.variant, last.rated, last.clock_initial_s, last.clock_increment_s)
+    return from_row(LastTerms, rows[-1]) if rows else None
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
     results: Mapping[tuple[str, str, int], Counter[GameResult | None]] = defaultdict(Counter)
     for row in rows:
-        results[row.game, row.player, row.our_side][row.result] += 1
+        results[row.game, row.strategy, row.our_side][row.result] += 1
     return tuple(
         GameTally(
             *key,
@@ -306,11 +290,11 @@ def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
 
 
 def _ratings(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[ObservedRatings, ...]:
-    found: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
+    ratings: dict[tuple[str, str], list[ObservedRating]] = defaultdict(list)
     for row in rows:
         if row.opponent_rating is not None:
-            found[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
-    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+            ratings[row.game, row.speed].append(ObservedRating(row.id, row.started_at, row.opponent_rating))
+    ordered = sorted(ratings.items(), key=lambda item: (-len(item[1]), item[0]))
     return tuple(ObservedRatings(*key, tuple(points)) for key, points in ordered)
 
 

@@ -80,15 +80,15 @@ class OpponentLine:
 
 async def list_opponents(session: AsyncSession, filters: Filters, order: OpponentOrder) -> list[OpponentLine]:
     """All opponents with a game that passes the filters, in an order."""
-    found = _by_person((await read_games(session, *played(filters))).games)
+    persons = _by_person((await read_games(session, *played(filters))).games)
     row = OpponentRow
     known = select(row.id.label("opponent_id"), row.site, row.site_id, row.name, row.is_bot)
-    if len(found) <= _FEW:
-        known = known.where(row.id.in_([*found]))
+    if len(persons) <= _FEW:
+        known = known.where(row.id.in_([*persons]))
     lines = [
-        OpponentLine(**each._asdict(), **found[each.opponent_id])
+        OpponentLine(**each._asdict(), **persons[each.opponent_id])
         for each in await session.execute(known)
-        if each.opponent_id in found
+        if each.opponent_id in persons
     ]
     return sorted(lines, key=lambda line: _rank(line, order))
 

@@ -41,14 +41,14 @@ class TrialReport:
     @property
     def verdicts(self) -> tuple[TrialVerdict, ...]:
         """The verdict on each outcome, the planned one first."""
-        made: tuple[TrialVerdict, ...] = ()
+        verdicts: tuple[TrialVerdict, ...] = ()
         terms = terms_of(self.trial)
         if self.games is not None:
             first, second = self.arms
-            made = games_verdicts(self.games, (first, second), self.trial.endpoint, terms)
+            verdicts = games_verdicts(self.games, (first, second), self.trial.endpoint, terms)
         if self.decisions is not None:
-            made += decisions_verdicts(self.decisions, terms, is_planned=self.games is None)
-        return made
+            verdicts += decisions_verdicts(self.decisions, terms, is_planned=self.games is None)
+        return verdicts
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
@@ -59,11 +59,11 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
     """
     if name is None:
         return max(trials, key=lambda each: (each.ended_at is None, each.started_at), default=None)
-    found = next((each for each in trials if each.name == name), None)
-    if found is None:
+    trial = next((each for each in trials if each.name == name), None)
+    if trial is None:
         known = ", ".join(each.name for each in trials) or "none"
         raise FilterError(f"trial: no trial {name!r} is known; known: {known}")
-    return found
+    return trial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
@@ -160,13 +160,13 @@ async def trial_verdicts(
 
     Trials of more than two players are left out: which two to compare is the reader's choice.
     """
-    found = {}
+    verdicts = {}
     for trial in trials:
         if len(trial.arms) <= 2:
             report = await trial_report(database, trial.name, None, Filters(), at)
             if report is not None:
-                found[trial.name] = report.verdicts[0]
-    return found
+                verdicts[trial.name] = report.verdicts[0]
+    return verdicts
 
 
 async def read_trial(

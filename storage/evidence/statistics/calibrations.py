@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -32,10 +31,6 @@ class GroupCalibration:
     """The common values of the replies, by the names of `By`; always the model and the game."""
     errors: Calibration
     """Replies that cost a tenth of the game or more."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return {"group": self.group, "errors": self.errors.to_json()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +65,13 @@ class CalibrationRows:
         persons = table.of.games["person"][table.game]
         order = np.argsort(index.of_cell, kind="stable")
         bounds = np.searchsorted(index.of_cell[order], np.arange(len(index.names) + 1))
-        found = []
+        calibrations = []
         for number, name in enumerate(index.names):
             some = order[bounds[number] : bounds[number + 1]]
             errors = calibration(foreseen[some], erred[some], persons[some].tolist())
             names = dict(zip((key.value for key in self.by), name, strict=True))
-            found.append(GroupCalibration(names, errors))
-        return found
+            calibrations.append(GroupCalibration(names, errors))
+        return calibrations
 
 
 async def read_calibrations(

@@ -25,7 +25,7 @@ class DrawRate:
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:
     """The rate of randomised decisions in the finished games with people that pass the filters."""
     which = (
-        GameRow.player.in_(DRAWING),
+        GameRow.strategy.in_(DRAWING),
         GameRow.state == GameStatus.FINISHED,
         GameRow.is_settled.is_(True),
         GameRow.site != MATCH_SITE,

@@ -50,9 +50,9 @@ async def encounters(session: AsyncSession, filters: Filters) -> Encounters:
 
 async def counts_of_games(session: AsyncSession, games: Sequence[int]) -> dict[int, BaitCounts]:
     """The counts of some games, by the game's key."""
-    found = (await read_games(session, GameRow.id.in_(games))).games
-    counts = zip(*(found[name].tolist() for name in COUNTS), strict=True)
+    records = (await read_games(session, GameRow.id.in_(games))).games
+    counts = zip(*(records[name].tolist() for name in COUNTS), strict=True)
     return {
         key: BaitCounts(**dict(zip(COUNTS, row, strict=True)))
-        for key, row in zip(found["id"].tolist(), counts, strict=True)
+        for key, row in zip(records["id"].tolist(), counts, strict=True)
     }

@@ -29,7 +29,7 @@ from storage.filters import Filters, TrapSettings, of_games
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
-_LABELS = (By.PLAYER, By.GAME, By.SITE, By.SPEED)
+_LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class GroupRows:
 async def read_groups(
     session: AsyncSession,
     filters: Filters | None = None,
-    by: Sequence[By] = (By.PLAYER,),
+    by: Sequence[By] = (By.STRATEGY,),
     among: Callable[[int], bool] | None = None,
 ) -> GroupRows:
     """Read the data for the statistics of the games that pass the filters; aborted games do not count.
@@ -120,8 +120,8 @@ def outdated_of(games: GameRows) -> int:
 
     ``desdemona db recheck`` judges them again; until then they count nowhere.
     """
-    found = games.games
-    return int(found["outdated"][(found["state"] == FINISHED) & (found["is_settled"] == 1)].sum())
+    records = games.games
+    return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())
 
 
 def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
@@ -226,14 +226,14 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         is_program = np.isin(games["person"], np.array(read.sources.programs, np.int64))
         codes, texts = is_program.astype(np.intp), ("person", "program")
     elif key is By.RATING_BAND:
-        found, codes = np.unique(games["rating"], return_inverse=True)
-        texts = [band_text(None if rating != rating else int(rating)) for rating in found.tolist()]
+        values, codes = np.unique(games["rating"], return_inverse=True)
+        texts = [band_text(None if rating != rating else int(rating)) for rating in values.tolist()]
     elif key in _CONFIGURED:
-        found, codes = np.unique(games["config"], return_inverse=True)
-        texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in found.tolist()]
+        values, codes = np.unique(games["config"], return_inverse=True)
+        texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in values.tolist()]
     else:
-        found, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
-        days = [FIRST_DAY + timedelta(days=number) for number in found.tolist()]
+        values, codes = np.unique(days_of(games["began_us"]), return_inverse=True)
+        days = [FIRST_DAY + timedelta(days=number) for number in values.tolist()]
         texts = [week_text(day) if key is By.WEEK else f"{day:%Y-%m}" for day in days]
     return codes_of(texts)[codes] if len(texts) else codes, tuple(dict.fromkeys(texts))
 

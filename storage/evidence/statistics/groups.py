@@ -10,10 +10,10 @@ at any time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.inference.defaults import RATING_BAND
@@ -24,7 +24,7 @@ from storage.filters import PHASE_PLIES
 class By(StrEnum):
     """Keys for grouping games and replies; the game is always added."""
 
-    PLAYER = "player"
+    STRATEGY = "strategy"
     GAME = "game"
     SITE = "site"
     SPEED = "speed"
@@ -38,6 +38,19 @@ class By(StrEnum):
     """Of the reply; games count in every phase that they reached."""
     MODEL = "model"
     """The model of the reply's forecast; games count with each of their models."""
+
+    @classmethod
+    def parse(cls, text: str) -> list[Self]:
+        """Keys from their names, separated by commas; `player` of 0.2 works until 0.4.0.
+
+        Raises:
+            ValueError: A name is not known.
+        """
+        known = {key.value: key for key in cls} | {"player": cls("strategy")}
+        names = [name.strip() for name in text.split(",")]
+        if wrong := [name for name in names if name not in known]:
+            raise ValueError(f"{wrong[0]!a:.40} is not known; known: {', '.join(cls)}")
+        return [known[name] for name in names]
 
 
 OF_REPLY = frozenset({By.PHASE, By.MODEL})
@@ -112,7 +125,7 @@ class GroupStatistics:
     cost: Expected
     """The cost of the replies, in expected score."""
     baits_set: int
-    """Replies to moves that set a tempting trap."""
+    """Replies to moves that set a bait."""
     baits: Expected
     """Of these, replies that take the bait."""
     traps_set: int
@@ -123,10 +136,6 @@ class GroupStatistics:
     traps_erred_elsewhere: int
     falls: Expected
     """Falls into these traps."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -91,7 +91,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         raise ValueError("the filters name no stretch of time")
     first, last = (at.astimezone(UTC).date() for at in (since, until - timedelta(microseconds=1)))
     games = (await read_games(session, *played(filters))).games
-    grouped = await read_groups(session, filters, (By.PLAYER, By.GAME))
+    grouped = await read_groups(session, filters, (By.STRATEGY, By.GAME))
     return MonthlyReport(
         since,
         until,
@@ -122,7 +122,7 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
             OpponentRow.name.label("opponent"),
             OutcomeRow.reply,
             OutcomeRow.cost,
-            ForecastRow.reply_odds,
+            ForecastRow.reply_probability,
             DecisionRow.created_at,
             as_stored(DecisionRow.record).label("record"),
         )
@@ -138,10 +138,10 @@ async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait
 
 
 def _bait(row: Any) -> CostliestBait:
-    made = Decision.from_record(unpack(row.record))
-    game = get_rules(made.game)
-    before = game.for_search(game.parse_position(made.position))
-    move = game.parse_move(before, made.move)
+    decision = Decision.from_record(unpack(row.record))
+    game = get_rules(decision.game)
+    before = game.for_search(game.parse_position(decision.position))
+    move = game.parse_move(before, decision.move)
     after = game.play(before, move)
     reply = game.parse_move(after, row.reply)
     return CostliestBait(
@@ -158,7 +158,7 @@ def _bait(row: Any) -> CostliestBait:
         tuple(game.move_squares(move)),
         tuple(game.board_rows(after)),
         row.cost / WHOLE,
-        row.reply_odds or 0.0,
+        row.reply_probability or 0.0,
     )
 
 
@@ -185,9 +185,9 @@ async def _trials(
         if each.started_at < until and (each.ended_at is None or each.ended_at >= since)
     ]
     rows = await session.execute(
-        select(GameRow.trial_id, GameRow.player).where(
+        select(GameRow.trial_id, GameRow.strategy).where(
             *filter_conditions(filters), GameRow.trial_id.in_([each.id for each in between])
         )
     )
-    counts = Counter((row.trial_id, row.player) for row in rows)
+    counts = Counter((row.trial_id, row.strategy) for row in rows)
     return tuple((each, {arm: counts[each.id, arm] for arm in each.arms}) for each in between)

@@ -5,7 +5,7 @@ Where a record contradicts itself, the others still count: each such record is n
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from math import nan
 from typing import Any, Literal
@@ -32,7 +32,9 @@ from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.suspect_rows import are_programs
 from storage.evidence.trials import StoredTrial, is_own_position
 from storage.filters import Filters, filter_conditions, shown_games
+from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
+from storage.tables.types import as_stored
 
 _BATCH = 100
 """Records of decisions in memory at a time: about 10 KB each."""
@@ -49,15 +51,10 @@ class Unreadable:
     """Our key of it."""
     reason: str
     """One line; it may contain unprintable characters of a value."""
-
-    @classmethod
-    def because(cls, what: Literal["decision", "game"], key: int, error: Exception) -> "Unreadable":
-        """With an exception's message as the reason."""
-        return cls(what, key, reason_of(error))
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return asdict(self)
+    game_id: int
+    """Our key of its game."""
+    ply: int | None = None
+    """Of a decision."""
 
 
 async def trial_games(
@@ -87,21 +84,23 @@ async def trial_games(
     """
     rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
-    found, kinds = _trial_rows(rows, labels)
-    found["excluded"][await are_programs(session, found["person"])] = Exclusion.PROGRAM
-    players = np.array([each.player for each in labels], str)
-    chances = [_probability(each, treated, control) for each in labels]
-    chance = np.array([nan if isinstance(each, RecordError) else each for each in chances], np.float64)
-    order = np.lexsort((found["id"], found["drawn_us"]))
-    found, label = found[order], rows.labels.codes[order]
-    found["treated"], found["chance"] = (players == treated)[label], chance[label]
-    is_wanted, is_read = np.isin(players, (treated, control))[label], ~np.isnan(found["chance"])
+    units, kinds = _trial_rows(rows, labels)
+    units["excluded"][await are_programs(session, units["person"])] = Exclusion.PROGRAM
+    strategies = np.array([each.strategy for each in labels], str)
+    probabilities = [_probability(each, treated, control) for each in labels]
+    probability = np.array(
+        [nan if isinstance(each, RecordError) else each for each in probabilities], np.float64
+    )
+    order = np.lexsort((units["id"], units["drawn_us"]))
+    units, label = units[order], rows.labels.codes[order]
+    units["treated"], units["probability"] = (strategies == treated)[label], probability[label]
+    is_wanted, is_read = np.isin(strategies, (treated, control))[label], ~np.isnan(units["probability"])
     unreadable = [
-        Unreadable.because("game", int(found["id"][at]), error)
+        Unreadable("game", int(units["id"][at]), reason_of(error), int(units["id"][at]))
         for at in np.flatnonzero(is_wanted & ~is_read).tolist()
-        if isinstance(error := chances[label[at]], RecordError)
+        if isinstance(error := probabilities[label[at]], RecordError)
     ]
-    return TrialGames(found[is_wanted & is_read], kinds), unreadable
+    return TrialGames(units[is_wanted & is_read], kinds), unreadable
 
 
 def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[GameKind]]:
@@ -109,21 +108,21 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
     games = rows.games
     kind_of = [GameKind(each.game, each.site, each.speed) for each in labels]
     kinds = [*dict.fromkeys(kind_of)]
-    found = np.zeros(len(rows), TRIAL_GAME)
+    units = np.zeros(len(rows), TRIAL_GAME)
     for name in ("id", "person", "rating", "our_rating", "score"):
-        found[name] = games[name]
-    found["game_id"], found["drawn_us"] = games["id"], games["began_us"]
+        units[name] = games[name]
+    units["game_id"], units["drawn_us"] = games["id"], games["began_us"]
     # A clock that was set back must not put the end before the draw.
     ended_us = np.maximum(games["ended_us"], games["began_us"])
     is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
-    found["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
-    found["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
-    found["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
+    units["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
+    units["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
+    units["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
     counts = games["replies"].astype(np.float64)
     is_told = (counts > 0) & (games["state"] != ABORTED)
     costs = np.divide(games["cost"] / WHOLE, counts, out=np.full(len(rows), nan), where=is_told)
-    found["cost"] = costs
-    return found, kinds
+    units["cost"] = costs
+    return units, kinds
 
 
 def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
@@ -155,17 +154,17 @@ async def trial_decisions(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
     )
     games_before = await _games_before(session, trial)
-    found, unreadable = [], []
+    decisions, unreadable = [], []
     draws: set[tuple[int, int, str]] = set()
     for start in range(0, len(keys), _BATCH):
         some = keys[start : start + _BATCH]
         rows = {row.id: row for row in await session.execute(_statement(some))}
         for row in map(rows.__getitem__, some):
             try:
-                found.append(_read(row, games_before[row.game_id], draws))
+                decisions.append(_read(row, games_before[row.game_id], draws))
             except (RecordError, IncompleteProfile) as error:
-                unreadable.append(Unreadable.because("decision", row.id, error))
-    return found, unreadable
+                unreadable.append(Unreadable("decision", row.id, reason_of(error), row.game_id, row.ply))
+    return decisions, unreadable
 
 
 async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> list[int]:
@@ -173,7 +172,7 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
     known = (await read_games(session, *which)).games
     mode = DecisionRow.search_mode
     games = known["id"][known["draws"] > 0].tolist()
-    found: list[tuple[datetime, int]] = []
+    draws: list[tuple[datetime, int]] = []
     for start in range(0, len(games), _GAMES):
         rows = await session.execute(
             select(DecisionRow.id, DecisionRow.created_at)
@@ -182,11 +181,11 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
             .where(
                 DecisionRow.game_id.in_(games[start : start + _GAMES]),
                 # Unknown if the record was damaged when migration 0012 read it.
-                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.player.in_(DRAWING))),
+                or_(mode == SearchMode.TRIAL, and_(mode.is_(None), GameRow.strategy.in_(DRAWING))),
             )
         )
-        found += [(row.created_at, row.id) for row in rows]
-    return [key for _, key in sorted(found)]
+        draws += [(row.created_at, row.id) for row in rows]
+    return [key for _, key in sorted(draws)]
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
@@ -198,11 +197,11 @@ async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, 
         .order_by(GameRow.started_at, GameRow.id)
     )
     counts: Counter[int] = Counter()
-    found = {}
+    games_before = {}
     for game in games:
-        found[game.id] = counts[game.opponent_id]
+        games_before[game.id] = counts[game.opponent_id]
         counts[game.opponent_id] += 1
-    return found
+    return games_before
 
 
 def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
@@ -213,7 +212,8 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             DecisionRow.ply,
             DecisionRow.created_at,
             DecisionRow.move,
-            DecisionRow.record,
+            # As stored: one that cannot be unpacked must not hide the others.
+            as_stored(DecisionRow.record).label("record"),
             GameRow.opponent_id,
             GameRow.is_settled,
             GameRow.ended_at,
@@ -222,7 +222,7 @@ def _statement(keys: Sequence[int]) -> Select[*tuple[Any, ...]]:
             OpponentRow.is_bot,
             OutcomeRow.reply,
             OutcomeRow.at,
-            ForecastRow.record.label("forecast"),
+            as_stored(ForecastRow.record).label("forecast"),
         )
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -244,24 +244,24 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
         IncompleteProfile: A profile that should be whole is not.
     """
-    made = Decision.from_record(row.record)
-    foreseen = None if row.forecast is None else ReplyForecast.from_record(row.forecast)
+    decision = Decision.from_record(unpack(row.record))
+    foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
     with decoding():
-        rules = get_rules(made.game)
-        rules.parse_position(made.position)
-    if row.move != made.move:
-        raise RecordError(f"move is {made.move} in the record, but {row.move} in its row")
-    verify_trial_draw(made)
+        rules = get_rules(decision.game)
+        rules.parse_position(decision.position)
+    if row.move != decision.move:
+        raise RecordError(f"move is {decision.move} in the record, but {row.move} in its row")
+    verify_trial_draw(decision)
     for name in ("trap_value", "control_value"):
-        if not 0 <= (value := getattr(made.trial_draw, name)) <= WHOLE:
+        if not 0 <= (value := getattr(decision.trial_draw, name)) <= WHOLE:
             raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
     excluded = Exclusion.NONE
     if row.is_bot:
         excluded = Exclusion.PROGRAM
     elif is_own_position(row.variant, row.initial_position):
         excluded = Exclusion.OWN_POSITION
-    if made.trial_draw is not None:
-        draw = row.game_id, row.ply, made.trial_draw.seed
+    if decision.trial_draw is not None:
+        draw = row.game_id, row.ply, decision.trial_draw.seed
         if (
             draw in draws and excluded is Exclusion.NONE
         ):  # after a takeback: known before, so nothing is drawn
@@ -278,7 +278,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         games_before,
         row.created_at,
         None if settled_at is None else max(settled_at, row.created_at),
-        made,
+        decision,
         foreseen,
         row.reply,
         excluded,
@@ -328,7 +328,7 @@ def trial_decision(
         drawn_at=drawn_at,
         settled_at=settled_at,
         treated=is_trap,
-        chance=draw.params.chance,
+        probability=draw.params.chance,
         cost=None if reply is None else played.of(reply),
         expected_trap=trap.expected,
         expected_control=control.expected,

@@ -22,13 +22,13 @@ async def test_what_it_notes() -> None:
     watch = LinkWatch(lambda: now[0])
     assert (watch.up_since, watch.heard_at, watch.event_at, watch.trouble) == (None, None, None, "")
     watch.lost("no route")
-    assert [event async for event in watch.watched(stream())] == [None, "event", None]
+    assert [event async for event in watch.timed(stream())] == [None, "event", None]
     assert (watch.up_since, watch.trouble) == (AT, "")
     assert watch.event_at == AT + timedelta(seconds=1)
     assert watch.heard_at == AT + timedelta(seconds=2)
     watch.lost("the stream ended")
     assert (watch.up_since, watch.trouble) == (None, "the stream ended")
-    events = watch.watched(stream())
+    events = watch.timed(stream())
     await anext(events)
     await events.aclose()  # type: ignore[attr-defined]
     assert closed == [True, True]

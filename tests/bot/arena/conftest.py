@@ -163,7 +163,7 @@ class House:
         return Player(self, name, body["token"], "board", headers)
 
     async def bot(self, name: str) -> Player:
-        return Player(self, name, await self.arena.ensure_bot(name), "bot")
+        return Player(self, name, await self.arena.accounts.ensure_bot(name), "bot")
 
     async def start(self, first: Player, second: Player, **terms: Any) -> str:
         """Start a game in which `first` moves first."""

@@ -132,9 +132,9 @@ async def test_names_that_are_taken(house: House) -> None:
         status, body = await house.request("POST", "/api/person", json={"name": name})
         assert (status, "choose another" in body["error"]) == (409, True)
     with pytest.raises(ConfigError, match="Anna is taken by a person"):
-        await house.arena.ensure_bot("Anna")
+        await house.arena.accounts.ensure_bot("Anna")
     with pytest.raises(ConfigError, match="cannot be a bot's name"):
-        await house.arena.ensure_bot("no name")
+        await house.arena.accounts.ensure_bot("no name")
 
 
 async def test_a_new_token_replaces_the_old_one(house: House) -> None:

@@ -19,7 +19,7 @@ from tests.storage.samples import ARENA, FELL, commit_decision, decision, drawn_
 
 DRAWN = {"method": "balanced", "chances": {"standard": 0.4, "trappy": 0.6}, "number": "0" * 16}
 PRIVATE = {
-    *("player", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
+    *("strategy", "params", "engine_version", "selection", "trial_id", "sets_traps", "search_mode", "pick"),
     *("source", "model", "trouble", "depth", "time_s", "standard", "chosen", "scores_centi", "shallow_plies"),
     *(
         "draw",
@@ -36,10 +36,10 @@ PRIVATE = {
 
 async def written(database: Database, player: str = "trappy", *, ended: bool = True, **changes: Any) -> None:
     """A game with one trap, and who fell into it."""
-    new = {"selection": DRAWN, "player": player} | changes
+    new = {"selection": DRAWN, "strategy": player} | changes
     async with database.write() as session:
         game = await opened(session, **new)
-        made = replace(decision(quality=225.0), player=player)
+        made = replace(decision(quality=225.0), strategy=player)
         key = await commit_decision(session, game.id, 0, made)
         await record_outcome(session, key, FELL)
         if ended:
@@ -100,7 +100,7 @@ async def test_it_waits_until_the_game_is_settled(database: Database) -> None:
     assert await stored_report(database)("game0001") is None
     revealed = await stored_report(database, reveal=True)("game0001")
     assert revealed is not None
-    assert revealed["player"] == "trappy"
+    assert revealed["strategy"] == "trappy"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ async def test_when_it_is_blind(
     await written(database, selection=selection)
     told = await stored_report(database, reveal=reveal)("game0001")
     assert told is not None
-    assert ("blind" in told, "player" in told) == (is_blind, not is_blind)
+    assert ("blind" in told, "strategy" in told) == (is_blind, not is_blind)
     assert await stored_report(database, reveal=reveal)("unknown") is None
 
 
@@ -190,7 +190,7 @@ async def test_of_a_draw_between_two_moves_nothing_is_told_while_it_is_blind(
     async with database.write() as session:
         selection = {"method": "fixed", "blind": True}
         game = await opened(
-            session, player="randomised", selection=selection, initial_position=made.position, our_side=1
+            session, strategy="randomised", selection=selection, initial_position=made.position, our_side=1
         )
         await commit_decision(session, game.id, 0, made)
         await finish_game(

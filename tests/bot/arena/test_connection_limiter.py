@@ -7,6 +7,7 @@ import resource
 import pytest
 
 from bot.arena import connection_limiter as connections
+from bot.base.config import is_loopback
 from tests.bot.arena.conftest import House, Street
 from tests.patience import PATIENCE_S
 
@@ -74,7 +75,7 @@ async def test_a_newcomer_is_cut_when_all_are_at_work_for_players(
 
 async def test_one_address_gets_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.arena.server.max_connections", lambda: 16)
-    monkeypatch.setattr(connections, "_is_local", lambda _host: False)
+    monkeypatch.setattr(connections, "is_loopback", lambda _host: False)
     house = await street.open()
     links = [await connect(house) for _ in range(3)]
     assert await is_cut(links[0])
@@ -97,6 +98,6 @@ def test_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_is_local() -> None:
-    assert [connections._is_local(host) for host in ("127.0.0.1", "::1", "10.0.0.1", "unknown")] == [
+    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "10.0.0.1", "unknown")] == [
         True, True, False, False
     ]  # fmt: skip

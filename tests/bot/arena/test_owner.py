@@ -46,7 +46,7 @@ async def test_a_challenge_of_a_banned_player_becomes_no_game(house: House) -> N
     anna, ben = await house.person("Anna"), await house.person("Ben")
     await house.arena.owner.ban("Ben")
     challenge = await anna.challenge(ben)
-    ours = await house.arena._accounts.get("ben")
+    ours = await house.arena.accounts.get("ben")
     assert ours is not None
     with pytest.raises(Exception, match="A player of this challenge may not play here"):
         await house.arena._lobby.accept(challenge["id"], ours, "")
@@ -61,7 +61,7 @@ async def test_revoking_ends_streams_and_spares_games(house: House) -> None:
     await board.rest()
     assert (await anna.request("GET", "/api/account"))[0] == 401
     assert [each.id for each in house.arena._referee.games_of("anna")] == [game]
-    account = await house.arena._accounts.get("anna")
+    account = await house.arena.accounts.get("anna")
     assert account is not None
     assert account.access is ArenaAccess.ACTIVE
 

@@ -81,7 +81,7 @@ async def test_nobody_else_chooses_an_address(street: Street) -> None:
 
 async def test_a_proxy_may_bring_more_than_an_eighth(street: Street, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.arena.server.max_connections", lambda: 16)
-    monkeypatch.setattr(connections, "_is_local", lambda _host: False)
+    monkeypatch.setattr(connections, "is_loopback", lambda _host: False)
     house = await street.open(trusted_proxies=("127.0.0.1",))
     links = [await connect(house) for _ in range(16)]
     assert (await house.request("GET", "/healthz"))[0] == 200

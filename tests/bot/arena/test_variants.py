@@ -184,7 +184,7 @@ async def test_the_lobby_offers_every_game(house: House) -> None:
     assert lobby["variants"][2]["colours"] == {"red": "white", "black": "black"}
     assert set(lobby["bots"][0]["ratings"]) == set(VARIANTS)
     assert (lobby["firstMove"], lobby["public"], lobby["bots"][0]["takebacks"]) == (30, True, True)
-    bot = await house.arena._accounts.get("desdemona")
+    bot = await house.arena.accounts.get("desdemona")
     assert bot is not None
     assert wire.lobby([(bot, True)], None, 7.0, {"desdemona"})["bots"][0]["takebacks"] is False
 

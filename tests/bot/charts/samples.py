@@ -121,7 +121,7 @@ def fates() -> StackedBars:
     """What became of traps, with a row without any."""
     return StackedBars(
         title="What became of the traps",
-        description="People fell for 31 % of trappy's tempting traps.",
+        description="People fell for 31 % of trappy's baits.",
         row_name="moves",
         categories=(
             BarCategory("found the best reply", BarKind.GOOD),
@@ -129,7 +129,7 @@ def fates() -> StackedBars:
             BarCategory("erred elsewhere", BarKind.SLIP),
         ),
         rows=(
-            BarRow("trappy, tempting traps", (1770, 1055, 579)),
+            BarRow("trappy, baits", (1770, 1055, 579)),
             BarRow("standard, by accident", (715, 291, 206)),
             BarRow("no trap, a choice left", (29728, 0, 12142)),
             BarRow("nearly always sound", (980, 9, 11)),

@@ -73,11 +73,11 @@ def test_the_table_has_what_is_drawn() -> None:
     root, drawn = drawing_of(fates())
     head, rows = table_of(root)
     assert head == ["moves", "found the best reply", "fell for the bait", "erred elsewhere", "answered"]
-    assert rows[0] == ["trappy, tempting traps", "1,770 (52 %)", "1,055 (31 %)", "579 (17 %)", "3,404"]
+    assert rows[0] == ["trappy, baits", "1,770 (52 %)", "1,055 (31 %)", "579 (17 %)", "3,404"]
     assert rows[2][2] == "0 (0 %)"
     assert rows[4][1:] == ["0", "0", "0", "0"]
     shown = texts(drawn)
-    assert shown[:5] == ["trappy, tempting traps", "3,404 answered", "52 %", "31 %", "17 %"]
+    assert shown[:5] == ["trappy, baits", "3,404 answered", "52 %", "31 %", "17 %"]
     assert "1 %" not in shown  # its part is too narrow
     titles = [each.text for each in drawn.iter("title")]
     assert "fell for the bait: 1,055 (31 %)" in titles

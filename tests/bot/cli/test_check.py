@@ -137,7 +137,7 @@ async def test_another_server(database: Database, tmp_path: Path) -> None:
     arena = Arena(ArenaConfig(port=0), database)
     async with arena.running() as url:
         for token, is_good, text in (
-            (await arena.ensure_bot("Desdemona"), True, f"Desdemona at {url}"),
+            (await arena.accounts.ensure_bot("Desdemona"), True, f"Desdemona at {url}"),
             ("wrong", False, "401"),
         ):
             config = settings(tmp_path, server=ServerConfig(url=url, token=SecretStr(token)))
@@ -159,7 +159,7 @@ async def test_ggs(tmp_path: Path) -> None:
         assert told.text.startswith(
             "ggs plays othello, othello_random; not there: chess, chess960, from_position, xiangqi, connect4"
         )
-        assert account.text == f"desde at ggs://127.0.0.1:{port}; registered"
+        assert account.text == f"desde at ggs://127.0.0.1:{port}"
         database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
         async with database.sole("account desde at ggs"):
             account = (await check(settings(tmp_path, server=server)))[-1]

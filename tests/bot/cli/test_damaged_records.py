@@ -36,7 +36,7 @@ def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         async with database.write() as session:
             drawn = {"method": "balanced", "blind": True, "chances": {"randomised": 0.5, "standard": 0.5}}
             game = await opened(
-                session, "judged", opponent_id="zoe", player="standard", selection=drawn, trial_id=1
+                session, "judged", opponent_id="zoe", strategy="standard", selection=drawn, trial_id=1
             )
             made = decision(quality=225.0)
             decision_id = await settled(session, game.id, 0, made, FELL)
@@ -84,9 +84,15 @@ def with_draw(path: Path, changes: dict[str, object]) -> None:
             'UPDATE games SET selection = \'{"chances": {"standard": 0, "randomised": 1}}\' WHERE id = 2',
             "1 game cannot be read (game 2: the probability of treatment is 1.0",
         ),
-        ({"params": {"chance": 7, "budget_percent": 2.0, "most_profiles": 6}}, "decision 3: "),
-        ({"trap_value": 99999}, "decision 3: "),
-        ("UPDATE outcomes SET reply = 'a1' WHERE decision_id = 3", "decision 3: a1 is not among the replies"),
+        (
+            {"params": {"chance": 7, "budget_percent": 2.0, "most_profiles": 6}},
+            "decision 3 of game 3, ply 0: ",
+        ),
+        ({"trap_value": 99999}, "decision 3 of game 3, ply 0: "),
+        (
+            "UPDATE outcomes SET reply = 'a1' WHERE decision_id = 3",
+            "decision 3 of game 3, ply 0: a1 is not among the replies",
+        ),
     ],
 )
 def test_a_trial_goes_on_without(

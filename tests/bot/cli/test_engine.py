@@ -100,8 +100,8 @@ def test_a_program_that_has_gone_is_no_error() -> None:
     [
         (("--protocol", "gtp", "--game", "chess"), "--game: gtp is for othello, not for 'chess'"),
         (("--protocol", "uci", "--game", "go"), "--game: uci is for chess and xiangqi, not for 'go'"),
-        (("--protocol", "uci", "--player", "trappy_uci"), "known: standard, trappy, strong"),
-        (("--protocol", "uci", "--player", "x"), "--player: 'x' is not known"),
+        (("--protocol", "uci", "--strategy", "trappy_uci"), "known: standard, trappy, strong"),
+        (("--protocol", "uci", "--strategy", "x"), "--strategy: 'x' is not known"),
     ],
 )
 def test_mistakes(

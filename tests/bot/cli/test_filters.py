@@ -38,7 +38,7 @@ def three_games(migrated_file: Path) -> None:
                 game = await opened(
                     session,
                     f"game{number}",
-                    player=("trappy", "standard", "trappy")[number],
+                    strategy=("trappy", "standard", "trappy")[number],
                     trial_id=trial.id,
                     selection={"chances": {"trappy": 0.5, "standard": 0.5}},
                     at=NOON + timedelta(hours=number + 1),
@@ -85,7 +85,7 @@ def test_options_become_filters() -> None:
 
 def test_what_pages_can_filter_by_commands_can_too() -> None:
     texts = {"settings": TrapSettings("median", "paper", 25, "value", 5.0, 10.0, 5.0).text, "phase": "1-20"}
-    texts |= {"player": "trappy", "game": "chess", "since": "2026-11-25", "until": "2026-11-25"}
+    texts |= {"strategy": "trappy", "game": "chess", "since": "2026-11-25", "until": "2026-11-25"}
     texts |= {"min_rating": "1", "max_rating": "2"}
     found = filters_of({name: texts.get(name, name) for name in OPTIONS})
     assert [each.name for each in FIELDS.values() if getattr(found, each.attribute) is None] == []
@@ -139,7 +139,7 @@ def test_suspect_games_are_listed_with_the_reasons(desdemona: Command) -> None:
     _, out, _ = desdemona("games", "--format", "json")
     assert [row["suspect"] for row in json.loads(out)] == [["left early"], [], ["left early"]]
     assert "suspect" not in desdemona("games")[1]
-    assert desdemona("games", "--suspect", "--player", "strong")[2] == "No game passes these filters.\n"
+    assert desdemona("games", "--suspect", "--strategy", "strong")[2] == "No game passes these filters.\n"
 
 
 @pytest.mark.usefixtures("three_games")
@@ -156,12 +156,12 @@ def test_suspect_games_are_exported_with_the_reasons(desdemona: Command) -> None
 def test_statistics_with_and_without_them(desdemona: Command) -> None:
     def games(*options: str) -> dict[str, int]:
         rows = json.loads(desdemona("stats", *options, "--format", "json")[1])
-        return {row["group"]["player"]: row["games"] for row in rows}
+        return {row["group"]["strategy"]: row["games"] for row in rows}
 
     assert games() == {"trappy": 2, "standard": 1}
     assert games("--without-suspects") == {"standard": 1}
     assert games("--suspect") == {"trappy": 2}
-    assert desdemona("stats", "--suspect", "--player", "standard")[2] == "No game passes these filters.\n"
+    assert desdemona("stats", "--suspect", "--strategy", "standard")[2] == "No game passes these filters.\n"
 
 
 @pytest.mark.usefixtures("three_games")

@@ -19,7 +19,7 @@ COLUMNS = 80
 
 # Hardly one of these takes less than a twentieth of a second to import.
 HEAVY = {
-    "aiohttp", "alembic", "asyncio", "asyncpg", "berserk", "chess", "numpy", "onnx", "onnxruntime",
+    "aiohttp", "alembic", "asyncio", "asyncpg", "chess", "numpy", "onnx", "onnxruntime",
     "pydantic", "pydantic_settings", "requests", "rich", "sqlalchemy",
 }  # fmt: skip
 FOR_SETTINGS_AND_RULES = {"asyncio", "chess", "pydantic", "pydantic_settings"}
@@ -164,7 +164,9 @@ def test_the_list_of_commands_imports_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("player", ["trappy", "strong"])
 def test_the_engine_loads_no_database_and_no_network(tmp_path: Path, player: str) -> None:
     typed = "name\nclear_board\nplay black f5\ngenmove white\nquit\n"
-    found = imported(tmp_path, "engine", "--protocol", "gtp", "--player", player, "--depth", "2", typed=typed)
+    found = imported(
+        tmp_path, "engine", "--protocol", "gtp", "--strategy", player, "--depth", "2", typed=typed
+    )
     spoken = {f"bot.protocols.{protocol}" for protocol in ("gtp", "nboard", "uci")}
     assert found & spoken == {"bot.protocols.gtp"}
     assert found & HEAVY <= FOR_SETTINGS_AND_RULES

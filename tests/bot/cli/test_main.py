@@ -57,7 +57,7 @@ def two_games(migrated_file: Path) -> None:
             moves = ["f5", "d6", "c3", "d3", "c4"]
             await finish_game(session, game.id, result=GameResult.WIN, end_reason="resignation", moves=moves)
             later = noon + timedelta(days=1)
-            await opened(session, "second", player="standard", rated=False, opponent_rating=1200, at=later)
+            await opened(session, "second", strategy="standard", rated=False, opponent_rating=1200, at=later)
 
     in_database(migrated_file, fill)
 
@@ -74,7 +74,7 @@ def test_help_and_version_need_no_settings(desdemona: Command, tmp_path: Path) -
     ("options", "expected"),
     [
         ([], ["second", "first"]),
-        (["--player", "trappy"], ["first"]),
+        (["--strategy", "trappy"], ["first"]),
         (["--casual"], ["second"]),
         (["--rated"], ["first"]),
         (["--min-rating", "1300"], ["first"]),
@@ -213,7 +213,7 @@ def test_the_schema_is_told_and_upgraded(desdemona: Command, database_file: Path
     ("arguments", "expected"),
     [
         (["--config", "nowhere.toml", "stats"], "nowhere.toml"),
-        (["stats", "--engine", "deep"], "--player: 'deep' is not known; known: standard, trappy"),
+        (["stats", "--engine", "deep"], "--strategy: 'deep' is not known; known: standard, trappy"),
         (["games", "--game", "go"], "--game: 'go' is not known; known: othello, chess, xiangqi, connect4"),
         (["stats", "--since", "yesterday"], "--since: 'yesterday' is no date or time"),
         (["stats", "--until", "9999-12-31"], "--until: '9999-12-31' is no date or time"),

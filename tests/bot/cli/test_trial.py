@@ -21,7 +21,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
         "trial", "start", "t1", "--opt", "500", "--cap", "20", "--endpoint", "cost"
     )
     assert "desdemona control reload" in hint
-    assert "--opt is now --planned-n" in hint
+    assert "`--opt` is now `--planned-n`" in hint
     assert (status, told) == (0, "trial t1 has started: standard, trappy; endpoint cost\n")
     status, _, complaint = desdemona("trial", "start", "t2")
     assert status == 2
@@ -31,7 +31,7 @@ def test_a_trial_from_start_to_end(desdemona: Command) -> None:
     assert (row["name"], row["arms"], row["ended_at"]) == ("t1", ["standard", "trappy"], None)
     assert (row["planned_n"], row["alpha"], row["cap"], row["endpoint"]) == (500, 0.05, 20, "cost")
     assert row["strata"]["by"] == ["game", "site", "speed", "rating_band"]
-    assert row["configurations"]["trappy"]["player"] == "trappy"
+    assert row["configurations"]["trappy"]["strategy"] == "trappy"
     assert row["configurations"]["trappy"]["coin_probability"] == 0.6
     assert row["configurations"]["standard"]["settings"]["engine"]["max_depth"] == 10
     status, told, _ = desdemona("trial", "end")

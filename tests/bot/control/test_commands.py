@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import aiohttp
 import pytest
 
-from bot.control.commands import OperatorCommands, flag, number, parse_minutes, text
+from bot.control.commands import flag, number, operator_commands, parse_minutes, text
 from bot.control.control_socket import ControlError
 from storage.database import Database
 from storage.ledger.events import list_events
@@ -122,7 +122,7 @@ CHALLENGE = {"command": "challenge", "name": "a", "variant": "x", "clock": "3+2"
 async def test_requests_that_cannot_be_meant(request_: dict[str, Any], why: str) -> None:
     """No action is carried out."""
     nothing = Mock()
-    command = OperatorCommands(nothing, nothing).table()[request_["command"]]
+    command = operator_commands(nothing, nothing)[request_["command"]]
     with pytest.raises(ControlError, match=why):
         await command(request_, lambda _: None)
     assert nothing.mock_calls == []

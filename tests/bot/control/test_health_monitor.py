@@ -169,7 +169,7 @@ async def test_what_cannot_be_found_out_stops_nothing(
     async def crash() -> Any:
         raise ValueError("odd")
 
-    rig.watch._watched = replace(rig.watch._watched, status=crash)
+    rig.watch._observed = replace(rig.watch._observed, status=crash)
     await rig.watch.check()
     await rig.watch.check()
     errors = [record.message for record in caplog.records if record.levelno == logging.ERROR]

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from bot.control.live_games import live_games
-from bot.game.game_runner import GameRunner, PendingBait
+from bot.game.game_runner import GameRunner
 from bot.game.session import Session, SessionState
 from bot.views.board_cards import board_card
+from engine.human.reply_forecast import TemptingReply
 from storage.database import Database
 from tests.bot.control.rig import opened_rig
 from tests.bot.fakes import GAME_ID, FakeServer, services
@@ -25,8 +26,8 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
         assert (game.last_move, game.our_side, game.our_turn, game.overdue_s) == (moved, 0, False, None)
         position = rules.parse_position(game.position)
         reply = rules.legal_moves(position)[0]
-        pending_bait = PendingBait(0, rules.move_text(reply), 0.25, 1234)
-        player._pending_bait = pending_bait
+        bait = TemptingReply(rules.move_text(reply), 0.25, 1234, (2,))
+        player._pending_bait = 0, bait
         (game,) = live_games("home", rig.lobby)
         assert game.bait is not None
         assert game.bait.squares == rules.move_squares(reply)
@@ -35,10 +36,10 @@ async def test_the_last_move_and_the_bait(database: Database) -> None:
             0.25,
             0.1234,
         )
-        player._pending_bait = replace(pending_bait, reply=server.moves[0])  # no legal reply here
+        player._pending_bait = 0, replace(bait, reply=server.moves[0])  # no legal reply here
         (game,) = live_games("home", rig.lobby)
         assert game.bait is None
-        player._pending_bait = pending_bait
+        player._pending_bait = 0, bait
         server.reply()
         await rig.playing(server, 3)
         (game,) = live_games("home", rig.lobby)

@@ -10,13 +10,13 @@ import pytest
 from bot.alarms.board import AlarmStatus
 from bot.alarms.lifecycle import AlarmState
 from bot.base.events import ChallengeReceived, Opponent
+from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame
 from bot.control.status import (
     AccountStatus,
     Admission,
     AdmissionStatus,
     DatabaseStatus,
-    ErrorStatus,
     LinkStatus,
     Status,
     WaitingChallenge,
@@ -43,7 +43,7 @@ async def test_what_goes_on(database: Database) -> None:
         status = await rig.actions.status()
         (game,) = status.games
         assert (game.key, game.account, game.site, game.game) == (GAME_ID, "home", "arena", "tictactoe")
-        assert (game.opponent, game.opponent_rating, game.player) == ("Anna", 1600, "trappy")
+        assert (game.opponent, game.opponent_rating, game.strategy) == ("Anna", 1600, "trappy")
         assert (game.ply, game.our_turn, game.is_over) == (1, False, False)
         assert (game.our_clock_s, game.their_clock_s) == (300.0, 300.0)  # not both have moved
         (waiting,) = status.queue
@@ -102,7 +102,7 @@ def sample() -> Status:
         opponent="Anna",
         opponent_rating=1600,
         opponent_is_bot=False,
-        player="trappy",
+        strategy="trappy",
         is_drawn=True,
         ply=31,
         our_turn=True,
@@ -127,7 +127,7 @@ def sample() -> Status:
         database=DatabaseStatus("data/desdemona.db", 0.4, ""),
         arena=None,
         log_level="INFO",
-        last_error=ErrorStatus(AT - timedelta(minutes=5), "home", "game x: crashed"),
+        last_error=LoggedError(AT - timedelta(minutes=5), "home", "game x: crashed"),
     )
 
 

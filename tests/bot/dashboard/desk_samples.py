@@ -61,7 +61,7 @@ def live_game(game: str, **changes: Any) -> LiveGame:
         opponent="marta_k",
         opponent_rating=1487,
         opponent_is_bot=False,
-        player="tempting",
+        strategy="tempting",
         is_drawn=False,
         ply=len(moves),
         our_turn=False,
@@ -90,7 +90,7 @@ def sample_status(**changes: Any) -> Status:
             bait=BaitStatus("f7", ("f7",), 0.31, 0.094),
         ),
         live_game(
-            "xiangqi", account="playstrategy", opponent="li_wei", opponent_rating=None, player="standard"
+            "xiangqi", account="playstrategy", opponent="li_wei", opponent_rating=None, strategy="standard"
         ),
         live_game("connect4", account="arena", opponent="ann", our_turn=True, overdue_s=0.0),
     )

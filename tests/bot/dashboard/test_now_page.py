@@ -106,7 +106,7 @@ async def test_json_has_the_status(opened: Opened) -> None:
 
 def test_cards() -> None:
     playing = live_game("chess", their_clock_s=59.0, our_clock_s=3723.0)
-    unseen = replace(playing, game="", position="", opponent="", player="")
+    unseen = replace(playing, game="", position="", opponent="", strategy="")
     late = replace(playing, our_turn=True, overdue_s=12.0)
     first, joining, slow = map(board_card, (playing, replace(unseen, our_turn=None), late))
     theirs, ours = first.clocks

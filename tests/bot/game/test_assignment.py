@@ -17,7 +17,7 @@ from bot.game.assignment import (
     Assignment,
     AssignmentContext,
     assign,
-    drawn_player,
+    drawn_strategy,
 )
 from tests.storage.samples import NEW_GAME
 
@@ -64,11 +64,11 @@ def test_a_game_that_some_players_can_play() -> None:
     fixed = AssignmentConfig(method=AssignmentMethod.FIXED, strategy="standard_uci")
     assert assign(context(game="atomic"), fixed, 1) == Assignment("standard_uci", {"method": "fixed"})
     balanced = AssignmentConfig(strategies=("standard", "standard_uci", "trappy_uci"))
-    found = {assign(context(game="atomic"), balanced, number(seed)).player for seed in range(20)}
+    found = {assign(context(game="atomic"), balanced, number(seed)).strategy for seed in range(20)}
     assert found == {"standard_uci", "trappy_uci"}
     rule = AssignmentRule(strategy="standard_uci", game="atomic")
     rules = AssignmentConfig(method=AssignmentMethod.RULES, rules=(rule,))
-    assert assign(context(game="atomic"), rules, 1).player == "standard_uci"
+    assert assign(context(game="atomic"), rules, 1).strategy == "standard_uci"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_balanced_leans_to_who_is_behind(coin_probability: float) -> None:
 
     def share(**changes: Any) -> float:
         picked = Counter(
-            assign(context(**changes), config, rng.getrandbits(DRAW_BITS), coin_probability).player
+            assign(context(**changes), config, rng.getrandbits(DRAW_BITS), coin_probability).strategy
             for _ in range(2000)
         )
         return picked["trappy"] / 2000
@@ -126,7 +126,7 @@ def test_balanced_stays_balanced() -> None:
     overall: Counter[str] = Counter()
     worst = 0
     for _ in range(500):
-        overall[assign(context(overall=dict(overall)), config, rng.getrandbits(DRAW_BITS)).player] += 1
+        overall[assign(context(overall=dict(overall)), config, rng.getrandbits(DRAW_BITS)).strategy] += 1
         worst = max(worst, abs(overall["standard"] - overall["trappy"]))
     assert worst <= 8
     assert abs(overall["standard"] - overall["trappy"]) <= 4
@@ -146,10 +146,10 @@ def test_a_draw_is_recomputed_from_its_record() -> None:
             "trappy": BIASED_COIN_PROBABILITY,
             "standard": 1 - BIASED_COIN_PROBABILITY,
         }
-        assert detail["chance"] == detail["chances"][found.player]
+        assert detail["chance"] == detail["chances"][found.strategy]
         assert int(detail["number"], 16) == number(seed)
-        assert drawn_player(detail["chances"], int(detail["number"], 16)) == found.player
-        players.add(found.player)
+        assert drawn_strategy(detail["chances"], int(detail["number"], 16)) == found.strategy
+        players.add(found.strategy)
     assert players == {"standard", "trappy"}
 
 
@@ -159,16 +159,16 @@ def test_each_number_draws_one_player(order: tuple[str, ...]) -> None:
     chances = {player: known[player] for player in order}
     whole = 1 << DRAW_BITS
     numbers = [0, whole // 4 - 4096, whole // 4, 3 * whole // 4 - 4096, 3 * whole // 4, whole - 1]
-    assert [drawn_player(chances, each) for each in numbers] == ["a", "a", "b", "b", "c", "c"]
-    assert drawn_player({"a": 0.0, "b": 1.0, "c": 0.0}, 0) == drawn_player({"b": 1.0}, whole - 1) == "b"
+    assert [drawn_strategy(chances, each) for each in numbers] == ["a", "a", "b", "b", "c", "c"]
+    assert drawn_strategy({"a": 0.0, "b": 1.0, "c": 0.0}, 0) == drawn_strategy({"b": 1.0}, whole - 1) == "b"
 
 
 def test_draws_that_make_no_sense() -> None:
     for wrong in (-1, 1 << DRAW_BITS):
         with pytest.raises(ValueError, match=f"number is {wrong}, must have at most 64 bits"):
-            drawn_player({"a": 1.0}, wrong)
-    with pytest.raises(ValueError, match="no player has a chance"):
-        drawn_player({"a": 0.0}, 1)
+            drawn_strategy({"a": 1.0}, wrong)
+    with pytest.raises(ValueError, match="no strategy has a positive probability"):
+        drawn_strategy({"a": 0.0}, 1)
 
 
 @pytest.mark.parametrize(
@@ -208,21 +208,21 @@ def test_nobody_can_predict_the_next_player_in_more_than_six_games_of_ten() -> N
         found = assign(
             context(overall=dict(overall)), config, rng.getrandbits(DRAW_BITS), BLIND_COIN_PROBABILITY
         )
-        right += found.player == min(("standard", "trappy"), key=overall.__getitem__)
+        right += found.strategy == min(("standard", "trappy"), key=overall.__getitem__)
         assert max(found.detail["chances"].values()) <= BLIND_COIN_PROBABILITY
-        overall[found.player] += 1
+        overall[found.strategy] += 1
     assert right / 3000 < BLIND_COIN_PROBABILITY
 
 
 def test_balanced_with_one_player() -> None:
     config = AssignmentConfig(strategies=("trappy",))
     chosen = assign(context(overall={"standard": 3}), config, number(1))
-    assert (chosen.player, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
+    assert (chosen.strategy, chosen.detail["chances"]) == ("trappy", {"trappy": 1.0})
 
 
 def is_drawn(found: Assignment) -> bool:
     """What the game says that is played so."""
-    return replace(NEW_GAME, player=found.player, selection=found.detail).is_drawn
+    return replace(NEW_GAME, strategy=found.strategy, selection=found.detail).is_drawn
 
 
 def test_what_a_draw_chose() -> None:

@@ -93,7 +93,7 @@ async def test_while_it_is_blind_the_farewell_is_the_same(
     monkeypatch.setattr(GameServices, "draw_number", lambda _: number)
     server = FakeServer(pick=picker(1))
     await play(server, database, settings=settings)
-    assert (await stored_game(database)).player == player
+    assert (await stored_game(database)).strategy == player
     (said,) = server.said
     assert re.fullmatch(r"Bye\. \d traps\.", said)
 

@@ -17,7 +17,7 @@ from storage.evidence.statistics.encounters import Encounters
 from tests.storage.samples import drawn_decision
 
 FACTS = ChatFacts(
-    bot="Desdemona", opponent="Anna", player="trappy", is_over=True, is_blind=False, may_tell=False
+    bot="Desdemona", opponent="Anna", strategy="trappy", is_over=True, is_blind=False, may_tell=False
 )
 SECRET = replace(FACTS, is_over=False)
 CHESS = get_rules("chess")
@@ -25,7 +25,7 @@ KNIGHT = Candidate("g1f3", 35, False, 60, quality_centi=200, trap="e7e5", comple
 DECISION = Decision(
     game="chess",
     position=CHESS.position_text(CHESS.initial()),
-    player="trappy",
+    strategy="trappy",
     params=TrapParams(),
     move="g1f3",
     candidates=(KNIGHT,),
@@ -86,7 +86,7 @@ def test_while_it_is_blind_no_answer_depends_on_the_player(command: Command) -> 
     told = {
         answer(
             command,
-            replace(FACTS, is_blind=True, player=player, is_over=is_over, may_tell=may_tell, latest=latest),
+            replace(FACTS, is_blind=True, strategy=player, is_over=is_over, may_tell=may_tell, latest=latest),
         )
         for player in STRATEGIES
         for is_over in (False, True)
@@ -112,9 +112,9 @@ def test_who_may_be_told() -> None:
 
 
 def test_the_player_is_a_secret_too() -> None:
-    during = {answer(Command.ENGINE, replace(SECRET, player=kind)) for kind in STRATEGIES}
+    during = {answer(Command.ENGINE, replace(SECRET, strategy=kind)) for kind in STRATEGIES}
     assert len(during) == 1
-    after = {answer(Command.ENGINE, replace(FACTS, player=kind)) for kind in STRATEGIES}
+    after = {answer(Command.ENGINE, replace(FACTS, strategy=kind)) for kind in STRATEGIES}
     assert len(after) == len(STRATEGIES)
     assert all(ENGINE_VERSION in told for told in during | after)
 
@@ -157,7 +157,7 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
             FACTS,
             bot="D" * 20,
             opponent="A" * 20,
-            player=kind,
+            strategy=kind,
             is_over=may,
             may_tell=False,
             latest=DECISION,
@@ -169,7 +169,7 @@ def test_answers_are_short_and_no_questions(command: Command, may: bool) -> None
 
 
 def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
-    drawing_facts = replace(FACTS, player="randomised")
+    drawing_facts = replace(FACTS, strategy="randomised")
     for trap, told in (
         (True, "A random draw decided between it and d3."),
         (False, "A random draw decided between it and f7."),
@@ -180,7 +180,7 @@ def test_a_draw_is_told_only_when_it_is_no_secret() -> None:
             for command in Command:
                 shown = answer(command, replace(secret, latest=latest))
                 assert "lot" not in shown.split()
-                assert shown == answer(command, replace(secret, player="trappy", latest=latest))
+                assert shown == answer(command, replace(secret, strategy="trappy", latest=latest))
     assert answer(Command.ENGINE, drawing_facts).endswith(
         "player randomised: in some moves of this game I drew whether to set a trap."
     )

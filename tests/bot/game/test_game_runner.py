@@ -22,7 +22,7 @@ from bot.base.config import (
 )
 from bot.base.errors import AuthError, ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason
-from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_player
+from bot.game.assignment import BIASED_COIN_PROBABILITY, BLIND_COIN_PROBABILITY, DRAW_BITS, drawn_strategy
 from bot.game.game_runner import MOVE_CAP_S, REFUSED_TRIES, UNKNOWN_TRIES, WARN_REFUSALS, GameRunner
 from bot.game.offer_policy import score_centi
 from bot.game.recheck import recheck
@@ -108,7 +108,7 @@ async def test_a_whole_game(database: Database, our_side: int, seed: int) -> Non
     player = await play(server, database)
     await check_books(database, server)
     game = await stored_game(database)
-    assert (game.player, game.selection, game.opponent_id) == ("trappy", {"method": "fixed"}, "anna")
+    assert (game.strategy, game.selection, game.opponent_id) == ("trappy", {"method": "fixed"}, "anna")
     assert player.is_over
     assert len(server.said) == 2
     assert server.said[0] == "Hello Anna"
@@ -758,7 +758,7 @@ async def test_a_game_that_is_drawn_blind_belongs_to_the_open_trial(database: Da
         BIASED_COIN_PROBABILITY if reveal else BLIND_COIN_PROBABILITY,
     )
     assert "seed" not in game.selection
-    assert drawn_player(game.selection["chances"], int(game.selection["number"], 16)) == game.player
+    assert drawn_strategy(game.selection["chances"], int(game.selection["number"], 16)) == game.strategy
     # Everybody at the site may see what is told with a move.
     assert {info.score_centi is None for info in server.thoughts} == {not reveal}
     assert all(info.time_s > 0 for info in server.thoughts)
@@ -883,12 +883,12 @@ async def test_a_game_draws_with_the_settings_of_its_beginning(
 
 async def test_seeds_of_draws(database: Database) -> None:
     """By the cryptographic generator; with a seed in the settings they follow from game and position."""
-    game = replace(NEW_GAME, player="randomised")
+    game = replace(NEW_GAME, strategy="randomised")
     async with services(FakeServer(), database, settings=config(assignment=DRAW)) as given:
         seeds = {given.decision_seed(game, DRAWN_AT) for _ in range(3)}
         assert len(seeds) == 3
         assert given.decision_seed(replace(game, opponent_is_bot=True), DRAWN_AT) is None
-        assert given.decision_seed(replace(game, player="trappy"), DRAWN_AT) is None
+        assert given.decision_seed(replace(game, strategy="trappy"), DRAWN_AT) is None
         seeded = DRAW.model_copy(update={"seed": 7})
         again = replace(given, config=config(assignment=seeded), rng=random.Random(9))
         known = again.decision_seed(game, DRAWN_AT)

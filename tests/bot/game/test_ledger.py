@@ -100,7 +100,7 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     assert (last.state, last.decision, last.is_trap) == (DecisionState.CONFIRMED, WHOLE, True)
     assert last.outcome is not None
     async with database.read() as session:
-        noted = await session.execute(text("SELECT is_taken, reply_odds FROM forecasts"))
+        noted = await session.execute(text("SELECT is_taken, reply_probability FROM forecasts"))
         assert noted.one() == (FORECAST.is_bait("d6"), pytest.approx(FORECAST.probability_of("d6")))
 
 
@@ -111,7 +111,9 @@ async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> No
     await ledger.forecast(stored, WHOLE, FORECAST)
     async with database.read() as session:
         assert await get_forecast(session, stored.id) == FORECAST
-        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == FORECAST.probability_of("d6")
+        assert await session.scalar(
+            text("SELECT reply_probability FROM forecasts")
+        ) == FORECAST.probability_of("d6")
 
 
 @pytest.mark.parametrize("fails", ["before", "after"])
@@ -238,4 +240,4 @@ async def test_a_forecast_of_another_program_stands(database: Database) -> None:
     await ledger.forecast(stored, WHOLE, FORECAST)
     await ledger.record(("f5", "d6"), 0)
     async with database.read() as session:
-        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == 0.25
+        assert await session.scalar(text("SELECT reply_probability FROM forecasts")) == 0.25

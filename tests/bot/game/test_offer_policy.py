@@ -140,7 +140,7 @@ def test_the_score_of_a_decision() -> None:
     decision = Decision(
         game="othello",
         position="",
-        player="strong",
+        strategy="strong",
         params=TrapParams(),
         move="d3",
         candidates=(Candidate("c4", 500, False, 500), Candidate("d3", 200, False, 200)),

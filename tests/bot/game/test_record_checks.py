@@ -139,7 +139,7 @@ async def drawn_row(database: Database) -> RecordedDecision:
     """A randomised decision in a finished game that began where it was made."""
     made = drawn_decision(trap=True)
     async with database.write() as session:
-        game = await opened(session, initial_position=DRAWN_AT, player="randomised")
+        game = await opened(session, initial_position=DRAWN_AT, strategy="randomised")
         await settled(session, game.id, 0, made, None)
     async with database.read() as session:
         (found,) = await decisions_between(session, 0, (await count_decisions(session))[1], 9)

@@ -244,7 +244,7 @@ async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
 
 
 async def test_a_level_of_its_own_limits_the_search_and_gives_moves_away() -> None:
-    weak = a_game(player="gentle", selection={"method": "fixed", "level": 1})
+    weak = a_game(strategy="gentle", selection={"method": "fixed", "level": 1})
     async with scene(max_depth=8) as found:
         found.searcher.open.set()
         decision = await found.mind.decide(at(weak, START), 60.0, found.clock())
@@ -309,7 +309,7 @@ async def test_a_position_has_one_seed_on_our_time_and_on_theirs(monkeypatch: py
     monkeypatch.setattr(GameThinker, "_known_seeds", none_known)
     async with scene() as found:
         found.searcher.open.set()
-        stored = replace(LIVE, player="randomised")
+        stored = replace(LIVE, strategy="randomised")
         first = await found.mind.decide(at(stored, START), 60.0, found.clock())
         after = GAME.play(START, GAME.parse_move(START, first.move))
         found.mind.expect(at(stored, after, (first.move,)), first)
@@ -375,7 +375,7 @@ async def test_a_strong_search_borrows_idle_cores_unless_told_how_many_threads_t
         strong = found.given.config.engine.strong()
         given, searcher = replace(found.given, strong=strong), SelectiveSearcher()
         searcher.open.set()
-        search = MoveSearch(given, at(replace(LIVE, player=player), START))
+        search = MoveSearch(given, at(replace(LIVE, strategy=player), START))
         search.begin(Turn(60.0, found.clock()))
         search(searcher, JobStop(0.0, lend))
     assert (asked, searcher.threads) == (wanted, threads)
@@ -417,7 +417,7 @@ async def test_players_that_reckon_with_a_person_are_told_the_game_and_the_clock
         found.searcher.open.set()
         model = FakeModel("tictactoe", plies_wanted=3)
         mind = GameThinker(replace(found.given, models=OneModel(model)), found.tasks)
-        stored = a_game(player="opponent_model", opponent_rating=1432)
+        stored = a_game(strategy="opponent_model", opponent_rating=1432)
         first = await mind.decide(at(stored, START), 60.0, found.clock(), 42.0)
         assert {ask.person for ask in model.asked} == {Person(1432, 42.0)}
         assert {len(ask.positions) for ask in model.asked} == {2}
@@ -452,7 +452,7 @@ async def test_a_move_that_was_looked_up_replaces_the_search_ahead() -> None:
         found.searcher.open.set()
         online: Any = Online()
         mind = GameThinker(replace(found.given, online=online), found.tasks)
-        stored = a_game(player="strong")
+        stored = a_game(strategy="strong")
         first = await mind.decide(at(stored, START), 60.0, found.clock())
         reply = expected_reply(first)
         assert reply is not None

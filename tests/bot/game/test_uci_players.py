@@ -231,7 +231,7 @@ async def test_a_game_on_another_engines_scores(
     engines.close()
     await check_books(database, server)
     game = await stored_game(database)
-    assert game.player == "trappy_uci"
+    assert game.strategy == "trappy_uci"
     assert game.selection["method"] == "fixed"
     assert (game.selection["engine"]["depth"], game.selection["engine"]["protocol"]) == (3, "uci")
     decisions = [stored.decision for stored in await stored_decisions(database)]
@@ -269,7 +269,7 @@ async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path
     engines.close()
     await check_books(database, server)
     game = await stored_game(database)
-    assert (game.player, game.selection["engine"]["limit"]) == ("standard_uci", "clock")
+    assert (game.strategy, game.selection["engine"]["limit"]) == ("standard_uci", "clock")
     decisions = [stored.decision for stored in await stored_decisions(database)]
     assert {decision.search_mode for decision in decisions} == {"engine_move"}
     for decision in decisions:
@@ -306,7 +306,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     engines.close()
     await check_books(database, server)
     game = await stored_game(database)
-    assert (game.player, game.selection["method"]) == ("trappy_uci", "only")
+    assert (game.strategy, game.selection["method"]) == ("trappy_uci", "only")
     assert game.selection["engine"]["command"] == sys.executable
     async with database.read() as session:
         report = await game_report(session, game)

@@ -32,7 +32,7 @@ async def test_a_game_of_ours(database: Database) -> None:
         assert stored is not None
         decisions = await list_decisions(session, stored.id)
         report = await game_report(session, stored)
-    assert (stored.player, stored.opponent_name, stored.our_side) == ("trappy", "standard:depth=2", 1)
+    assert (stored.strategy, stored.opponent_name, stored.our_side) == ("trappy", "standard:depth=2", 1)
     assert stored.params.assessment == "last"
     assert stored.state is GameStatus.FINISHED
     assert stored.moves == game.moves
@@ -77,7 +77,7 @@ async def test_another_program_as_we(database: Database) -> None:
     async with database.read() as session:
         (stored,) = await list_games(session, Filters(site=MATCH_SITE))
         assert await list_decisions(session, stored.id) == []
-    assert (stored.player, stored.opponent_name) == ("gtp", "Fake\\t2")
+    assert (stored.strategy, stored.opponent_name) == ("gtp", "Fake\\t2")
     assert (stored.result, stored.end_reason) == (GameResult.WIN, "illegal move")
     assert await load(database, "m", given) == {0: game.finished}
 

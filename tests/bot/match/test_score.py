@@ -15,7 +15,6 @@ from bot.match.score import (
     result_of,
     share_interval,
     share_of,
-    t_95,
 )
 from storage.evidence.intervals import share
 from tests.bot.match.samples import finished
@@ -103,28 +102,6 @@ def test_a_mean() -> None:
     estimate = mean_estimate([1.0, 3.0])
     assert estimate.value == 2
     assert estimate.high == pytest.approx(2 + 12.706, abs=0.001)
-
-
-@pytest.mark.parametrize(
-    ("freedom", "known"),
-    [
-        (1, 12.706),
-        (2, 4.303),
-        (9, 2.262),
-        (10, 2.228),
-        (11, 2.201),
-        (15, 2.131),
-        (30, 2.042),
-        (100, 1.984),
-        (10**6, 1.960),
-    ],
-)
-def test_students_t(freedom: int, known: float) -> None:
-    assert t_95(freedom) == pytest.approx(known, abs=0.0005)
-
-
-def test_students_t_of_few_is_from_the_table() -> None:
-    assert (t_95(1), t_95(9)) == (12.706205, 2.262157)
 
 
 def test_a_result() -> None:

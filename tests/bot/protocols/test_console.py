@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.protocols.console import LONGEST_LINE, Console, ConsoleSearch, Worker
+from bot.protocols.console import LONGEST_LINE, Console, ConsoleSearch
 from bot.protocols.gtp import Gtp
 from bot.protocols.nboard import NBoard
 from bot.protocols.search_driver import SearchDriver
@@ -47,19 +47,6 @@ def test_nobody_reads(tmp_path: Path) -> None:
             heard.append(line)
             broken.say("answer")
     assert heard == ["a"]
-
-
-def test_a_worker_does_all_that_it_was_given() -> None:
-    done: list[int] = []
-
-    def fail() -> None:
-        raise ZeroDivisionError
-
-    with Worker() as worker:
-        worker.do(lambda: done.append(1))
-        worker.do(fail)
-        worker.do(lambda: done.append(2))
-    assert done == [1, 2]
 
 
 @pytest.fixture

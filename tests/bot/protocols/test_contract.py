@@ -33,7 +33,7 @@ PLIES = 12
 )
 def test_our_controllers_drive_our_engine(game: str, protocol: str, player: str) -> None:
     """With every kind of limit; and a search that was stopped does no harm."""
-    command = our_command(protocol, "--player", player, "--depth", "3")
+    command = our_command(protocol, "--strategy", player, "--depth", "3")
     engine = ExternalEngine(
         ExternalSettings(game=game, protocol=protocol, command=command, start_s=LONG_S, silence_s=LONG_S)
     )
@@ -69,7 +69,7 @@ def test_our_controllers_drive_our_engine(game: str, protocol: str, player: str)
 @pytest.fixture(scope="module")
 def ours() -> Iterator[chess.engine.SimpleEngine]:
     engine = chess.engine.SimpleEngine.popen_uci(
-        list(our_command("uci", "--player", "trappy")), timeout=LONG_S
+        list(our_command("uci", "--strategy", "trappy")), timeout=LONG_S
     )
     yield engine
     engine.quit()
@@ -128,7 +128,7 @@ def test_python_chess_analyses(ours: chess.engine.SimpleEngine) -> None:
 @pytest.mark.parametrize(("game", "protocol"), [("chess", "uci"), ("xiangqi", "ucci")])
 def test_our_trap_profiles_come_from_our_own_engine_too(game: str, protocol: str) -> None:
     """It shows every move's score at every depth, as `engine.protocols.uci_scores` asks for."""
-    command = our_command(protocol, "--player", "standard")
+    command = our_command(protocol, "--strategy", "standard")
     link = UciLink(EngineSettings(game=game, command=command, protocol=protocol, start_s=LONG_S))
     rules = get_rules(game)
     position = rules.initial()

@@ -128,7 +128,7 @@ def test_hints_tell_scores_and_traps() -> None:
     profiler = Profiler(OTHELLO, searcher, position, params, StopFlag())
     expected = {}
     for candidate in profiler.plain(4, INFINITY):
-        whole = with_trap(whole_profile(profiler, OTHELLO, candidate, 4), params)
+        whole = with_trap(whole_profile(profiler, candidate, 4), params)
         score = -exact_score(
             searcher,
             OTHELLO.play(position, OTHELLO.parse_move(position, candidate.move)),

@@ -162,7 +162,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 async def test_a_whole_game_at_the_arena(database: Database) -> None:
     arena = Arena(ArenaConfig(port=0), database)
     async with asyncio.timeout(PATIENCE_S), arena.running() as url:
-        token = await arena.ensure_bot("Desdemona")
+        token = await arena.accounts.ensure_bot("Desdemona")
         server = LichessServer(DIALECTS["arena"], url, token)
         bot = Bot(server, random.Random(1))
         account = await server.account()
@@ -228,7 +228,7 @@ async def two_programs(database: Database) -> AsyncIterator[tuple[LichessServer,
     arena = Arena(ArenaConfig(port=0), database)
     async with asyncio.timeout(PATIENCE_S), arena.running() as url:
         both = [
-            LichessServer(DIALECTS["arena"], url, await arena.ensure_bot(name))
+            LichessServer(DIALECTS["arena"], url, await arena.accounts.ensure_bot(name))
             for name in ("Iago", "Desdemona")
         ]
         try:

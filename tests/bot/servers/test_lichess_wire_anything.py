@@ -105,7 +105,7 @@ ANSWERS: tuple[Callable[[Any], object], ...] = (
     read_account,
     read_online_bot,
     read_challenge_answer,
-    lambda message: read_playing([message]),
+    lambda message: read_playing({"nowPlaying": [message]}),
     lambda message: read_rating_diff(message, US),
 )
 KEYS = sorted({key for dialect in DIALECTS.values() for key in dialect.variants})

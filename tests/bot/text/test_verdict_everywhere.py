@@ -69,7 +69,7 @@ async def _play(database: Database, case: Case) -> None:
             game = await opened(
                 session,
                 f"g{number}",
-                player="trappy" if is_trappy else "standard",
+                strategy="trappy" if is_trappy else "standard",
                 selection=EVEN,
                 trial_id=trial.id,
                 at=at,

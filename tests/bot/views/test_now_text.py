@@ -8,12 +8,12 @@ import pytest
 
 from bot.alarms.board import AlarmStatus
 from bot.alarms.lifecycle import AlarmState
+from bot.base.log import LoggedError
 from bot.control.status import (
     AccountStatus,
     Admission,
     AdmissionStatus,
     DatabaseStatus,
-    ErrorStatus,
     Status,
 )
 from bot.game.search_pool import PoolLoad
@@ -110,7 +110,7 @@ def test_pills_in_trouble() -> None:
         workers=PoolLoad(2, 2, 2, 4, 3),
         arena=None,
         alarms=(FIRST, acknowledged),
-        last_error=ErrorStatus(NOW - timedelta(minutes=5), "", "it broke"),
+        last_error=LoggedError(NOW - timedelta(minutes=5), "", "it broke"),
     )
     assert pills(status) == [
         health("bad", "ggs", "signing in"),
@@ -122,7 +122,7 @@ def test_pills_in_trouble() -> None:
     ]
     analysing = replace(status, workers=PoolLoad(2, 2, 0, 163, 1))
     assert health("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
-    old = replace(status, last_error=ErrorStatus(NOW - timedelta(hours=1), "", "it broke"))
+    old = replace(status, last_error=LoggedError(NOW - timedelta(hours=1), "", "it broke"))
     assert all(pill.strong != "last error" for pill in pills(old))
 
 

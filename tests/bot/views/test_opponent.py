@@ -33,7 +33,7 @@ COSTLY = replace(FELL, cost=3000)
 
 
 async def regular(database: Database, games: int = 44) -> None:
-    """Anna plays on every second day: a tempting trap and two other positions a game."""
+    """Anna plays on every second day: a bait and two other positions a game."""
     async with database.write() as session:
         for number in range(games):
             game = await begun(

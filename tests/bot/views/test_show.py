@@ -125,7 +125,8 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
             verdicts = [judge_moment(made, "Anna", "the bot", "pawn") for made in decisions]
             summary = summarise_report(decisions, verdicts, "Anna", "the bot", sets_traps=True)
             assert (
-                BaitCounts(baits_set=summary.traps, baits_taken=summary.fell, slips=summary.slips) == counted
+                BaitCounts(baits_set=summary.traps, baits_taken=summary.baits_taken, slips=summary.slips)
+                == counted
             )
             marks = await list_marks(session, game.id)
             assert (
@@ -163,7 +164,7 @@ async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
     made = drawn_decision(trap=False)
 
     async def write(session: AsyncSession) -> StoredGame:
-        game = await opened(session, player="randomised", initial_position=made.position, our_side=1)
+        game = await opened(session, strategy="randomised", initial_position=made.position, our_side=1)
         await commit_decision(session, game.id, 0, made)
         return game
 

@@ -47,7 +47,7 @@ async def test_a_narrow_terminal_has_everything_too(database: Database) -> None:
             "somebody-with-a-name (1500)",
             "open (2 plies)",
             "resign",
-            game.player,
+            game.strategy,
         ):
             assert part in text, (part, text)
 
@@ -58,7 +58,7 @@ async def test_a_player_drawn_at_random(database: Database) -> None:
     drawn = replace(game, selection={"chances": {"standard": 0.5, "trappy": 0.5}})
     for width in (60, 200):
         assert "(random)" not in " ".join(" ".join(shown([game], width)).split())
-        assert f"{game.player} (random)" in " ".join(" ".join(shown([drawn], width)).split())
+        assert f"{game.strategy} (random)" in " ".join(" ".join(shown([drawn], width)).split())
 
 
 async def test_reasons_of_suspect_games(database: Database) -> None:

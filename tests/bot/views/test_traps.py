@@ -57,7 +57,7 @@ async def test_outcome_and_order_are_chosen(database: Database, visitor: Visitor
     async with database.write() as session:
         for number, reply in enumerate(("d7d5", "e7e5", "a7a6")):
             await met_bait(session, f"g{number}", reply, opponent=f"p{number}")
-        await session.execute(update(ForecastRow).values(bait_odds=0.9 - ForecastRow.decision_id / 10))
+        await session.execute(update(ForecastRow).values(bait_probability=0.9 - ForecastRow.decision_id / 10))
     for query, names in {
         "": ["p0", "p1", "p2"],
         "?sort=surprise": ["p0", "p1", "p2"],

@@ -191,7 +191,7 @@ def test_the_level_of_the_intervals_is_the_trials(even: list[Game]) -> None:
 
 
 def test_damaged_records_are_named(even: list[Game]) -> None:
-    damaged = tuple(Unreadable("game", number, "why") for number in range(1, 6))
+    damaged = tuple(Unreadable("game", number, "why", number) for number in range(1, 6))
     report = replace(report_of(even[:5]), damaged_games=damaged)
     said = (
         "5 games cannot be read (game 1: why; game 2: why; game 3: why; 2 more): not counted here; a backup"

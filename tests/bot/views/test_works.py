@@ -39,7 +39,7 @@ async def play(database: Database, games: int = GAMES) -> None:
             game = await opened(
                 session,
                 f"g{number}",
-                player=player,
+                strategy=player,
                 selection=EVEN,
                 trial_id=trial.id,
                 at=NOON + timedelta(minutes=number),

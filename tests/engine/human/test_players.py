@@ -294,7 +294,7 @@ def test_garbage_leaves_the_move_to_the_standard_player(why: str, caplog: pytest
     standard = decide(position, 4, "standard")
     for decision in failed:
         verify(decision)
-        assert (decision.player, decision.move) == ("opponent_model", standard.move)
+        assert (decision.strategy, decision.move) == ("opponent_model", standard.move)
         assert decision.chosen.raw_centi == standard.chosen.raw_centi
         assert decision.model is None
         assert decision.model_use is not None

@@ -192,7 +192,7 @@ def decision_of(*moves: Candidate, params: ValueParams = EXPECTED, **more: Any) 
     made = Decision(
         game="chess",
         position="",
-        player="opponent_model",
+        strategy="opponent_model",
         params=TrapParams(),
         move="",
         candidates=tuple(with_trap(move, TrapParams(), swindle=True) for move in moves),
@@ -237,7 +237,7 @@ def test_a_record_proves_its_choice() -> None:
 @pytest.mark.parametrize("player", ["opponent_model", "calibrated", "opponent_model_uci", "calibrated_uci"])
 def test_who_goes_by_values(player: str) -> None:
     assert strategy_named(player).best_move(GOOD.candidates, GOOD.params) == "b"
-    verify(replace(GOOD, player=player))
+    verify(replace(GOOD, strategy=player))
 
 
 def test_forged_records_are_noticed() -> None:
@@ -303,7 +303,7 @@ def test_a_forced_win_is_played_without_expecting_anything() -> None:
 def test_old_records_are_read() -> None:
     """They know nothing of probabilities, values and models; nor do new ones that have none."""
     record = decision_of(
-        Candidate("a", 5, False, 0.0), player="standard", model=None, model_use=None
+        Candidate("a", 5, False, 0.0), strategy="standard", model=None, model_use=None
     ).to_record()
     for key in ("model", "reckoning"):
         del record[key]

@@ -340,8 +340,8 @@ def test_forged_records_are_noticed() -> None:
         return replace(good, candidates=candidates)
 
     forged = {
-        "strong players do not choose by 'engine_move'": replace(good, player="strong"),
-        "standard players do not choose by": replace(good, player="standard"),
+        "strong players do not choose by 'engine_move'": replace(good, strategy="strong"),
+        "standard players do not choose by": replace(good, strategy="standard"),
         "the engine is not in the record": replace(good, source=None),
         "left no exact score": replace(good, pick=None),
         "its profile is not whole": with_candidate(replace(good.chosen, complete=False)),

@@ -29,7 +29,7 @@ class Last(Strategy):
 
     def analysis(self, context: MoveContext, people: OpponentModelSearch | None) -> Analysis:  # noqa: ARG002
         """See `Strategy.analysis`."""
-        return Analysis(lambda profiler, depth, stop: self.ranked(profiler, depth, context.params), True)  # noqa: ARG005
+        return Analysis(lambda profiler, depth: self.ranked(profiler, depth, context.params), True)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:  # noqa: ARG002
         """See `Strategy.best_move`."""
@@ -53,7 +53,7 @@ def test_it_plays_and_is_recorded_and_verified(toy: Strategy, name: str) -> None
     game = get_rules(name)
     chooser = MoveChooser(toy, game, TrapParams(), ReferenceSearcher(game))
     decision = chooser.choose(game.initial(), Limits(3), StopFlag())
-    assert decision.player == "toy"
+    assert decision.strategy == "toy"
     assert decision.move == game.move_text(game.legal_moves(game.initial())[-1])
     again = Decision.from_record(decision.to_record())
     assert again == decision

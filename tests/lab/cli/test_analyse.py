@@ -235,7 +235,7 @@ async def own_games(url: str) -> None:
     )
     async with database.write() as session:
         for player, each in (("standard", made), ("trappy", made), ("opponent_model", told)):
-            game = await opened(session, player, player=player)
+            game = await opened(session, player, strategy=player)
             await settled(session, game.id, 0, each, FELL)
             await set_moves(session, game.id, ("f5", "d6", "c3"))
     await database.close()

@@ -155,15 +155,15 @@ def test_moves_are_ranked_as_the_model_says(folder: Path, random_network: bytes)
     model = OthelloHumanModel(OnnxNetwork.load(random_network, "at-random.onnx"))
     positions = replay(read_wthor(folder, [2016]))
     measured = measure(model, positions)
-    chances = model.chances(positions.sight)
+    probabilities = model.probabilities(positions.sight)
     for row in range(0, len(positions), 7):
         square = int(positions.square[row])
-        likelier = sum(chances[row] > chances[row, square] + 1e-9)
+        likelier = sum(probabilities[row] > probabilities[row, square] + 1e-9)
         assert measured.likelier[row] == likelier
         if positions.ply[row]:
             assert measured.alike[row] == 1
             assert measured.among(3)[row] == (likelier < 3)
-        assert measured.loss[row] == pytest.approx(-math.log(chances[row, square]))
+        assert measured.loss[row] == pytest.approx(-math.log(probabilities[row, square]))
     assert measured.among(1)[positions.ply == 0] == pytest.approx(
         1 / 4
     )  # whichever way one looks at the start

@@ -60,8 +60,8 @@ def _of_game(game: Row, opponent: Row) -> Row:
     return {
         "site": game["site"],
         "game": game["game"],
-        "player": game["player"],
-        "strategy": game["player"],
+        "player": game["strategy"],
+        "strategy": game["strategy"],
         "opponent_id": opponent["id"],
         "opponent": opponent["name"],
         "is_program": int(opponent["is_bot"]),
@@ -84,7 +84,7 @@ def _games(sample: Sample) -> list[Row]:
                 "engine_version": "0.1",
                 "trial": None if game["trial_id"] is None else "winter",
                 **dict.fromkeys(
-                    ("chance", "probability"), game["selection"].get("chances", {}).get(game["player"])
+                    ("chance", "probability"), game["selection"].get("chances", {}).get(game["strategy"])
                 ),
                 "rating_band": _band(theirs),
                 "points": _POINTS.get(game["result"]),
@@ -151,7 +151,7 @@ def _outcomes(sample: Sample) -> list[Row]:
                 "expected_cost": _share(forecast.get("cost_expected")),
                 "has_bait": int(forecast.get("bait") is not None),
                 "is_bait_taken": int(bool(forecast.get("is_taken"))),
-                "probability": forecast.get("reply_odds"),
+                "probability": forecast.get("reply_probability"),
                 "reply_time_s": times.get(row["id"], {}).get("time_s"),
                 "at": moment(outcome["at"]),
             }
@@ -175,10 +175,11 @@ def _baits(sample: Sample) -> list[Row]:
                 "ply": row["ply"],
                 "move": row["move"],
                 "bait": forecast["bait"],
-                "probability": forecast["bait_odds"],
+                "probability": forecast["bait_probability"],
                 "cost": forecast["bait_cost"] / 10_000,
                 **dict.fromkeys(
-                    ("surprise", "expected_loss"), forecast["bait_odds"] * forecast["bait_cost"] / 10_000
+                    ("surprise", "expected_loss"),
+                    forecast["bait_probability"] * forecast["bait_cost"] / 10_000,
                 ),
                 "model": forecast["model_name"],
                 "reply": outcome.get("reply"),

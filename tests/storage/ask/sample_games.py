@@ -101,7 +101,7 @@ def drawn(seed: int = 1, games: int = 60) -> Sample:
 def _engine_config() -> Row:
     return {
         "id": 1,
-        "player": "trappy",
+        "strategy": "trappy",
         "engine_version": "0.1",
         "assessment": "median",
         "margin_centi": 10,
@@ -155,7 +155,7 @@ def _game(rng: random.Random, key: int, opponent: Row) -> Row:
         "our_rating": rng.choice([None, 1500, 1600, 1710]),
         "opponent_rating": rng.choice([None, -200, -1, 0, 199, 1399, 1500, 1600, 1700]),
         "engine_config_id": 1,
-        "player": player,
+        "strategy": player,
         "state": state,
         "result": rng.choice([None, *list(GameResult) * 3]) if state is GameStatus.FINISHED else None,
         "end_reason": rng.choice(["checkmate", "resignation", None]),
@@ -248,11 +248,11 @@ def _forecast(rng: random.Random, key: int, *, is_taken: bool | None, has_bait: 
         "cost_uniform": rng.randrange(20_000) / 4,
         "cost_expected": rng.randrange(20_000) / 4,
         "bait": "d6" if has_bait else None,
-        "bait_odds": rng.randrange(7, 64) / 64 if has_bait else None,
+        "bait_probability": rng.randrange(7, 64) / 64 if has_bait else None,
         "bait_cost": rng.randrange(ERROR, 10_000) if has_bait else None,
         "confirm_depth": 6,
         "is_taken": is_taken,
-        "reply_odds": None if is_taken is None else rng.randrange(65) / 64,
+        "reply_probability": None if is_taken is None else rng.randrange(65) / 64,
         "at": NOW,
         "record": {},
     }

@@ -70,7 +70,7 @@ async def test_a_games_record(database: Database) -> None:
         ).games
         row = await session.get(GameRow, 1)
         assert row is not None
-        assert labels_of(records[1].labels)[:5] == (row.player, row.game, row.site, row.speed, "")
+        assert labels_of(records[1].labels)[:5] == (row.strategy, row.game, row.site, row.speed, "")
         assert (left["trial"], left["is_own_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
         assert (moment_of(left["began_us"].item()), moment_of(left["ended_us"].item())) == (
             row.started_at,

@@ -22,7 +22,7 @@ from tests.storage.evidence.statistics.facts import GameFact, game_facts
 
 FILTERS = (
     Filters(),
-    Filters(player="trappy"),
+    Filters(strategy="trappy"),
     Filters(version="0.1"),
     Filters(site="lichess"),
     Filters(site=MATCH_SITE),
@@ -67,7 +67,7 @@ def wanted(facts: list[GameFact]) -> list[tuple[object, ...]]:
             fact.score,
             fact.state is GameStatus.OPEN,
             fact.started_at,
-            fact.player,
+            fact.strategy,
             fact.game,
             fact.site,
             fact.speed,

@@ -107,7 +107,7 @@ def test_the_models_of_replies() -> None:
 def test_rows_are_joined_game_by_game() -> None:
     joined = ReplyTable.joined([rows(("b", "c"), ()), rows(("a",))])
     assert joined.game.tolist() == [0, 0, 2]
-    assert joined.of.label("player").texts[0] == "trappy"
+    assert joined.of.label("strategy").texts[0] == "trappy"
     found = joined.where(np.array([False, True, True])).models()
     assert [found.texts[code] for code in found.codes.tolist()] == ["c", "a"]
     assert len(ReplyTable.joined([]).replies) == 0

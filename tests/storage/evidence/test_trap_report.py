@@ -79,7 +79,11 @@ async def test_it_is_plain_json(database: Database) -> None:
         await commit_decision(session, game.id, 0, decision(quality=225.0))
         report = await reported(session)
     told = json.loads(json.dumps(report.to_json()))
-    assert (told["site_game_id"], told["player"], told["sides"]) == ("game0001", "trappy", ["black", "white"])
+    assert (told["site_game_id"], told["strategy"], told["sides"]) == (
+        "game0001",
+        "trappy",
+        ["black", "white"],
+    )
     assert (told["sets_traps"], told["decisions"][0]["sets_traps"]) == (True, True)
     assert told["params"]["assessment"] == "median"
     assert told["started_at"].endswith("+00:00")
@@ -95,8 +99,8 @@ async def test_it_is_plain_json(database: Database) -> None:
 async def test_who_means_traps(database: Database, player: str, sets_traps: bool) -> None:
     """Matches record games of other programs and of stand-ins for people, too."""
     async with database.write() as session:
-        game = await opened(session, player=player)
-        await commit_decision(session, game.id, 0, replace(decision(quality=225.0), player=player))
+        game = await opened(session, strategy=player)
+        await commit_decision(session, game.id, 0, replace(decision(quality=225.0), strategy=player))
         report = await reported(session)
     assert report.sets_traps is sets_traps
     assert [told.sets_traps for told in report.decisions] == [sets_traps]
@@ -134,7 +138,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
         Decision(
             game="chess",
             position=CHESS_START,
-            player="trappy",
+            strategy="trappy",
             params=params,
             move="g1f3",
             candidates=(played,),
@@ -152,7 +156,7 @@ def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any
 async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
     fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
     async with database.write() as session:
-        game = await opened(session, game="chess", variant="standard", player=made.player)
+        game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
         await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
         await finish_game(
             session, game.id, result=GameResult.WIN, end_reason="normal", moves=["g1f3", "b8c6", "e2e4"]
@@ -206,7 +210,7 @@ async def test_the_table_names_a_trap_only_where_the_move_sets_one(
     made = _chess_decision(TrapParams(threshold_percent=threshold))
     made = replace(made, candidates=(replace(made.candidates[0], complete=complete), *made.candidates[1:]))
     async with database.write() as session:
-        game = await opened(session, game="chess", variant="standard", player=made.player)
+        game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
         await commit_decision(session, game.id, 0, made)
         report = await reported(session)
     (told,) = report.decisions
@@ -226,7 +230,7 @@ async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
 
 async def test_what_picked_the_move_is_told(database: Database) -> None:
     pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
-    made = _chess_decision(TrapParams(), player="strong", search_mode=SearchMode.STRONG, pick=pick)
+    made = _chess_decision(TrapParams(), strategy="strong", search_mode=SearchMode.STRONG, pick=pick)
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
@@ -236,7 +240,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
 
 async def test_another_engine_is_named(database: Database) -> None:
     source = SourceInfo("Fake 1.0", "uci", (), window_centi=100, floor_centi=-80, nodes=1000)
-    made = _chess_decision(TrapParams(), player="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
+    made = _chess_decision(TrapParams(), strategy="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
     assert "depth 3 by Fake 1.0" in _shown(report)
@@ -255,13 +259,13 @@ def made_for_a_person(**changed: Any) -> Decision:
     chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
     model = ModelInfo("othello", "people", "0" * 64)
     model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
-    made = replace(plain.with_chosen(chosen), player="opponent_model", model=model, model_use=model_use)
+    made = replace(plain.with_chosen(chosen), strategy="opponent_model", model=model, model_use=model_use)
     return replace(made, **changed)
 
 
 async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     async with database.write() as session:
-        game = await opened(session, player="opponent_model")
+        game = await opened(session, strategy="opponent_model")
         await commit_decision(session, game.id, 0, made_for_a_person())
         await set_moves(session, game.id, ["f5", "d6"])
         early = await reported(session)
@@ -290,8 +294,8 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
     made = decision(quality=225.0)
     model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
     async with database.write() as session:
-        game = await opened(session, player="opponent_model")
-        failed = replace(made, player="opponent_model", model_use=model_use)
+        game = await opened(session, strategy="opponent_model")
+        failed = replace(made, strategy="opponent_model", model_use=model_use)
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
     assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)

@@ -132,7 +132,7 @@ async def test_which_games_belong_to_a_trial_of_decisions(
     assert not planned().draws_decisions
     async with database.write() as session:
         trial = await start_trial(session, alone)
-        new = replace(NEW_GAME, player=player, selection=selection)
+        new = replace(NEW_GAME, strategy=player, selection=selection)
         assert await trial_for(session, new) == (trial.id if belongs else None)
 
 
@@ -142,8 +142,8 @@ async def test_a_player_that_draws_decisions_beside_others(database: Database) -
         trial = await start_trial(session, planned(arms=arms, configurations={arm: {} for arm in arms}))
         drawn = DRAWN | {"chances": dict.fromkeys(arms, 0.5)}
         for player in arms:
-            assert await trial_for(session, replace(NEW_GAME, player=player, selection=drawn)) == trial.id
-        alone = replace(NEW_GAME, player="randomised", selection={"method": "fixed", "blind": True})
+            assert await trial_for(session, replace(NEW_GAME, strategy=player, selection=drawn)) == trial.id
+        alone = replace(NEW_GAME, strategy="randomised", selection={"method": "fixed", "blind": True})
         assert await trial_for(session, alone) is None
 
 

@@ -13,7 +13,6 @@ from storage.ledger.decisions import (
     get_decision,
     list_decisions,
     list_seeds,
-    list_unsettled,
     mark_confirmed,
     mark_dropped,
     mark_sent,
@@ -162,16 +161,6 @@ async def test_a_profile_has_to_be_of_this_move(database: Database) -> None:
         decision_id = await commit_decision(session, game.id, 0, decision(complete=False))
         with pytest.raises(ValueError, match="did not choose f5"):
             await store_profile(session, decision_id + 1, decision(), judge_profile(decision()))
-
-
-async def test_unsettled_decisions(database: Database) -> None:
-    async with database.write() as session:
-        game = await opened(session)
-        ids = [await commit_decision(session, game.id, ply, decision()) for ply in (0, 2, 4, 6)]
-        assert await record_outcome(session, ids[1], ERRED)
-        await mark_dropped(session, ids[3])
-        assert [d.ply for d in await list_unsettled(session, game.id)] == [0, 4]
-        assert [d.outcome for d in await list_decisions(session, game.id)] == [None, ERRED, None, None]
 
 
 async def test_an_outcome_is_recorded_once(database: Database) -> None:

@@ -64,11 +64,15 @@ async def test_a_forecast_comes_back(database: Database) -> None:
         assert await forecasts_of_game(session, game.id) == {decision_id: made}
     row = await row_of(database, decision_id)
     assert (row.rule, row.model_kind, row.prior, row.confirm_depth) == (RULE, "looks", "", 6)
-    assert (row.bait, row.bait_odds, row.bait_cost) == ("d6", made.probabilities[1], made.tempting[0].cost)
+    assert (row.bait, row.bait_probability, row.bait_cost) == (
+        "d6",
+        made.probabilities[1],
+        made.tempting[0].cost,
+    )
     sums = expectations(made, judge_decision(MADE))
     for name in sums.__dataclass_fields__:
         assert getattr(row, name) == getattr(sums, name)
-    assert (row.is_taken, row.reply_odds) == (None, None)
+    assert (row.is_taken, row.reply_probability) == (None, None)
 
 
 @pytest.mark.parametrize("is_forecast_first", [True, False])
@@ -90,7 +94,7 @@ async def test_it_is_settled_from_either_side(
             await store_forecast(session, decision_id, MADE, made)
     row = await row_of(database, decision_id)
     assert outcome.reply is not None
-    assert (row.is_taken, row.reply_odds) == (is_taken, made.probability_of(outcome.reply))
+    assert (row.is_taken, row.reply_probability) == (is_taken, made.probability_of(outcome.reply))
 
 
 async def test_without_a_reply_nothing_is_taken(database: Database) -> None:
@@ -99,7 +103,7 @@ async def test_without_a_reply_nothing_is_taken(database: Database) -> None:
         decision_id = await settled(session, game.id, 0, MADE, UNANSWERED)
         await store_forecast(session, decision_id, MADE, made_forecast())
     row = await row_of(database, decision_id)
-    assert (row.is_taken, row.reply_odds) == (None, None)
+    assert (row.is_taken, row.reply_probability) == (None, None)
 
 
 async def test_only_one_by_earlier_rules_is_replaced(database: Database) -> None:
@@ -160,7 +164,7 @@ async def test_both_moves_of_a_draw_have_one(database: Database, trap: bool) -> 
     both = replace(forecast(made.chosen, scale), other=forecast(other_move(made), scale))
     assert other_move(made).move == ("d3" if trap else "f7")
     async with database.write() as session:
-        game = await opened(session, player="randomised")
+        game = await opened(session, strategy="randomised")
         decision_id = await commit_decision(session, game.id, 0, made)
         assert await lacking_forecasts(session, game.id, RULE) == {decision_id}
         with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):

@@ -12,7 +12,7 @@ from storage.ledger.events import list_events, record_event
 from storage.ledger.games import (
     adopt_records,
     count_bot_games,
-    count_by_player,
+    count_by_strategy,
     finish_game,
     list_games,
     list_games_by_site_id,
@@ -81,7 +81,7 @@ async def test_opening_again_changes_nothing(database: Database) -> None:
     async with database.write() as session:
         first = await opened(session)
         await set_moves(session, first.id, ["f5", "f6"])
-        again = await opened(session, player="standard", opponent_name="Somebody")
+        again = await opened(session, strategy="standard", opponent_name="Somebody")
     assert again == replace(first, moves=("f5", "f6"))
 
 
@@ -189,7 +189,7 @@ async def test_filters(database: Database) -> None:
                 at=noon + timedelta(hours=hour),
                 opponent_rating=None if hour == 5 else 1000 + 100 * hour,
                 rated=hour % 2 == 0,
-                player="standard" if hour < 3 else "trappy",
+                strategy="standard" if hour < 3 else "trappy",
                 site="elsewhere" if hour == 4 else "arena",
                 game="tictactoe" if hour == 3 else "othello",
             )
@@ -200,7 +200,7 @@ async def test_filters(database: Database) -> None:
         return "".join(game.site_game_id[1] for game in games)
 
     assert await keys() == "543210"
-    assert await keys(player="trappy") == "543"
+    assert await keys(strategy="trappy") == "543"
     assert await keys(site="elsewhere") == "4"
     assert await keys(game="tictactoe") == "3"
     assert await keys(rated=False) == "531"
@@ -211,7 +211,7 @@ async def test_filters(database: Database) -> None:
     in_berlin = timezone(timedelta(hours=1))
     assert await keys(since=noon + timedelta(hours=4)) == "54"
     assert await keys(until=(noon + timedelta(hours=2)).astimezone(in_berlin)) == "10"
-    assert await keys(player="standard", rated=True, max_opponent_rating=1100) == "0"
+    assert await keys(strategy="standard", rated=True, max_opponent_rating=1100) == "0"
     async with database.read() as session:
         assert [game.site_game_id for game in await list_games(session, limit=2)] == ["g5", "g4"]
 
@@ -219,19 +219,19 @@ async def test_filters(database: Database) -> None:
 async def test_games_are_counted_for_the_balanced_selection(database: Database) -> None:
     async with database.write() as session:
         for number, player in enumerate(["standard", "trappy", "trappy", "trappy"]):
-            await opened(session, f"a{number}", player=player)
-        await opened(session, "b", player="standard", opponent_id="ben")
-        await opened(session, "c", player="standard", game="tictactoe")
-        await opened(session, "d", player="standard", site="elsewhere")
+            await opened(session, f"a{number}", strategy=player)
+        await opened(session, "b", strategy="standard", opponent_id="ben")
+        await opened(session, "c", strategy="standard", game="tictactoe")
+        await opened(session, "d", strategy="standard", site="elsewhere")
         aborted = await load_game(session, ARENA, "a3")
         finished = await load_game(session, ARENA, "a2")
         assert aborted is not None
         assert finished is not None
         await finish_game(session, aborted.id, result=None, end_reason="aborted", aborted=True)
         await finish_game(session, finished.id, result=None, end_reason="other")
-        assert await count_by_player(session, ARENA, "othello") == {"standard": 2, "trappy": 2}
-        assert await count_by_player(session, ARENA, "othello", "anna") == {"standard": 1, "trappy": 2}
-        assert await count_by_player(session, ARENA, "othello", "nobody") == {}
+        assert await count_by_strategy(session, ARENA, "othello") == {"standard": 2, "trappy": 2}
+        assert await count_by_strategy(session, ARENA, "othello", "anna") == {"standard": 1, "trappy": 2}
+        assert await count_by_strategy(session, ARENA, "othello", "nobody") == {}
 
 
 async def test_games_with_programs_in_a_day(database: Database) -> None:
@@ -278,13 +278,13 @@ async def test_accounts_of_one_site_are_kept_apart(database: Database) -> None:
     other = AccountKey("arena", "iago")
     async with database.write() as session:
         mine = await opened(session, "same")
-        theirs = await opened(session, "same", account="iago", player="standard")
+        theirs = await opened(session, "same", account="iago", strategy="standard")
         assert (await load_game(session, ARENA, "same"), await load_game(session, other, "same")) == (
             mine,
             theirs,
         )
         assert [game.id for game in await list_open_games(session, other)] == [theirs.id]
-        assert await count_by_player(session, ARENA, "othello") == {"trappy": 1}
+        assert await count_by_strategy(session, ARENA, "othello") == {"trappy": 1}
         await set_rating_diff(session, other, "same", 5)
         assert [game.rating_diff for game in await list_games_by_site_id(session, "same")] == [None, 5]
         assert [game.id for game in await list_games(session, Filters(account="IAGO"))] == [theirs.id]

@@ -56,7 +56,7 @@ async def fill(database: Database, rows: int, first: int = 1) -> None:
     async with database.write() as session:
         for table in migrate.all_tables().sorted_tables:
             for row in range(first, rows + 1):
-                values = {each.name: value_of(each, row, rows) for each in table.columns}
+                values = {each.key: value_of(each, row, rows) for each in table.columns}
                 await session.execute(insert(table).values(values))
             sequence = CopiedTable(table).sequence()
             if sequence is not None and database.dialect == "postgresql":

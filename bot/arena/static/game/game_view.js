@@ -4,7 +4,6 @@ import { Analysis } from "/static/game/analysis.js";
 import { Board } from "/static/board/board.js";
 import { Chat } from "/static/game/chat.js";
 import { Clocks } from "/static/game/clock.js";
-import { LinkQuality } from "/static/game/link_quality.js";
 import { el, icon } from "/static/common/dom.js";
 import { boardShape, pieceElement, pieceName, theme } from "/static/board/games.js";
 import { Moves } from "/static/game/moves.js";
@@ -31,15 +30,12 @@ export class GameView {
     const bots = COLOURS.map((each) => full[each]).filter(({ title }) => title === "BOT").map(({ name }) => name);
     this.chat = new Chat(full.id, { me, canTalk: colour !== null, bots });
     this.moves = new Moves({ id: full.id, onShow: (step) => this.#showStep(step), onFlip: this.theme.canFlip ? () => this.#flip() : null, isWatched: colour === null });
-    this.link = new LinkQuality();
     this.analysis = new Analysis({ id: full.id, theme: this.theme, onLines: (lines) => this.#markLines(lines) });
     this.#build(main, view);
-    if (colour !== null) this.link.open(); // too costly for a crowd of spectators
   }
 
   close() {
     this.clocks.stop();
-    this.link.close();
     this.analysis.close();
     clearInterval(this.firstMoveTimer);
     this.chat.close();
@@ -87,7 +83,7 @@ export class GameView {
         el(
           "aside",
           { class: "side" },
-          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms, this.link.element), this.status, this.detail, this.buttons),
+          el("section", { class: "card status", "aria-label": say("State of the game") }, el("p", { class: "terms" }, terms), this.status, this.detail, this.buttons),
           this.analysis.element,
           this.moves.element,
           this.chat.element,
@@ -204,7 +200,6 @@ export class GameView {
     let [text, detail] = ["", ""];
     clearInterval(this.firstMoveTimer);
     if (isOver) {
-      this.link.close();
       const result = this.result(state, view);
       text = result.title;
       detail = rematchId ? say("Waiting for {name} to accept the rematch…", { name: this.opponent }) : result.detail;

@@ -7,13 +7,10 @@ import { confirmDialog, el, loading, toast } from "/static/common/dom.js";
 import { forgetWho, showWho } from "/static/common/header.js";
 import { theme } from "/static/board/games.js";
 import { colourField, loadChoice, noClockHint, saveChoice, showStakes, termFields, termsOf, variantField } from "/static/lobby/terms.js";
-import { RESULTS } from "/static/public/history.js";
-import { fromServer, percentText, say, sayAll, sayCount, sayDate, sayParts } from "/static/common/language.js";
+import { fromServer, percentText, say, sayAll, sayCount, sayParts } from "/static/common/language.js";
 
 const REFRESH_MS = 5000;
 const NAME_RULE = say("2 to 20 letters (a to z), digits, - or _");
-const FINISHED = ["win", "loss", "draw"];
-const RECENT = 6; // of the person's games
 
 export class Lobby {
   constructor(main, context, wantedGame) {
@@ -104,7 +101,7 @@ export class Lobby {
       this.status,
       session.person ? null : this.#codeField(),
     );
-    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.goingBox, this.form, this.#recent()), this.more));
+    this.main.replaceChildren(el("div", { class: "lobby" }, this.#story(), el("div", { class: "lobby-side" }, this.goingBox, this.form, this.#history()), this.more));
     showStakes(this.form);
     this.#showBots();
   }
@@ -435,27 +432,9 @@ export class Lobby {
     );
   }
 
-  #recent() {
+  #history() {
     if (!session.person) return null;
-    const box = el("section", { class: "recent" }, el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games"))));
-    this.#showRecent(box);
-    return box;
-  }
-
-  /** Put the person's latest finished games on top; the lobby works without them. */
-  async #showRecent(box) {
-    const [page] = await tried(call("GET", "/api/arena/games"));
-    const games = (page?.games ?? []).filter(({ result }) => FINISHED.includes(result)).slice(0, RECENT);
-    if (!games.length) return;
-    const entry = ({ id, title, result, opponent, createdAt }) =>
-      el(
-        "a",
-        { href: `/game/${id}`, "data-link": true },
-        el("span", { class: `result-dot ${result}` }),
-        el("span", {}, say("{game}: {result} against {opponent}", { game: fromServer(title), result: RESULTS[result], opponent: opponent.name })),
-        el("time", { datetime: new Date(createdAt).toISOString() }, sayDate(createdAt)),
-      );
-    box.prepend(el("h2", {}, say("Your recent games")), el("ul", {}, games.map((game) => el("li", {}, entry(game)))));
+    return el("p", {}, el("a", { class: "button link", href: "/history", "data-link": true, "data-test": "history" }, say("All your games")));
   }
 }
 

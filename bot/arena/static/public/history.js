@@ -6,7 +6,7 @@ import { announce, el, notice } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
 import { fromServer, say, sayCount, sayDate } from "/static/common/language.js";
 
-export const RESULTS = {
+const RESULTS = {
   win: say("Won"),
   loss: say("Lost"),
   draw: say("Draw"),

@@ -164,6 +164,6 @@ def test_traps_over_time() -> None:
     )
     assert (few.title, few.history.everything.tempting.errors, few.chart) == ("Othello", 3, None)
     assert many.chart is not None
-    assert "after tempting traps" in many.chart
+    assert "after baits" in many.chart
     assert "elsewhere" in many.chart
     assert trap_trends(progress(counted_replies([[(0, 0), (0, 0)]], NOW))) == ()

@@ -66,7 +66,7 @@ async def test_a_slow_reader_gets_the_newest_line_alone() -> None:
 async def test_a_game_that_nobody_watches_costs_nothing() -> None:
     spectators, (stream,), encoded = crowd(1)
     for _ in range(2):
-        spectators.leave("abcdefgh", stream)
+        spectators.remove("abcdefgh", stream)
     publish(spectators, 1)
     assert encoded == [0]
 
@@ -92,7 +92,7 @@ async def test_a_game_that_cannot_be_shown_harms_no_move(
 
 
 def watching(house: House, game_id: str) -> int:
-    return len(list(house.arena._public.spectators._streams.of(game_id)))
+    return len(list(house.arena._public.spectators.of(game_id)))
 
 
 # --- Over HTTP ------------------------------------------------------------------------------------------

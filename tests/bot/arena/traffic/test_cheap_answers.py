@@ -120,7 +120,7 @@ async def test_a_renamed_player_is_shown_with_the_new_name(house: House) -> None
 
 async def test_players_of_a_finished_game_have_the_ratings_of_today(house: House) -> None:
     game_id = await finished(house)
-    referee, accounts = house.arena._referee, house.arena._accounts
+    referee, accounts = house.arena._referee, house.arena.accounts
     assert [dict(each.ratings) for each in (await referee.find(game_id)).players] == [{}, {}]
     accounts.put_rating("anna", "othello", RatingRecord(1600.0, 100.0, 0.06, 3))
     assert [len(each.ratings) for each in (await referee.find(game_id)).players] == [1, 0]
@@ -151,7 +151,7 @@ async def test_many_names_are_one_query(house: House) -> None:
         status, tested = await house.request("POST", "/api/token/test", data=tokens)
         assert (status, len(sent)) == (200, 2)
     assert [each["userId"] for each in tested.values() if each] == ["anna"]
-    house.arena._accounts.forget("anna")
+    house.arena.accounts.forget("anna")
     async with queries(house.database) as sent:
         assert len((await house.request("GET", "/api/users/status?ids=anna,nobody"))[1]) == 1
         assert len(sent) == 1

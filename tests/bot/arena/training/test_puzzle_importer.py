@@ -32,18 +32,18 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "BATCH", 2)
     monkeypatch.setattr(module, "SMALL_BATCH", 1)
     await add(database, *[f"game{number}" for number in range(5)])
-    assert await PuzzleImporter(database, "arena").fill() == 5
+    assert await PuzzleImporter(database, "arena").poll() == 5
     assert await count(database, SearchedGame) == 5
     monkeypatch.setattr(positions, "list_baits", None)  # what is done is not read again
-    assert await PuzzleImporter(database, "arena").fill() == 0
+    assert await PuzzleImporter(database, "arena").poll() == 0
     assert (await count(database, TrainingMistake), await count(database, TrainingPosition)) == (5, 5)
-    assert await PuzzleImporter(database, "elsewhere").fill() == 0
+    assert await PuzzleImporter(database, "elsewhere").poll() == 0
 
 
 async def test_new_games_as_they_are_settled(database: Database) -> None:
     await add(database, "old")
     importer = PuzzleImporter(database, "arena")
-    await importer.fill()
+    await importer.poll()
     assert await importer.poll() == 0
     await add(database, "going", settled=False)
     assert await importer.poll() == 0
@@ -61,7 +61,7 @@ async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None
     await add(database, "going", settled=False)
     await add(database, "old", ply=2)
     importer = PuzzleImporter(database, "arena")
-    assert await importer.fill() == 1
+    assert await importer.poll() == 1
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await importer.poll() == 1
@@ -82,7 +82,7 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
         return await list_pending(*arguments)
 
     monkeypatch.setattr(positions, "list_pending", slow)
-    await importer.fill()
+    await importer.poll()
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     await importer.poll()
@@ -101,14 +101,14 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
             slept.append(seconds)
 
     importer = PuzzleImporter(database, "arena", sleep)
-    fill = importer.fill
+    poll = importer.poll
 
     async def failing() -> int:
         if failures:
             raise failures.pop(0)
-        return await fill()
+        return await poll()
 
-    importer.fill = failing  # type: ignore[method-assign]
+    importer.poll = failing  # type: ignore[method-assign]
     with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
         await importer.run()
     assert slept == [POLL_S] * 5

@@ -38,7 +38,7 @@ class Room:
     async def mistakes(self, game: str, key: str, person: str, **options: Any) -> None:
         async with self.house.database.write() as session:
             await add_fall(session, game, key, person, **options)
-        await self.house.arena.importer.fill()
+        await self.house.arena.importer.poll()
 
     async def ask(self, who: Player | None, method: str, path: str, **options: Any) -> tuple[int, Any]:
         if who is None:
@@ -334,7 +334,7 @@ async def test_where_games_are_not_public_everybody_has_their_own(street: Street
 async def test_programs_and_those_who_wait_for_approval_have_no_rating(room: Room, anna: Player) -> None:
     async with room.house.database.write() as session:
         await set_access(session, "anna", ArenaAccess.PENDING)
-    room.house.arena._accounts.forget("anna")
+    room.house.arena.accounts.forget("anna")
     for who in (anna, await room.house.bot("Robot")):
         told = await room.next(who)
         assert told["you"] is None
@@ -373,7 +373,7 @@ async def test_damaged_records_are_left_out(room: Room, anna: Player) -> None:
     async with room.house.database.write() as session:
         record = type_coerce(DecisionRow.record, LargeBinary)
         await session.execute(update(DecisionRow).values({record: b"?"}))
-    room.house.arena.trainer._problems._kept.clear()
+    room.house.arena.trainer._problems._values.clear()
     assert (await room.next(anna))["position"] is None
     assert (await room.next(None))["position"] is None
     status, told = await room.post(anna, "answer", name, reply=BEST)

@@ -33,7 +33,7 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
     Read from the records that the old program wrote as JSON: whether the position was decided, whether the
     reply was one of the best, and its cost.
     """
-    query = """SELECT games.player, games.game, games.moves, decisions.ply, decisions.record
+    query = """SELECT games.player AS strategy, games.game, games.moves, decisions.ply, decisions.record
     FROM decisions JOIN games ON games.id = decisions.game_id
     WHERE games.site <> 'match' AND games.state = 'finished' AND takeback = 0
     AND decisions.state = 'confirmed'"""
@@ -45,14 +45,14 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
                 outcome = classify_reply(decision, moves[row["ply"] + 1])
                 is_best = outcome.kind is OutcomeKind.OPTIMAL
                 is_decided = judge_decision(decision).is_decided
-                found[row["player"], row["game"]].append((is_decided, is_best, outcome.cost))
+                found[row["strategy"], row["game"]].append((is_decided, is_best, outcome.cost))
     return dict(found)
 
 
 def judged_in_statistics(told: str) -> dict[tuple[str, str], list[Any]]:
     """The same as ``stats`` counts it: replies, decided ones, best ones, mean cost."""
     return {
-        (row["group"]["player"], row["group"]["game"]): [
+        (row["group"]["strategy"], row["group"]["game"]): [
             row["replies"],
             row["decided"],
             row["optimal"],

@@ -49,7 +49,7 @@ def november(migrated_file: Path) -> Path:
         database = await Database.open(f"sqlite:///{migrated_file}")
         await game(database, "one", SINCE + timedelta(days=3), GameResult.WIN, opponent_name="<b>Anna</b>")
         await game(
-            database, "two", SINCE + timedelta(days=4), GameResult.DRAW, player="standard", opponent_id="b"
+            database, "two", SINCE + timedelta(days=4), GameResult.DRAW, strategy="standard", opponent_id="b"
         )
         async with database.write() as session:
             stored = await opened(
@@ -99,8 +99,8 @@ def test_names_are_text(desdemona: Command, november: Path) -> None:
 
 def test_filters_are_those_of_all_commands(desdemona: Command, november: Path) -> None:
     assert november.exists()
-    _, told, _ = desdemona("page", "month", "--month", "2026-11", "--player", "standard", "--people")
-    assert "1 game, score 0.5 of 1 (50.0 %). Only player standard, opponents people." in told
+    _, told, _ = desdemona("page", "month", "--month", "2026-11", "--strategy", "standard", "--people")
+    assert "1 game, score 0.5 of 1 (50.0 %). Only strategy standard, opponents people." in told
 
 
 def test_a_month_without_games(desdemona: Command, november: Path) -> None:

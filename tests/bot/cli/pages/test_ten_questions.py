@@ -49,7 +49,7 @@ def filled(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 game = await opened(
                     session,
                     f"g{number}",
-                    player=player,
+                    strategy=player,
                     selection=EVEN,
                     trial_id=trial.id,
                     our_rating=1500 + number,

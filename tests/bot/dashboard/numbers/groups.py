@@ -102,7 +102,7 @@ def performance_text(found: Row) -> str:
 
 
 def _label(group: Row) -> str:
-    return f"{TITLES[group['group']['game']]}, {group['group']['player']}"
+    return f"{TITLES[group['group']['game']]}, {group['group']['strategy']}"
 
 
 def _games_line(each: Row) -> str:

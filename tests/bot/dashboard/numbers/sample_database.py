@@ -234,7 +234,7 @@ def _decision(rng: random.Random, rows: dict[Any, list[Row]], game: Row, move: M
         return
     settled = {
         "is_taken": None if reply is None else reply in found.baits,
-        "reply_odds": None if reply is None else found.probabilities[replies.index(reply)],
+        "reply_probability": None if reply is None else found.probabilities[replies.index(reply)],
     }
     outdated = {"rule": FORECAST_RULE - 1} if key % 37 == 0 else {}
     rows[ForecastRow].append({"decision_id": key, **found.forecast, **settled, **outdated, "at": at})

@@ -412,7 +412,7 @@ def _head(data: Exported, game: Row) -> list[str]:
         f"Games · {TITLES[game['game']]} · {game['site']} · {game['account']} · {game['site_game_id']}",
         f"{game['opponent']}{rating}",
         f"{ended(game)} {game['end_reason'] or ''}",
-        f"{game['player']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
+        f"{game['strategy']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
         *([f"match {game['match']}"] if game.get("match") else []),
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),

@@ -144,7 +144,7 @@ def _live(status: Row) -> list[str]:
     for game in status["games"]:
         rating = "unrated" if game["opponent_rating"] is None else game["opponent_rating"]
         lines.append(
-            f"{game['opponent']} {rating} Their clock: {_clock(game['their_clock_s'])}{game['player']}"
+            f"{game['opponent']} {rating} Their clock: {_clock(game['their_clock_s'])}{game['strategy']}"
         )
         if game["bait"]:
             bait = game["bait"]
@@ -200,7 +200,7 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
         *_live(status),
         *_tile(days, [day["games"] for day in days], "games today"),
         *_tile(days, score, "of the points", is_share=True),
-        *_tile(days, [day["baits_set"] for day in days], "tempting traps set"),
+        *_tile(days, [day["baits_set"] for day in days], "baits set"),
         *_tile(days, [day["baits_taken"] for day in days], "fallen into"),
         *[chart, f"{moves} moves", chart, chart],
         *hours,

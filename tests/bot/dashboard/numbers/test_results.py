@@ -98,7 +98,7 @@ def _by_day(games: list[Row]) -> list[str]:
 
 
 def _label(group: Row) -> str:
-    return f"{TITLES[group['group']['game']]}, {group['group']['player']}"
+    return f"{TITLES[group['group']['game']]}, {group['group']['strategy']}"
 
 
 def _performance_line(group: Row) -> str:

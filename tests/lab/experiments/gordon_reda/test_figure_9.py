@@ -46,7 +46,7 @@ def decision(*replies: tuple[int, ...], complete: bool = True) -> Decision:
     return Decision(
         game="othello",
         position="8/8/8/3wb3/3bw3/8/8/8 b",
-        player="standard",
+        strategy="standard",
         params=TrapParams(),
         move="d3",
         candidates=(Candidate("d3", raw, False, 0.0, replies=profiles, complete=complete),),

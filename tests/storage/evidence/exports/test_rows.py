@@ -118,7 +118,7 @@ async def baited(database: Database) -> tuple[int, int]:
         first = await settled(session, stored.id, 0, decision(quality=100), FELL)
         second = await settled(session, stored.id, 2, decision(), replace(OPTIMAL, cost=1200, reply="d6"))
         for key, bait in ((first, "d6"), (second, None)):
-            made = {"bait": bait, "bait_odds": 0.4, "bait_cost": 922} if bait else {}
+            made = {"bait": bait, "bait_probability": 0.4, "bait_cost": 922} if bait else {}
             await session.execute(
                 insert(ForecastRow).values(
                     **dict.fromkeys(("model_sha256", "prior"), ""),
@@ -134,7 +134,7 @@ async def baited(database: Database) -> tuple[int, int]:
                     cost_expected=250,
                     confirm_depth=6,
                     is_taken=bait == "d6",
-                    reply_odds=0.4,
+                    reply_probability=0.4,
                     at=SUNDAY,
                     record={},
                 )

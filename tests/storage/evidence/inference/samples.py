@@ -39,7 +39,7 @@ class Game:
     rating: int | None
     our_rating: int | None
     treated: bool
-    chance: float
+    probability: float
     score: float | None
     cost: float | None
     excluded: Exclusion = Exclusion.NONE
@@ -60,7 +60,7 @@ def games_of(games: Sequence[Game]) -> TrialGames:
         (
             *(each.game_id, each.game_id, each.person, microseconds(each.drawn_at)),
             UNSETTLED if each.settled_at is None else microseconds(each.settled_at),
-            *(each.chance, each.treated, each.excluded),
+            *(each.probability, each.treated, each.excluded),
             *(nan if value is None else value for value in (each.rating, each.our_rating)),
             *(nan if value is None else value for value in (each.score, each.cost)),
             known.index(kind),
@@ -87,7 +87,7 @@ def game(number: int, **changes: Any) -> Game:
         rating=None,
         our_rating=None,
         treated=treated,
-        chance=0.5,
+        probability=0.5,
         score=1.0 if treated else 0.0,
         cost=0.05,
     )
@@ -104,7 +104,7 @@ def decision(number: int, **changes: Any) -> TrialDecision:
         drawn_at=START + timedelta(minutes=number),
         settled_at=START + timedelta(minutes=number + 1),
         treated=bool(number % 2),
-        chance=0.5,
+        probability=0.5,
         cost=0.1,
         expected_trap=0.08,
         expected_control=0.04,
@@ -129,7 +129,7 @@ def played_games(n: int, effect: float, seed: int, persons: int = 60) -> list[Ga
                 number,
                 person=person,
                 treated=treated,
-                chance=0.6,
+                probability=0.6,
                 score=float(rng.random() < expected),
                 cost=float(rng.beta(1, 12)),
                 rating=1400 + person * 10,

@@ -216,7 +216,7 @@ def test_the_largest_share_is_of_the_variance_in_use() -> None:
 
 
 def test_json() -> None:
-    found = json.loads(json.dumps(estimate(wave(200), list(range(200)), GAMES).to_json()))
+    found = json.loads(json.dumps(asdict(estimate(wave(200), list(range(200)), GAMES))))
     assert found["kind"] == "any time"
     assert found["n"] == 200
     assert found["low"] < found["mean"] < found["high"]

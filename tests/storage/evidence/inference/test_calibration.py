@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_no_replies() -> None:
 
 
 def test_json() -> None:
-    found = json.loads(json.dumps(calibration(PREDICTED[:40], HAPPENED[:40], PERSONS[:40]).to_json()))
+    found = json.loads(json.dumps(asdict(calibration(PREDICTED[:40], HAPPENED[:40], PERSONS[:40]))))
     assert (found["ratio"]["kind"], found["drift"]["kind"]) == ("fixed", "any time")
 
 

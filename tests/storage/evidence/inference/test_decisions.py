@@ -22,7 +22,7 @@ def test_a_guess_by_hand() -> None:
 
 
 def test_the_three_outcomes_by_hand() -> None:
-    rows = [decision(1, person=1), decision(2, person=2, cost=0.3, chance=0.25)]
+    rows = [decision(1, person=1), decision(2, person=2, cost=0.3, probability=0.25)]
     found = decisions_report(rows, OPEN, NOW)
     m = 0.8 * 0.06 + 0.2 * 0.06
     cost = (2 * (0.1 - m) - (0.3 - m) / 0.75) / 2
@@ -35,23 +35,23 @@ def test_the_three_outcomes_by_hand() -> None:
 
 def normal(seed: int, n: int = 240, persons: int = 12) -> tuple[np.ndarray, ...]:
     rng = np.random.default_rng(seed)
-    x, chance = rng.uniform(0, 0.2, n), rng.choice([0.3, 0.5, 0.7], n)
-    treated = rng.random(n) < chance
+    x, probability = rng.uniform(0, 0.2, n), rng.choice([0.3, 0.5, 0.7], n)
+    treated = rng.random(n) < probability
     who = rng.integers(0, persons, n)
     outcome = 0.02 + x + 0.05 * treated + rng.normal(0, 0.1, n)
-    return outcome, x, treated, chance, who
+    return outcome, x, treated, probability, who
 
 
 def test_weighted_centred_least_squares_against_a_plain_fit() -> None:
-    outcome, x, treated, chance, who = normal(1)
+    outcome, x, treated, probability, who = normal(1)
 
     def fit(kept: np.ndarray) -> float:
-        weight = np.where(treated, 0.5 / chance, 0.5 / (1 - chance))[kept] ** 0.5
+        weight = np.where(treated, 0.5 / probability, 0.5 / (1 - probability))[kept] ** 0.5
         design = np.stack([np.ones(len(x)), x, treated - 0.5], axis=1)[kept]
         solved = np.linalg.lstsq(design * weight[:, None], outcome[kept] * weight, rcond=None)[0]
         return float(solved[2])
 
-    found = centred_least_squares(outcome, x, treated, chance, who, 0.05)
+    found = centred_least_squares(outcome, x, treated, probability, who, 0.05)
     full = fit(np.ones(len(x), bool))
     assert found.value == pytest.approx(full)
     expected = leave_one_out(
@@ -64,14 +64,16 @@ def test_weighted_centred_least_squares_against_a_plain_fit() -> None:
 
 
 def test_least_squares_that_are_not_determined() -> None:
-    outcome, x, treated, chance, who = normal(2)
-    flat = centred_least_squares(outcome, np.full(len(x), 0.1), treated, chance, who, 0.05)
+    outcome, x, treated, probability, who = normal(2)
+    flat = centred_least_squares(outcome, np.full(len(x), 0.1), treated, probability, who, 0.05)
     assert flat.too_early == "not determined"
-    zero = centred_least_squares(outcome, np.zeros(len(x)), treated, chance, who, 0.05)
+    zero = centred_least_squares(outcome, np.zeros(len(x)), treated, probability, who, 0.05)
     assert zero.too_early == "not determined"
-    small = centred_least_squares(outcome, x * 1e-6, treated, chance, who, 0.05)
-    assert small.value == pytest.approx(centred_least_squares(outcome, x, treated, chance, who, 0.05).value)
-    none = centred_least_squares(outcome[:0], x[:0], treated[:0], chance[:0], who[:0], 0.05)
+    small = centred_least_squares(outcome, x * 1e-6, treated, probability, who, 0.05)
+    assert small.value == pytest.approx(
+        centred_least_squares(outcome, x, treated, probability, who, 0.05).value
+    )
+    none = centred_least_squares(outcome[:0], x[:0], treated[:0], probability[:0], who[:0], 0.05)
     assert none.too_early == "no values"
 
 
@@ -188,8 +190,8 @@ def test_what_cannot_be() -> None:
         decision(3, mean_trap=1.2)
     with pytest.raises(ValueError, match=r"decision 3: cost is -0.1"):
         decision(3, cost=-0.1)
-    with pytest.raises(ValueError, match="decision 3: the chance of treatment is 0"):
-        decisions_report([decision(2), decision(3, chance=0.0)], OPEN, NOW)
+    with pytest.raises(ValueError, match="decision 3: the probability of treatment is 0"):
+        decisions_report([decision(2), decision(3, probability=0.0)], OPEN, NOW)
     with pytest.raises(ValueError, match="decision 3: it was settled before it was drawn"):
         decisions_report([decision(3, settled_at=START)], OPEN, NOW)
     for name in ("drawn_at", "settled_at"):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from math import exp, log, sqrt
 
 import numpy as np
@@ -135,6 +136,6 @@ def test_what_cannot_be() -> None:
 
 
 def test_json() -> None:
-    found = json.loads(json.dumps(fixed_mean([1.0, 0.0, 1.0], ["a", "b", "c"]).to_json()))
+    found = json.loads(json.dumps(asdict(fixed_mean([1.0, 0.0, 1.0], ["a", "b", "c"]))))
     assert found["kind"] == "fixed"
     assert found["n"] == 3

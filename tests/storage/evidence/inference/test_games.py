@@ -41,7 +41,10 @@ def test_a_guess_stays_from_0_to_1() -> None:
 
 def test_the_difference_in_score_by_hand() -> None:
     """Two games, unrated: psi = (1 - 1/2)/0.6 and -(0 - m)/0.4 with m = 1/2 + (1/2)/11."""
-    rows = [game(1, treated=True, chance=0.6, score=1.0), game(2, treated=False, chance=0.6, score=0.0)]
+    rows = [
+        game(1, treated=True, probability=0.6, score=1.0),
+        game(2, treated=False, probability=0.6, score=0.0),
+    ]
     found = games_report(games_of(rows), OPEN, NOW)
     m = 0.5 + 0.5 / 11
     psi = [0.5 / 0.6, m / 0.4]

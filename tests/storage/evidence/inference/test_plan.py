@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -141,5 +142,5 @@ def test_what_cannot_be() -> None:
 
 
 def test_json() -> None:
-    rows = json.loads(json.dumps([row.to_json() for row in plan_games()]))
+    rows = json.loads(json.dumps([asdict(row) for row in plan_games()]))
     assert rows[0]["given"] == "score 65%"

@@ -115,7 +115,7 @@ def test_a_draw_that_is_not_as_recorded() -> None:
     guard = randomisation_check(selected(rows), TERMS.design(1000))
     assert guard.broken == ("draw",)
     assert guard.draw.mean == pytest.approx(0.2)
-    as_recorded = [replace(row, chance=0.7) for row in rows]
+    as_recorded = [replace(row, probability=0.7) for row in rows]
     assert randomisation_check(selected(as_recorded), TERMS.design(1000)).broken == ()
 
 
@@ -198,8 +198,8 @@ def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="no time zone"):
         selected([game(1)], NOW.replace(tzinfo=None))
     for changes, why in (
-        ({"chance": 1.0}, "the chance of treatment is 1.0, not between 0 and 1"),
-        ({"chance": nan}, "the chance of treatment is nan, not between"),
+        ({"probability": 1.0}, "the probability of treatment is 1.0, not between 0 and 1"),
+        ({"probability": nan}, "the probability of treatment is nan, not between"),
         ({"settled_at": START}, "it was settled before it was drawn"),
     ):
         with pytest.raises(ValueError, match=f"game 7: {why}"):

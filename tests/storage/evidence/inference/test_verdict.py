@@ -112,7 +112,7 @@ def test_a_hundred_games_may_decide() -> None:
 
 
 def test_games_of_one_player_alone_decide_nothing() -> None:
-    games = [game(number, treated=True, chance=0.999) for number in range(200)]
+    games = [game(number, treated=True, probability=0.999) for number in range(200)]
     score = verdicts(games)[0]
     assert (score.finding, score.n_first, score.n_second) == (IntervalFinding.TOO_EARLY, 200, 0)
     assert score.mean is None

@@ -121,14 +121,14 @@ async def test_a_phase_selects_baits_by_their_replies(database: Database) -> Non
         filters = Filters(phase=LATE, min_opponent_rating=1400)
         expected = [each for each in expected if (each.rating or 0) >= 1400]
         counts = await read_baits(session, filters)
-        assert (counts.everything.met, counts.everything.taken) == (
+        assert (counts.everything.encounters, counts.everything.taken) == (
             len(expected), sum(each.taken for each in expected)
         )  # fmt: skip
         assert [each.start for each in counts.by_phase] == [40]
         newest = await list_baits(session, counts, BaitFate.ALL, BaitOrder.NEWEST, 99)
         assert [each.game_id for each in newest] == [each.game_id for each in reversed(expected)]
         none = await read_baits(session, Filters(phase=GamePhase(1)))
-        assert none.everything.met == 0
+        assert none.everything.encounters == 0
         assert await list_baits(session, none, BaitFate.ALL, BaitOrder.COST, 9) == []
 
 
@@ -147,7 +147,7 @@ async def test_few_people_have_no_interval(database: Database) -> None:
 
 async def test_lists_are_ordered_and_paged(database: Database) -> None:
     keys = {
-        BaitOrder.EXPECTED_LOSS: lambda row: (row.bait_odds * row.bait_cost, row.decision_id),
+        BaitOrder.EXPECTED_LOSS: lambda row: (row.bait_probability * row.bait_cost, row.decision_id),
         BaitOrder.COST: lambda row: (row.bait_cost, row.decision_id),
         BaitOrder.NEWEST: lambda row: row.decision_id,
     }
@@ -156,7 +156,8 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
         # Different probability and costs, against which the orders differ.
         await session.execute(
             update(ForecastRow).values(
-                bait_odds=0.1 + ForecastRow.decision_id % 7 / 10, bait_cost=1000 + ForecastRow.decision_id % 5
+                bait_probability=0.1 + ForecastRow.decision_id % 7 / 10,
+                bait_cost=1000 + ForecastRow.decision_id % 5,
             )
         )
         rows = (await session.execute(select(ForecastRow))).scalars().all()
@@ -175,7 +176,7 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
             ]
             assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
             for bait, row in zip(found, wanted, strict=True):
-                assert (bait.probability, bait.is_taken) == (row.bait_odds, row.is_taken)
+                assert (bait.probability, bait.is_taken) == (row.bait_probability, row.is_taken)
                 assert row.bait_cost == bait.cost * WHOLE
                 assert bait.expected_loss == bait.probability * bait.cost
 
@@ -209,7 +210,7 @@ async def test_what_does_not_count_is_not_there(database: Database) -> None:
         for filters, expected in ((Filters(), []), (Filters(site=MATCH_SITE), [match.id])):
             assert [bait.game_id for bait in await listed(session, filters)] == expected
             counts = await read_baits(session, filters)
-            assert counts.everything.met == len(expected)
+            assert counts.everything.encounters == len(expected)
 
 
 async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
@@ -219,7 +220,7 @@ async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
         counts = await read_baits(session, Filters())
         found = {fate: len(await list_baits(session, counts, fate, BaitOrder.COST, 9)) for fate in BaitFate}
     group = counts.everything
-    assert (group.met, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
+    assert (group.encounters, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
     assert found == {BaitFate.ALL: 1, BaitFate.TAKEN: 0, BaitFate.HELD: 0}
 
 
@@ -234,7 +235,7 @@ async def test_filters_select_the_games(database: Database) -> None:
             (Filters(until=at + timedelta(days=1)), "Anna"),
         ]:
             assert [bait.opponent for bait in await listed(session, filters)] == [name]
-            assert (await read_baits(session, filters)).everything.met == 1
+            assert (await read_baits(session, filters)).everything.encounters == 1
 
 
 async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database: Database) -> None:
@@ -242,7 +243,7 @@ async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database:
         for number, reply in enumerate(("d7d5", "e7e5", "d7d5", "a7a6")):
             last = await met_bait(session, f"same{number}", reply)
         ((found,), many) = await repeated(session)
-        assert (found.met, found.taken, found.share, many) == (4, 2, 0.5, 1)
+        assert (found.encounters, found.taken, found.share, many) == (4, 2, 0.5, 1)
         assert found.latest.game_id == last.id
         # Another start, or other moves before it: another bait.
         other = await met_bait(session, "start")
@@ -264,8 +265,8 @@ async def test_the_most_often_taken_come_first(database: Database) -> None:
                 await met_bait(session, f"{start}{number}", reply, initial_position=start)
         found, many = await repeated(session)
         held, _ = await repeated(session, BaitFate.HELD)
-    assert [(each.taken, each.met) for each in found] == [(2, 2), (2, 3), (0, 2)]
-    assert [(each.taken, each.met) for each in held] == [(0, 2)]
+    assert [(each.taken, each.encounters) for each in found] == [(2, 2), (2, 3), (0, 2)]
+    assert [(each.taken, each.encounters) for each in held] == [(0, 2)]
     assert many == 3
 
 
@@ -275,7 +276,7 @@ async def test_only_the_latest_are_searched(database: Database, monkeypatch: pyt
         for number in range(3):
             await met_bait(session, f"g{number}")
         ((found,), _) = await repeated(session)
-    assert found.met == 2
+    assert found.encounters == 2
 
 
 async def test_sqlite_reads_no_large_table_whole(database: Database, backend: str) -> None:
@@ -323,7 +324,7 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
         await many_games(session, 16)
         # Half, so that sums do not depend on their order.
         probability = 0.1 + ForecastRow.decision_id % 7 / 10
-        await session.execute(update(ForecastRow).values(bait_odds=probability, bait_expected=0.5))
+        await session.execute(update(ForecastRow).values(bait_probability=probability, bait_expected=0.5))
         await session.execute(
             update(ForecastRow).where(ForecastRow.decision_id % 5 == 0).values(is_taken=None)
         )
@@ -352,7 +353,7 @@ def test_a_line_is_its_game_start_moves_and_bait() -> None:
 async def test_an_empty_database_has_nothing(database: Database) -> None:
     async with database.read() as session:
         counts = await read_baits(session, Filters())
-        assert (counts.everything.met, counts.by_phase, counts.by_rating) == (0, (), ())
+        assert (counts.everything.encounters, counts.by_phase, counts.by_rating) == (0, (), ())
         assert counts.everything.interval is None
         assert await listed(session, Filters()) == []
         assert await repeated(session) == ([], 0)

@@ -28,7 +28,7 @@ MOMENTS = st.datetimes(
 )
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "game": st.sampled_from(list(GAMES)),
-    "player": st.sampled_from(list(STRATEGIES)),
+    "strategy": st.sampled_from(list(STRATEGIES)),
     "opponent_is_bot": st.booleans(),
     "rated": st.booleans(),
     "our_side": st.sampled_from([0, 1]),
@@ -73,7 +73,7 @@ def test_an_empty_text_says_nothing() -> None:
     ("given_texts", "message"),
     [
         ({"game": "go"}, "game: 'go' is not known; known: othello"),
-        ({"colour": "red"}, "'colour' is no filter; known: game, player"),
+        ({"colour": "red"}, "'colour' is no filter; known: game, strategy"),
         ({"opponents": "cats"}, "opponents: 'cats' is not known; known: people, programs"),
         ({"min-rating": "many"}, "min-rating: 'many' is no whole number"),
         ({"min-rating": "9" * 10}, "min-rating: '9999999999' is no whole number"),

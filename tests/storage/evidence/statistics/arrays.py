@@ -28,13 +28,13 @@ from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
 
 
 def group_statistics(
-    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.PLAYER,)
+    games: Sequence[GameFact], replies: Sequence[ReplyFact], by: Sequence[By] = (By.STRATEGY,)
 ) -> list[GroupStatistics]:
     """The program's statistics of these games; replies of other games are ignored."""
     of_game = [sorted((r for r in replies if r.game_id == game.id), key=lambda r: r.ply) for game in games]
     packed = [_packed(game, its) for game, its in zip(games, of_game, strict=True)]
     texts = [
-        Labels(game.player, game.game, game.site, game.speed, "", models).text
+        Labels(game.strategy, game.game, game.site, game.speed, "", models).text
         for game, (models, _, _) in zip(games, packed, strict=True)
     ]
     of = GameRows.of(texts, [row for _, row, _ in packed])

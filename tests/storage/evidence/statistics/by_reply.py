@@ -43,7 +43,7 @@ def performance(met: Sequence[OpponentGames]) -> Performance:
 
 
 OF_GAME: dict[By, Callable[[GameFact], str]] = {
-    By.PLAYER: lambda game: game.player,
+    By.STRATEGY: lambda game: game.strategy,
     By.GAME: lambda game: game.game,
     By.SITE: lambda game: game.site,
     By.SPEED: lambda game: game.speed,

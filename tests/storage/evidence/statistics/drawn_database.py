@@ -53,7 +53,7 @@ async def fill(session: AsyncSession, rng: random.Random, games: int) -> None:
         session.add(
             EngineConfigRow(
                 id=key,
-                player="trappy",
+                strategy="trappy",
                 engine_version=f"0.{key}",
                 assessment="median",
                 margin_centi=10 * key,
@@ -101,7 +101,7 @@ def _game(rng: random.Random, key: int) -> GameRow:
         opponent_id=opponent,
         opponent_rating=rng.choice([None, 1399, 1400, 1600]),
         engine_config_id=rng.randrange(1, CONFIGURATIONS + 1),
-        player=rng.choice(["trappy", "standard"]),
+        strategy=rng.choice(["trappy", "standard"]),
         state=state,
         is_settled=state is not GameStatus.OPEN,
         result=rng.choice([None, *GameResult]) if state is GameStatus.FINISHED else None,
@@ -175,7 +175,7 @@ def _forecast(rng: random.Random, replies: int) -> ForecastRow:
         cost_uniform=rng.randrange(WHOLE * replies + 1) / replies,
         cost_expected=rng.choice([0.0, 777.7, 9999.0]),
         bait="d6" if has_bait else None,
-        bait_odds=0.25 if has_bait else None,
+        bait_probability=0.25 if has_bait else None,
         bait_cost=2000 if has_bait else None,
         is_taken=rng.choice([None, False, True]) if has_bait else rng.choice([None, False]),
         confirm_depth=6,

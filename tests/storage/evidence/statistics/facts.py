@@ -35,7 +35,7 @@ class GameFact:
     site: str
     game: str
     speed: str
-    player: str
+    strategy: str
     version: str
     """The engine's version."""
     settings: str
@@ -79,7 +79,7 @@ class ReplyFact:
     is_taken: bool
     """The reply took a bait."""
     has_bait: bool
-    """Our move set a tempting trap: a confirmed bait."""
+    """Our move set a bait."""
     model: str
     """Who made the forecast, as `model_text` writes it."""
     error_uniform: float
@@ -104,7 +104,7 @@ async def game_facts(session: AsyncSession, filters: Filters | None = None) -> l
             GameRow.site,
             GameRow.game,
             GameRow.speed,
-            GameRow.player,
+            GameRow.strategy,
             GameRow.opponent_id,
             OpponentRow.is_bot,
             GameRow.opponent_rating,
@@ -155,7 +155,7 @@ def _game_fact(row: Any) -> GameFact:
         site=row.site,
         game=row.game,
         speed=row.speed,
-        player=row.player,
+        strategy=row.strategy,
         version=row.engine_version,
         settings=TrapSettings(
             row.assessment,

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -36,15 +36,15 @@ def nearly(found: list[GroupCalibration]) -> list[Any]:
             return {name: of(each) for name, each in value.items()}
         return pytest.approx(value, rel=1e-6, abs=1e-9) if isinstance(value, float) else value
 
-    return [of(each.to_json()) for each in found]
+    return [of(asdict(each)) for each in found]
 
 
 async def check(session: AsyncSession) -> None:
-    for filters in (Filters(), Filters(player="trappy"), Filters(phase=GamePhase(1))):
+    for filters in (Filters(), Filters(strategy="trappy"), Filters(phase=GamePhase(1))):
         games, replies = await game_facts(session, of_games(filters)), await reply_facts(session, filters)
         for by in GROUPINGS:
             found = (await read_calibrations(session, filters, by)).calibrations()
-            assert [each.to_json() for each in found] == nearly(calibrations_by_reply(games, replies, by))
+            assert [asdict(each) for each in found] == nearly(calibrations_by_reply(games, replies, by))
 
 
 async def test_summaries_say_what_the_replies_say(
@@ -71,7 +71,7 @@ async def test_a_choice_among_the_games_and_none(database: Database) -> None:
         found = await read_calibrations(session, among=lambda key: key % 2 == 0)
         games = [game for game in await game_facts(session) if game.id % 2 == 0]
         wanted = calibrations_by_reply(games, await reply_facts(session))
-        assert [each.to_json() for each in found.calibrations()] == nearly(wanted)
+        assert [asdict(each) for each in found.calibrations()] == nearly(wanted)
 
 
 def test_models_and_games_stand_apart() -> None:
@@ -94,7 +94,7 @@ def test_models_and_games_stand_apart() -> None:
         (("people", "othello"), 2, 1),
     ]
     assert found[-1].errors.expected == pytest.approx(0.125 + 0.5)
-    assert json.loads(json.dumps(found[-1].to_json()))["group"] == {"model": "people", "game": "othello"}
+    assert json.loads(json.dumps(asdict(found[-1])))["group"] == {"model": "people", "game": "othello"}
     by_phase = calibrations_by_reply([GAME], [REPLY, replace(REPLY, ply=19)], [By.PHASE])
     assert [each.group["phase"] for each in by_phase] == ["plies 1 to 20", "plies 21 to 40"]
     assert list(by_phase[0].group) == ["model", "phase", "game"]

@@ -20,13 +20,13 @@ NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 async def played(session: AsyncSession, key: str, draws: int, *, is_over: bool = True, **changes: Any) -> int:
     """A game with answered randomised decisions, one without an answer, and one without a draw."""
-    game_id = (await opened(session, key, **({"player": "randomised"} | changes))).id
+    game_id = (await opened(session, key, **({"strategy": "randomised"} | changes))).id
     for number in range(draws):
         made = drawn_decision(trap=number % 2 == 0)
         reply = made.chosen.replies[0].reply
         await settled(session, game_id, 2 * number, made, classify_reply(made, reply))
     await settled(session, game_id, 50, drawn_decision(trap=True), UNANSWERED)
-    await settled(session, game_id, 52, replace(decision(), player="randomised"), OPTIMAL)
+    await settled(session, game_id, 52, replace(decision(), strategy="randomised"), OPTIMAL)
     if is_over:
         await finish_game(session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON)
     return game_id
@@ -44,7 +44,7 @@ async def test_answered_draws_in_finished_games_with_people(database: Database) 
         await played(session, "open", 3, is_over=False)
         await played(session, "program", 3, opponent_id="hal", opponent_is_bot=True)
         await played(session, "match", 3, site=MATCH_SITE)
-        await played(session, "other", 0, player="trappy")
+        await played(session, "other", 0, strategy="trappy")
         unsettled = await played(session, "unsettled", 3, is_over=False)
         await finish_game(
             session, unsettled, result=GameResult.WIN, end_reason="time", moves=["f5"], settled=False

@@ -117,11 +117,11 @@ async def test_results(database: Database, player: str | None) -> None:
             [GameResult.WIN] * 3 + [GameResult.DRAW] * 2 + [GameResult.LOSS, None]
         ):
             await ended(f"g{number}", result)
-        await ended("other", GameResult.WIN, player="standard")
+        await ended("other", GameResult.WIN, strategy="standard")
         await ended("aborted", None)
         await opened(session, "open")
         more = player is None
-        assert await encounters(session, Filters(player=player)) == Encounters(
+        assert await encounters(session, Filters(strategy=player)) == Encounters(
             games=8 + more,
             wins=3 + more,
             draws=2,

@@ -59,7 +59,12 @@ async def play(database: Database) -> None:
         moves: list[str] = []
         async with database.write() as session:
             stored = await opened(
-                session, f"game{number}", game=name, variant=name, player=kind, opponent_id=f"person{number}"
+                session,
+                f"game{number}",
+                game=name,
+                variant=name,
+                strategy=kind,
+                opponent_id=f"person{number}",
             )
             while len(moves) < PLIES and game.legal_moves(position):
                 decision = complete(player.choose(position, Limits(depth), stop), searcher, stop)
@@ -195,19 +200,19 @@ WHERE decisions.reply_count >= 2
 async def test_every_number_follows_from_the_records(database: Database) -> None:
     await play(database)
     async with database.read() as session:
-        found = (await read_groups(session, None, [By.PLAYER, By.GAME])).statistics()
+        found = (await read_groups(session, None, [By.STRATEGY, By.GAME])).statistics()
         rows = list(await session.execute(text(EXPORT)))
         assert await count_outdated(session) == 0
     wanted: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for row in rows:
         for name, value in recomputed(row).items():
             wanted[row[0], row[1]][name] += value
-    assert [(each.group["player"], each.group["game"]) for each in found] == sorted(wanted)
+    assert [(each.group["strategy"], each.group["game"]) for each in found] == sorted(wanted)
     totals: dict[str, float] = defaultdict(float)
     for each in found:
         sums = sums_of(each)
         for name, value in sums.items():
-            known = wanted[each.group["player"], each.group["game"]][name]
+            known = wanted[each.group["strategy"], each.group["game"]][name]
             assert value == pytest.approx(known, abs=1e-6), name
             totals[name] += value
         assert (each.games, each.persons) == (1, 1)
@@ -281,7 +286,7 @@ async def play_at_random(database: Database) -> StoredTrial:
             stored = await opened(
                 session,
                 f"lot{number}",
-                player="randomised",
+                strategy="randomised",
                 opponent_id=f"person{number % 2}",
                 selection={"method": "fixed", "blind": True},
                 trial_id=trial.id,
@@ -301,7 +306,7 @@ def draw_recomputed(row: Any) -> dict[str, Any]:
     scale = game.expected_scale_centi(game.for_search(game.parse_position(record["position"])))
     is_trap = int(draw["seed"], 16) < draw["params"]["chance"] * 2**64
     assert record["move"] == draw["trap" if is_trap else "control"]
-    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "chance": draw["params"]["chance"]}
+    found: dict[str, Any] = {"person": row[0], "treated": is_trap, "probability": draw["params"]["chance"]}
     for name, drawn in (("trap", draw["trap"]), ("control", draw["control"])):
         move = next(each for each in record["candidates"] if each["move"] == drawn)
         least = worth(move["raw_centi"], scale)

@@ -35,12 +35,12 @@ from tests.storage.evidence.statistics.test_group_sums import assert_same
 FILTERS = (
     Filters(),
     Filters(site="arena"),
-    Filters(site=MATCH_SITE, player="trappy"),
+    Filters(site=MATCH_SITE, strategy="trappy"),
     Filters(since=START + timedelta(days=10), rated=True),
     Filters(min_opponent_rating=1400),
 )
-LATER = Filters(phase=GamePhase(1), player="trappy")
-SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.PLAYER))
+LATER = Filters(phase=GamePhase(1), strategy="trappy")
+SEVERAL = ((By.MONTH, By.PHASE, By.MODEL), (By.SITE, By.STRATEGY))
 GROUPINGS: Sequence[Sequence[By]] = (*((by,) for by in By), *SEVERAL)
 
 
@@ -127,9 +127,9 @@ async def test_only_the_first_games_of_a_person_count(
             update(GameRow).where(GameRow.opponent_id == last).values(state=GameStatus.ABORTED)
         )
         for filters in FILTERS:
-            found = await read_groups(session, filters, (By.PLAYER,))
+            found = await read_groups(session, filters, (By.STRATEGY,))
             assert len(found.sources.late) > 5
-            (by_reply,) = await wanted(session, filters, [(By.PLAYER,)])
+            (by_reply,) = await wanted(session, filters, [(By.STRATEGY,)])
             assert_same(found.statistics(), by_reply)
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -20,7 +20,7 @@ GAME = GameFact(
     site="arena",
     game="othello",
     speed="blitz",
-    player="trappy",
+    strategy="trappy",
     version="0.2.0+5",
     settings="median",
     person=1,
@@ -78,7 +78,7 @@ def test_a_group_adds_up_what_happened_beside_what_was_expected() -> None:
         replace(FALL, decision_id=6, is_decided=True),
     ]
     (found,) = group_statistics([GAME], replies)
-    assert found.group == {"player": "trappy", "game": "othello"}
+    assert found.group == {"strategy": "trappy", "game": "othello"}
     assert (found.games, found.wins, found.draws, found.losses, found.persons) == (1, 1, 0, 0, 1)
     assert (found.replies, found.decided, found.optimal) == (5, 1, 3)
     assert found.errors.n == 5
@@ -143,7 +143,7 @@ def assert_same(found: Sequence[GroupStatistics], wanted: Sequence[GroupStatisti
     """Both say the same, but for the last bits of floating-point numbers."""
     assert [each.group for each in found] == [each.group for each in wanted]
     for one, other in zip(found, wanted, strict=True):
-        assert_alike(one.to_json(), other.to_json(), str(one.group))
+        assert_alike(asdict(one), asdict(other), str(one.group))
 
 
 def assert_alike(found: object, wanted: object, where: str) -> None:

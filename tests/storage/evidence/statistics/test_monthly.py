@@ -53,11 +53,11 @@ async def test_days(database: Database) -> None:
 
 async def test_groups_are_by_player_and_game(database: Database) -> None:
     await game(database, "a", SINCE, GameResult.WIN)
-    await game(database, "b", SINCE, GameResult.LOSS, player="standard")
+    await game(database, "b", SINCE, GameResult.LOSS, strategy="standard")
     groups = (await report_on(database)).groups
     assert [(each.group, each.games) for each in groups] == [
-        ({"player": "standard", "game": "othello"}, 1),
-        ({"player": "trappy", "game": "othello"}, 1),
+        ({"strategy": "standard", "game": "othello"}, 1),
+        ({"strategy": "trappy", "game": "othello"}, 1),
     ]
     assert [each.baits_set for each in groups] == [1, 1]
 

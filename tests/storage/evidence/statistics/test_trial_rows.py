@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import LargeBinary, insert, select, type_coerce, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
@@ -55,7 +55,7 @@ async def begun(session: AsyncSession) -> StoredTrial:
 
 
 async def game_of(session: AsyncSession, trial: StoredTrial, key: str, **changes: Any) -> int:
-    more: dict[str, Any] = {"player": "randomised", "selection": BLIND, "trial_id": trial.id, "at": NOON}
+    more: dict[str, Any] = {"strategy": "randomised", "selection": BLIND, "trial_id": trial.id, "at": NOON}
     return (await opened(session, key, **(more | changes))).id
 
 
@@ -111,7 +111,7 @@ async def test_a_row_has_both_moves_whatever_was_drawn(database: Database, trap:
         game_id = await game_of(session, trial, "one")
         key = await drawn(session, game_id, 4, trap=trap, reply=-1)
         (row,), _ = await trial_decisions(session, trial)
-    assert (row.decision_id, row.game_id, row.treated, row.chance) == (key, game_id, trap, 0.5)
+    assert (row.decision_id, row.game_id, row.treated, row.probability) == (key, game_id, trap, 0.5)
     assert (row.drawn_at, row.settled_at) == (NOON + 4 * MINUTE, NOON + 5 * MINUTE)
     assert (row.value_trap, row.value_control) == (0.6236, 0.6079)
     assert row.cost == costs(trap)[-1]
@@ -144,7 +144,7 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
         running = await game_of(session, trial, "running")
         await drawn(session, running, 2, trap=True, reply=None)
         await drawn(session, running, 0, trap=False, reply=0)
-        await commit_decision(session, running, 4, replace(decision(), player="randomised"))
+        await commit_decision(session, running, 4, replace(decision(), strategy="randomised"))
         await drawn(session, running, 6, trap=True, reply=1)
         await void_after(session, running, 6)
         if is_unsettled:
@@ -160,7 +160,9 @@ async def test_which_decisions_are_there_and_when_they_are_settled(
         await finish_game(session, over, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=ended)
         program = await game_of(session, trial, "bot", opponent_id="hal", opponent_is_bot=True)
         await drawn(session, program, 5, trap=True, reply=0)
-        await drawn(session, (await opened(session, "other", player="randomised")).id, 0, trap=True, reply=0)
+        await drawn(
+            session, (await opened(session, "other", strategy="randomised")).id, 0, trap=True, reply=0
+        )
         rows, _ = await trial_decisions(session, trial)
         few, _ = await trial_decisions(session, trial, Filters(opponent_id="bert"))
     assert [(row.drawn_at - NOON) // MINUTE for row in rows] == [0, 1, 2, 3, 5, 6]
@@ -181,7 +183,7 @@ async def test_games_from_a_position_that_the_person_set_are_left_out(database: 
         await end_trial(session)
         compare = await start_trial(session, compared(), at=NOON)
         for key, changes in FROM_POSITIONS.items():
-            more = {"player": "trappy", "selection": EVEN, **changes}
+            more = {"strategy": "trappy", "selection": EVEN, **changes}
             await game_of(session, compare, f"{key} g", **more)
         games, _ = await trial_games(session, compare, "trappy", "standard")
     reasons = [Exclusion.NONE, Exclusion.OWN_POSITION, Exclusion.PROGRAM, Exclusion.NONE]
@@ -214,7 +216,7 @@ async def test_games_without_a_randomised_decision_are_numbered_too(database: Da
     """Whatever the filters choose among them."""
     async with database.write() as session:
         trial = await begun(session)
-        await opened(session, "elsewhere", player="randomised", at=NOON - 3 * MINUTE)
+        await opened(session, "elsewhere", strategy="randomised", at=NOON - 3 * MINUTE)
         await game_of(session, trial, "none", at=NOON - 2 * MINUTE)
         await game_of(session, trial, "other", opponent_id="bert", at=NOON - 2 * MINUTE)
         first = await game_of(session, trial, "first", at=NOON - MINUTE)
@@ -247,8 +249,24 @@ async def test_a_damaged_record_is_named_and_hides_no_other(
         await session.execute(update(DecisionRow).where(DecisionRow.id == keys[1]).values(record=record))
         rows, (damaged,) = await trial_decisions(session, trial)
     assert [row.decision_id for row in rows] == [keys[0], keys[2]]
-    assert (damaged.what, damaged.id) == ("decision", keys[1])
+    assert (damaged.what, damaged.id, damaged.game_id, damaged.ply) == ("decision", keys[1], game_id, 2)
     assert damaged.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("table", [DecisionRow, ForecastRow])
+async def test_bytes_that_are_no_record_are_named_and_hide_no_other(database: Database, table: Any) -> None:
+    async with database.write() as session:
+        trial = await begun(session)
+        game_id = await game_of(session, trial, "one")
+        keys = [await drawn(session, game_id, ply, trap=True, reply=0) for ply in (0, 2, 4)]
+        which = table.id if table is DecisionRow else table.decision_id
+        await session.execute(
+            update(table).where(which == keys[1]).values(record=type_coerce(b"\x1b", LargeBinary))
+        )
+        rows, damaged = await trial_decisions(session, trial)
+    assert [row.decision_id for row in rows] == [keys[0], keys[2]]
+    reason = "packed in format 27, which this version does not know"
+    assert damaged == [Unreadable("decision", keys[1], reason, game_id, 2)]
 
 
 def redrawn(**changes: Any) -> dict[str, Any]:
@@ -281,15 +299,14 @@ async def test_a_record_of_another_row_is_named(database: Database) -> None:
     """The draw fell on the other move, by a whole record with its own seed."""
     async with database.write() as session:
         trial = await begun(session)
-        key = await drawn(
-            session, await game_of(session, trial, "one"), 0, trap=True, reply=None, foreseen=False
-        )
+        game_id = await game_of(session, trial, "one")
+        key = await drawn(session, game_id, 0, trap=True, reply=None, foreseen=False)
         record = drawn_decision(trap=False).to_record()
         await session.execute(update(DecisionRow).where(DecisionRow.id == key).values(record=record))
         rows, damaged = await trial_decisions(session, trial)
     assert (rows, damaged) == (
         [],
-        [Unreadable("decision", key, "move is d3 in the record, but f7 in its row")],
+        [Unreadable("decision", key, "move is d3 in the record, but f7 in its row", game_id, 0)],
     )
 
 
@@ -306,8 +323,8 @@ async def test_a_damaged_forecast_or_outcome_is_named(database: Database) -> Non
         rows, damaged = await trial_decisions(session, trial)
     assert [row.decision_id for row in rows] == [third]
     assert damaged == [
-        Unreadable("decision", first, "z9 is not among the replies"),
-        Unreadable("decision", second, "not the record of a forecast: probabilities is missing"),
+        Unreadable("decision", first, "z9 is not among the replies", game_id, 0),
+        Unreadable("decision", second, "not the record of a forecast: probabilities is missing", game_id, 2),
     ]
 
 
@@ -335,7 +352,7 @@ async def test_a_game_whose_draw_is_damaged(database: Database, selection: Any, 
         which = GameRow.id == games[1].id
         await session.execute(update(GameRow).where(which).values(selection=selection))
         found, (damaged,) = await trial_games(session, trial, "trappy", "standard")
-    assert found.rows[["id", "chance"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
+    assert found.rows[["id", "probability"]].tolist() == [(games[0].id, 0.4), (games[2].id, 0.4)]
     assert (damaged.what, damaged.id) == ("game", games[1].id)
     assert damaged.reason.startswith(reason)
 
@@ -354,7 +371,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
         games = []
         for number, (player, after) in enumerate(began):
             at = NOON + after * MINUTE
-            game_id = await game_of(session, trial, f"g{number}", player=player, selection=selection, at=at)
+            game_id = await game_of(session, trial, f"g{number}", strategy=player, selection=selection, at=at)
             await finish_game(
                 session, game_id, result=GameResult.WIN, end_reason="resign", aborted=number == 2,
                 moves=["f5"], at=NOON + 9 * MINUTE,
@@ -363,7 +380,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
         await end_trial(session, at=NOON + 10 * MINUTE)
         later = await start_trial(session, replace(plan, name="later"), at=NOON + 11 * MINUTE)
         other = await game_of(
-            session, later, "other", player="trappy", selection=selection, at=later.started_at
+            session, later, "other", strategy="trappy", selection=selection, at=later.started_at
         )
         for number in (1, 3, 4):
             which = GameRow.id == games[number]
@@ -371,7 +388,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
         await summarise(session, [*games, other])
         found, damaged = await trial_games(session, trial, "trappy", "standard")
     assert found.rows["id"].tolist() == [games[5], games[2], games[0]]
-    assert found.rows["chance"].tolist() == pytest.approx([0.6, 0.6, 0.6])
+    assert found.rows["probability"].tolist() == pytest.approx([0.6, 0.6, 0.6])
     assert found.rows["treated"].tolist() == [True, True, False]
     assert [each.id for each in damaged] == [games[4], games[3]]
 
@@ -379,7 +396,7 @@ async def test_games_of_two_players_come_in_the_order_in_which_they_began(databa
 async def test_a_clock_set_back_during_a_game(database: Database) -> None:
     async with database.write() as session:
         trial = await start_trial(session, compared(), at=NOON)
-        game_id = await game_of(session, trial, "one", player="trappy", selection=EVEN)
+        game_id = await game_of(session, trial, "one", strategy="trappy", selection=EVEN)
         await finish_game(
             session, game_id, result=GameResult.WIN, end_reason="resign", moves=["f5"], at=NOON - MINUTE
         )
@@ -392,7 +409,7 @@ async def test_a_finished_game_waits_until_it_is_settled(database: Database) -> 
     """Its cost would be that of the replies that happen to be judged."""
     async with database.write() as session:
         trial = await start_trial(session, compared(), at=NOON)
-        game_id = await game_of(session, trial, "one", player="trappy", selection=EVEN)
+        game_id = await game_of(session, trial, "one", strategy="trappy", selection=EVEN)
         await finish_game(
             session, game_id, result=GameResult.WIN, end_reason="resign", settled=False, at=NOON + MINUTE
         )
@@ -445,7 +462,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
     async with database.write() as session:
         trial = await start_trial(session, compared(), at=NOON)
         for key, aborted in (("over", False), ("gone", True)):
-            game_id = await game_of(session, trial, key, player="trappy", selection=EVEN)
+            game_id = await game_of(session, trial, key, strategy="trappy", selection=EVEN)
             made = decision(quality=225.0)
             decision_id = await commit_decision(session, game_id, 0, made)
             await record_outcome(session, decision_id, classify_reply(made, "d6"))
@@ -496,7 +513,7 @@ async def test_the_randomisation_check_finds_a_player_whose_games_are_aborted(da
                 | {
                     "site_game_id": f"game{number}",
                     "trial_id": trial.id,
-                    "player": "trappy" if is_trappy else "standard",
+                    "strategy": "trappy" if is_trappy else "standard",
                     "selection": EVEN,
                     "state": GameStatus.ABORTED if is_aborted else GameStatus.FINISHED,
                     "is_settled": True,
@@ -524,6 +541,8 @@ def mean_by_hand(rows: Sequence[TrialDecision]) -> float:
         now = (row.expected_trap + row.expected_control) / 2
         guess = 0.8 * (y + 1.2) / (x + 1.2) * now + 0.2 * (y + 1.2) / (n + 20)
         assert row.cost is not None
-        found.append((row.cost - guess) * (1 / row.chance if row.treated else -1 / (1 - row.chance)))
+        found.append(
+            (row.cost - guess) * (1 / row.probability if row.treated else -1 / (1 - row.probability))
+        )
         before.append((row.cost, now))
     return sum(found) / len(found)

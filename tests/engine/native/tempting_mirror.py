@@ -1,7 +1,7 @@
 """The tempting player's candidates: finds the scores that its choice depends on, and no more.
 
 Theory of operation.  The weights of a move's replies need only s_2 and s_3, which cost next to nothing.  A
-reply's deep score costs a search of its own, but bounds will do (`engine.tempting_player.TemptingBounds`):
+reply's deep score costs a search of its own, but bounds will do (`MoveBounds`):
 
 1. Raw values are exact from the floor up; a move below it cannot be chosen (`contender_floor_centi`).
 2. The moves above the floor challenge the best so far in turn, the highest raw value first.  Before the first
@@ -14,25 +14,31 @@ reply's deep score costs a search of its own, but bounds will do (`engine.tempti
 
 No score between s_3 and s_D is searched.  Every number in the candidates follows from exact scores: a bound
 is the limit of the window that proved it, not what the search happened to return.  So all searches give the
-same candidates, and the C++ core (``engine/native/search/tempting_profile.hpp``) gives those of this module.
+same candidates, and the C++ core (``engine/native/search/tempting_profile.hpp``) gives those of this mirror.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 from engine.decision import Candidate, ReplyProfile
+from engine.errors import IncompleteProfile
+from engine.expected import WHOLE
 from engine.game import WIN_CENTI, Move
 from engine.params import Decided, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
-from engine.search.reference import INFINITY
-from engine.stop import StopFlag
 from engine.tempting_player import (
     LEAST_DEPTH,
+    LOSS_SHARE,
+    RAW_SHARE,
     UNBOUNDED,
-    TemptingBounds,
+    TemptingStanding,
+    adjusted,
+    allowed_floor_centi,
     ceiling,
     contender_floor_centi,
+    least_score,
+    to_expected_score,
+    weights,
 )
 from engine.trappy import with_trap
 
@@ -41,14 +47,116 @@ SETTLED_SHARE = 8
 weight."""
 
 
-@runtime_checkable
-class TemptingSource(Protocol):
-    """A searcher that finds the tempting player's candidates by itself."""
+class MoveBounds:
+    """Knowledge of a move's adj: the weights of its replies, and bounds on each s_D.
 
-    def tempting_candidates(
-        self, position: object, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
-    ) -> list[Candidate]:
-        """See `tempting_candidates`; `position` is one of `Game.for_search`."""
+    Args:
+        raw_centi: The move's exact raw value.
+        index: Its number in the fixed order.
+        shallow_scores_centi: s_2 and s_3 of every reply, our view; none: the move ends the game.
+        params: With the logistic function.
+    """
+
+    def __init__(
+        self,
+        raw_centi: int,
+        index: int,
+        shallow_scores_centi: Sequence[tuple[int, int]],
+        params: TemptingParams,
+    ) -> None:
+        self._params = params
+        self._index = index
+        self._raw_worth = to_expected_score(raw_centi, params)
+        self.raw_centi = raw_centi
+        self.shallow_scores_centi = tuple(shallow_scores_centi)
+        self.weights = weights(shallow_scores_centi, params)
+        self.total = sum(self.weights)
+        count = len(self.weights)
+        self.order = sorted(range(count), key=lambda i: (-self.weights[i], i))
+        """The replies by falling weight."""
+        self.least_centi = [raw_centi] * count
+        """s_D is at least this."""
+        self.most_centi = [UNBOUNDED] * count
+        """s_D is at most this."""
+        self.certain_centi = least_score(WHOLE, params)
+        """From this score on a reply is worth a sure win."""
+
+    def is_settled(self, reply: int) -> bool:
+        """Whether the worth of the reply's s_D is known."""
+        least = self.least_centi[reply]
+        return least == self.most_centi[reply] or least >= self.certain_centi
+
+    def is_open(self, reply: int) -> bool:
+        """Whether nothing is known of the reply's s_D that could rule the move out."""
+        return self.most_centi[reply] == UNBOUNDED and not self.is_settled(reply)
+
+    def open_weight(self) -> int:
+        """The sum of the weights of all replies that are not settled."""
+        return sum(self.weights[i] for i in self.order if not self.is_settled(i))
+
+    def low(self) -> TemptingStanding:
+        """The move's standing at least."""
+        return self.standing(self._profits(self.least_centi))
+
+    def high(self) -> TemptingStanding:
+        """The move's standing at most."""
+        return self.standing(self._profits(self.most_centi))
+
+    def standing(self, profits: int) -> TemptingStanding:
+        """The move's standing with that sum of q times profit."""
+        return TemptingStanding(adjusted(self._raw_worth, profits, self.total), self.raw_centi, -self._index)
+
+    def needed(self, best: TemptingStanding) -> int:
+        """The least sum of q times profit with which the move is chosen over one of that standing."""
+        wins_ties = (self.raw_centi, -self._index) > (best.raw, best.before)
+        lacking = best.adjusted + (not wins_ties) - RAW_SHARE * self._raw_worth
+        return max(0, -(-lacking * self.total // LOSS_SHARE))
+
+    def telling_centi(self, best: TemptingStanding) -> int | None:
+        """The score x for the next null window: with all open s_D <= x, the move is ruled out.
+
+        None: it cannot be ruled out that way, because of the replies that are not open.
+        """
+        known = open_weight = 0
+        for i, weight in enumerate(self.weights):
+            if self.is_open(i):
+                open_weight += weight
+            else:
+                known += weight * (to_expected_score(self.most_centi[i], self._params) - self._raw_worth)
+        spare = self.needed(best) - 1 - known
+        if spare < 0 or open_weight == 0:
+            return None
+        return least_score(self._raw_worth + spare // open_weight + 1, self._params) - 1
+
+    def _profits(self, scores_centi: Sequence[int]) -> int:
+        return sum(
+            weight * (to_expected_score(score, self._params) - self._raw_worth)
+            for weight, score in zip(self.weights, scores_centi, strict=True)
+        )
+
+
+def adjusted_of(candidate: Candidate, params: TemptingParams) -> int:
+    """adj of a move from its whole profile, in 100,000ths of a per cent: the reference for all bounds.
+
+    Raises:
+        IncompleteProfile: A score is missing.
+    """
+    if not candidate.complete:
+        raise IncompleteProfile(f"{candidate.move}: its profile is not whole")
+    raw = to_expected_score(candidate.raw_centi, params)
+    found = weights([(reply.scores_centi[0], reply.scores_centi[1]) for reply in candidate.replies], params)
+    profits = sum(
+        weight * (to_expected_score(reply.final_centi, params) - raw)
+        for weight, reply in zip(found, candidate.replies, strict=True)
+    )
+    return adjusted(raw, profits, sum(found))
+
+
+def choose_from_table(table: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
+    """The choice from whole profiles of all moves, not all lost: the reference for the lazy search."""
+    floor = allowed_floor_centi(max(c.raw_centi for c in table), params, decided)
+    allowed = [c for c in table if c.raw_centi >= floor]
+    return max(allowed, key=lambda c: (adjusted_of(c, params), c.raw_centi)).move
 
 
 def tempting_candidates(
@@ -80,46 +188,26 @@ def tempting_candidates(
         c if c.raw_centi >= least else _bare(profiler, move, least - 1, is_bound=True)
         for move, c in zip(profiler.moves, found, strict=True)
     ]
-    return with_tempting_bounds(found, profiler, depth, params, tempting)
-
-
-def with_tempting_bounds(
-    found: Sequence[Candidate],
-    profiler: Profiler,
-    depth: int,
-    params: TrapParams,
-    tempting: TemptingParams,
-) -> list[Candidate]:
-    """Candidates with the required data of their replies, from exact raw values from the floor up.
-
-    Args:
-        found: Every move in the game's order; `with_trap` is applied here.
-        profiler: Of the position.
-        depth: D, at least `LEAST_DEPTH`.
-        params: See `tempting_candidates`.
-        tempting: See `tempting_candidates`.
-
-    Raises:
-        Stopped: The search was stopped.
-    """
-    known = {move: c for move, c in zip(profiler.moves, found, strict=True) if not c.raw_is_bound}
-    floor = contender_floor_centi(max(c.raw_centi for c in known.values()), tempting, params.decided)
-    duel = _Duel(
-        profiler, depth, tempting, {m: c.raw_centi for m, c in known.items() if c.raw_centi >= floor}
-    )
-    looked = duel.decide()
-    text = profiler.game.move_text
+    known = {m: c.raw_centi for m, c in zip(profiler.moves, found, strict=True) if not c.raw_is_bound}
+    looked = Duel(profiler, depth, tempting, known).decide()
     made = []
     for move, candidate in zip(profiler.moves, found, strict=True):
         replies = candidate.replies
         if move in looked:
-            texts = map(text, profiler.replies_to(move))
+            texts = map(profiler.game.move_text, profiler.replies_to(move))
             replies = profiles_of(looked[move], list(texts))
         made.append(with_trap(replace(candidate, replies=replies), params, swindle=True))
     return made
 
 
-def profiles_of(bounds: TemptingBounds, replies: Sequence[str]) -> tuple[ReplyProfile, ...]:
+def search_reply(profiler: Profiler, move: Move, reply: Move, depth: int, alpha: int, beta: int) -> int:
+    """s_d of a reply by a search with a window, our view: exact inside (alpha, beta), else a bound."""
+    game = profiler.game
+    after = game.play(game.play(profiler.position, move), reply)
+    return profiler.searcher.search(after, depth - 2, alpha, beta, profiler.stop)
+
+
+def profiles_of(bounds: MoveBounds, replies: Sequence[str]) -> tuple[ReplyProfile, ...]:
     """The record of a move's replies, in their order."""
     raw = bounds.raw_centi
     return tuple(
@@ -132,7 +220,7 @@ def profiles_of(bounds: TemptingBounds, replies: Sequence[str]) -> tuple[ReplyPr
     )
 
 
-class _Duel:
+class Duel:
     """Finds the move of the greatest adj among those of the given raw values."""
 
     def __init__(
@@ -143,9 +231,9 @@ class _Duel:
         self._params = params
         self._raws = raws_centi
         self._index = {move: index for index, move in enumerate(profiler.moves)}
-        self._looked: dict[Move, TemptingBounds] = {}
+        self._looked: dict[Move, MoveBounds] = {}
 
-    def decide(self) -> dict[Move, TemptingBounds]:
+    def decide(self) -> dict[Move, MoveBounds]:
         """The computed data of the replies; empty: the choice does not depend on them."""
         best, *others = sorted(self._raws, key=lambda move: (-self._raws[move], self._index[move]))
         for move in others:
@@ -162,30 +250,29 @@ class _Duel:
         if best in self._looked:
             standing = self._looked[best].low()
         else:
-            standing = TemptingBounds(self._raws[best], self._index[best], (), self._params).low()
+            standing = MoveBounds(self._raws[best], self._index[best], (), self._params).low()
         if not self._profiler.replies_to(move):
-            return TemptingBounds(raw, index, (), self._params).low() < standing
+            return MoveBounds(raw, index, (), self._params).low() < standing
         return ceiling(raw, index, self._params) < standing
 
-    def _look(self, move: Move) -> TemptingBounds:
+    def look(self, move: Move) -> MoveBounds:
         """The move with the shallow scores at its replies."""
         if move not in self._looked:
             profiles = self._profiler.reply_profiles(move, self._profiler.replies_to(move), LEAST_DEPTH - 1)
             shallow_scores = [(each.scores_centi[0], each.scores_centi[1]) for each in profiles]
-            self._looked[move] = TemptingBounds(
-                self._raws[move], self._index[move], shallow_scores, self._params
-            )
+            self._looked[move] = MoveBounds(self._raws[move], self._index[move], shallow_scores, self._params)
         return self._looked[move]
 
     def _settle(self, move: Move, share: int = 0) -> None:
         """Find exact scores by falling weight, until the others have less than the share of all weight."""
-        known = self._look(move)
+        known = self.look(move)
         for reply in known.order:
             if known.open_weight() * share < known.total and share > 0:
                 return
-            self._settle_reply(move, known, reply)
+            self.settle_reply(move, known, reply)
 
-    def _settle_reply(self, move: Move, known: TemptingBounds, reply: int) -> None:
+    def settle_reply(self, move: Move, known: MoveBounds, reply: int) -> None:
+        """Find the exact score of one reply, unless it is known."""
         if known.is_settled(reply):
             return
         alpha = known.least_centi[reply] - 1
@@ -197,7 +284,7 @@ class _Duel:
 
     def _overtakes(self, move: Move, best: Move) -> bool:
         """Whether the challenger is proved to be chosen over the best so far."""
-        mine, other = self._look(move), self._looked[best]
+        mine, other = self.look(move), self._looked[best]
         while mine.high() > other.low():
             if mine.low() > other.high():
                 return True
@@ -208,16 +295,16 @@ class _Duel:
                     mine.most_centi[reply] = x
                 else:
                     mine.least_centi[reply] = min(x + 1, mine.certain_centi)
-                    self._settle_reply(move, mine, reply)
+                    self.settle_reply(move, mine, reply)
             elif any(not other.is_settled(i) for i in other.order):
                 self._settle(best)
             else:
-                self._settle_reply(move, mine, next(i for i in mine.order if not mine.is_settled(i)))
+                self.settle_reply(move, mine, next(i for i in mine.order if not mine.is_settled(i)))
         return False
 
     def _search(self, move: Move, reply: int, alpha: int, beta: int) -> int:
         profiler = self._profiler
-        return profiler.search_reply(move, profiler.replies_to(move)[reply], self._depth, alpha, beta)
+        return search_reply(profiler, move, profiler.replies_to(move)[reply], self._depth, alpha, beta)
 
 
 # --- Lost positions -------------------------------------------------------------------------------------
@@ -230,7 +317,7 @@ def _escapes(profiler: Profiler, depth: int, params: TrapParams) -> list[Candida
     for move in profiler.moves:
         replies: list[ReplyProfile] = []
         for reply in profiler.replies_to(move):
-            if profiler.search_reply(move, reply, depth, -WIN_CENTI, -WIN_CENTI + 1) > -WIN_CENTI:
+            if search_reply(profiler, move, reply, depth, -WIN_CENTI, -WIN_CENTI + 1) > -WIN_CENTI:
                 replies += profiler.reply_profiles(move, (reply,), depth)
             else:
                 replies.append(ReplyProfile(text(reply), (), -WIN_CENTI))
@@ -243,6 +330,3 @@ def _escapes(profiler: Profiler, depth: int, params: TrapParams) -> list[Candida
 def _bare(profiler: Profiler, move: Move, raw_centi: int, *, is_bound: bool) -> Candidate:
     over = not is_bound and not profiler.replies_to(move)
     return Candidate(profiler.game.move_text(move), raw_centi, is_bound, raw_centi, complete=over)
-
-
-assert UNBOUNDED == INFINITY  # noqa: S101 - the arithmetic knows no search

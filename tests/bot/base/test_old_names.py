@@ -1,4 +1,4 @@
-"""Tests of settings under the names of the previous release."""
+"""Tests of settings and fields under the names of the previous release."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from bot.base.config import Config, load_config, sections
 from bot.base.errors import ConfigError
-from bot.base.old_settings import RENAMED, old_names, with_new_names, with_new_variables
+from bot.base.old_names import OLD_KEYS, RENAMED, with_new_names, with_new_variables, with_old_keys
 
 VALUES = {
     "alarms.backup_h": ("9.5", 9.5),
@@ -86,15 +86,14 @@ def test_a_whole_table_in_one_variable(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("DESDEMONA_RANDOMISED", '{"chance": 0.75}')
     (tmp_path / "config.toml").write_text("")
     assert load_config(tmp_path / "config.toml").randomised.probability == 0.75
-    assert with_new_variables({"DESDEMONA_RANDOMISED": "no JSON"}, "DESDEMONA_") == {
-        "DESDEMONA_RANDOMISED": "no JSON"
-    }
+    plain = {"DESDEMONA_RANDOMISED": "no JSON"}
+    assert with_new_variables(plain, "DESDEMONA_") == (plain, set())
 
 
 def test_the_new_variable_takes_precedence() -> None:
     new, old = "desdemona_assignment__level", "desdemona_selection__level"
     for variables in ({new: "1", old: "2"}, {old: "2", new: "1"}):
-        assert with_new_variables(variables, "DESDEMONA_") == {new: "1"}
+        assert with_new_variables(variables, "DESDEMONA_") == ({new: "1"}, {"selection"})
 
 
 def test_tables_of_accounts(tmp_path: Path) -> None:
@@ -119,5 +118,20 @@ def test_both_names_at_once_are_an_error(tmp_path: Path) -> None:
 
 def test_new_names_need_no_notice() -> None:
     values = {"assignment": {"level": 2}, "challenges": {"max_waiting": 1}, "engine": 3}
-    assert with_new_names(values) == values
-    assert old_names(values, {"DESDEMONA_ASSIGNMENT__LEVEL": "2"}, "DESDEMONA_") == []
+    assert with_new_names(values) == (values, set())
+    variables = {"DESDEMONA_ASSIGNMENT__LEVEL": "2"}
+    assert with_new_variables(variables, "DESDEMONA_") == (variables, set())
+
+
+def test_renamed_fields_have_both_names_wherever_they_are() -> None:
+    told = with_old_keys({"rows": ({"strategy": "trappy", "n": 1},), "group": {"planned_n": 9}})
+    assert told == {
+        "rows": [{"strategy": "trappy", "n": 1, "player": "trappy"}],
+        "group": {"planned_n": 9, "opt": 9},
+    }
+    assert list(told["rows"][0]) == ["strategy", "n", "player"]
+
+
+def test_a_field_that_has_an_old_name_of_its_own_keeps_its_value() -> None:
+    assert with_old_keys({"strategy": "trappy", "player": "anna"}) == {"strategy": "trappy", "player": "anna"}
+    assert not set(OLD_KEYS) & set(OLD_KEYS.values())

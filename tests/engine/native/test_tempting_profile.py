@@ -14,28 +14,21 @@ from engine.game import positions as game_positions
 from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Decided, TemptingParams, TrapParams
-from engine.search.profiles import Profiler
+from engine.search.profiles import LazySource, Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
-from engine.search.tempting_search import (
-    TemptingSource,
-    _Duel,
-    tempting_candidates,
-    with_tempting_bounds,
-)
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
-from engine.tempting_player import (
-    adjusted,
-    allowed_floor_centi,
-    bounds_of,
-    choose_from_table,
-    choose_tempting,
-    contender_floor_centi,
-)
+from engine.tempting_player import allowed_floor_centi, choose_tempting, standings
 from engine.time_management import Limits
 from engine.trappy import is_swindle
 from engine.verification import verify
+from tests.engine.native.tempting_mirror import (
+    Duel,
+    adjusted_of,
+    choose_from_table,
+    tempting_candidates,
+)
 from tests.engine.positions import random_position
 
 SETTINGS = {
@@ -68,7 +61,7 @@ def cases(name: str) -> Iterator[tuple[Any, int]]:
 def native(name: str) -> NativeSearcher:
     found = make_searcher(name, 2)
     assert isinstance(found, NativeSearcher)
-    assert isinstance(found, TemptingSource)
+    assert isinstance(found, LazySource)
     return found
 
 
@@ -87,8 +80,8 @@ def assert_bounds_hold(found: Candidate, whole: Candidate, params: TemptingParam
         )
         assert (reply.least_centi or whole.raw_centi) <= full.final_centi <= reply.final_centi
         assert reply.least_centi is None or reply.least_centi > whole.raw_centi
-    known = bounds_of(found, index, params)
-    assert known.low().adjusted <= adjusted(whole, params) <= known.high().adjusted
+    low, high = standings(found, index, params)
+    assert low.adjusted <= adjusted_of(whole, params) <= high.adjusted
     return True
 
 
@@ -138,13 +131,13 @@ def test_a_reply_that_a_window_bounded_gets_its_exact_score() -> None:
     profiler = Profiler(game, native("connect4"), position, TrapParams(), StopFlag())
     params = TemptingParams(logistic_centi=300)
     for move, whole in zip(profiler.moves, profiler.naive_candidates(6), strict=True):
-        duel = _Duel(profiler, 6, params, {move: whole.raw_centi})
-        known = duel._look(move)
+        duel = Duel(profiler, 6, params, {move: whole.raw_centi})
+        known = duel.look(move)
         for index, reply in enumerate(whole.replies):
             for above in (0, 1, 50):
                 known.least_centi[index] = whole.raw_centi
                 known.most_centi[index] = reply.final_centi + above
-                duel._settle_reply(move, known, index)
+                duel.settle_reply(move, known, index)
                 assert known.is_settled(index)
                 assert known.least_centi[index] == min(reply.final_centi, known.certain_centi)
                 uncertain += known.least_centi[index] < known.certain_centi
@@ -205,24 +198,9 @@ def test_decisions_prove_themselves(name: str, changed: bool) -> None:
         verify(full)
         if not is_swindle(table, decision.params):
             assert decision.move == choose_from_table(table, params, decision.params.decided)
-            assert bounds_of(full.chosen, 0, params).low().adjusted == adjusted(full.chosen, params)
+            assert standings(full.chosen, 0, params)[0].adjusted == adjusted_of(full.chosen, params)
         differs += decision.chosen.raw_centi != max(c.raw_centi for c in table)
     assert (differs > 0) == changed
-
-
-def test_without_a_core_the_player_is_the_same() -> None:
-    game = get_rules("connect4")
-    for number in range(6):
-        rng = random.Random(number)
-        position = random_position(game, rng, rng.randint(10, 30))
-        fast, slow = (
-            MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(
-                position, Limits(5), StopFlag()
-            )
-            for searcher in (native("connect4"), ReferenceSearcher(game))
-        )
-        assert (fast.move, fast.candidates, fast.depth) == (slow.move, slow.candidates, slow.depth)
-        verify(slow)
 
 
 def test_below_four_plies_it_is_the_standard_player() -> None:
@@ -261,23 +239,6 @@ def test_where_all_is_lost_the_escape_is_played() -> None:
                 assert reply.scores_centi == full.scores_centi
                 assert reply.scores_centi or reply.bound_centi == -WIN_CENTI
     assert seen > 0
-
-
-def test_candidates_from_exact_raw_values() -> None:
-    """As a protocol's driver has them: below the floor they stay as they are."""
-    game, trap = get_rules("othello"), TrapParams()
-    position = random_position(game, random.Random(3), 20)
-    params = TemptingParams().for_position(game.expected_scale_centi(position))
-    profiler = Profiler(game, native("othello"), position, trap, StopFlag())
-    plain = profiler.plain(5, 10**6)
-    found = with_tempting_bounds(plain, profiler, 5, trap, params)
-    lazy = tempting_candidates(profiler, 5, trap, params)
-    assert [each.raw_centi for each in found] == [each.raw_centi for each in plain]
-    assert [each.replies for each in found] == [each.replies for each in lazy]
-    floor = contender_floor_centi(max(each.raw_centi for each in plain), params, trap.decided)
-    for each, one in zip(lazy, plain, strict=True):
-        assert each.raw_is_bound == (one.raw_centi < floor)
-        assert each.raw_centi == max(one.raw_centi, floor - 1)
 
 
 NODES = {"default": 99_036, "any risk": 146_669, "decided games as any other": 123_940}

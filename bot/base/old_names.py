@@ -1,0 +1,130 @@
+"""Names of the previous release that still work until 0.4.0: settings, with one notice at start; fields of
+JSON and CSV, which are exported beside the new ones."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+RENAMED: Mapping[str, str] = {
+    "selection": "assignment",
+    "assignment.player": "assignment.strategy",
+    "assignment.players": "assignment.strategies",
+    "assignment.rules.player": "assignment.rules.strategy",
+    "alarms.backup_h": "alarms.max_backup_age_h",
+    "challenges.waiting": "challenges.max_waiting",
+    "chat.watchers": "chat.spectator_commands",
+    "ggs.programs": "ggs.bots",
+    "human.least_percent": "human.min_reply_percent",
+    "randomised.chance": "randomised.probability",
+    "randomised.most_profiles": "randomised.max_profiles",
+}
+"""New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
+setting is that within its table's new name."""
+OLD_KEYS: Mapping[str, str] = {
+    "control": "sound",
+    "control_name": "sound_name",
+    "control_value": "sound_value",
+    "encounters": "met",
+    "error_probability": "error_odds",
+    "expected_control": "expected_sound",
+    "expected_loss": "surprise",
+    "is_paper_trap": "is_fall",
+    "mean_control": "mean_sound",
+    "planned_n": "opt",
+    "probability": "odds",
+    "score_texts": "looks",
+    "shallow_plies": "glance_plies",
+    "shallow_text": "glance_text",
+    "shown_centi": "looks_centi",
+    "strategy": "player",
+    "value_control": "value_sound",
+}
+"""Old names of fields by new ones."""
+
+
+def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """Settings under their new names, the tables of accounts included; and the old names that were used.
+
+    Args:
+        values: Settings by table, as read from a file.
+
+    Raises:
+        ValueError: A setting is given under both names.
+    """
+    used: set[str] = set()
+    renamed = _renamed(values, "", used)
+    accounts = renamed.get("accounts")
+    if isinstance(accounts, list):
+        renamed["accounts"] = _renamed(accounts, "", used)
+    return dict(renamed), used
+
+
+def with_new_variables(
+    variables: Mapping[str, str | None], prefix: str
+) -> tuple[dict[str, str | None], set[str]]:
+    """Environment variables under their new names, and the old names that were used.
+
+    A new name takes precedence over an old one.
+
+    Args:
+        variables: By name, in any case.
+        prefix: Before the name of a table.
+    """
+    renamed: dict[str, str | None] = {}
+    used: set[str] = set()
+    for name, value in variables.items():
+        table, _, key = name.lower().removeprefix(prefix.lower()).partition("__")
+        if name.lower().startswith(prefix.lower()):
+            new = _new_name(table, used)
+            if key:
+                new = _new_name(f"{new}.{key}", used)
+            value = _new_json(new, value, used)
+            new = new.replace(".", "__")
+            if new != "__".join(filter(None, (table, key))):
+                renamed.setdefault((prefix + new).lower(), value)
+                continue
+        renamed[name] = value
+    return renamed, used
+
+
+def _new_name(name: str, used: set[str]) -> str:
+    if name in RENAMED:
+        used.add(name)
+    return RENAMED.get(name, name)
+
+
+def _renamed(value: Any, where: str, used: set[str]) -> Any:
+    if isinstance(value, list):
+        return [_renamed(each, where, used) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    renamed: dict[str, Any] = {}
+    for key, below in value.items():
+        old = f"{where}{key}"
+        new = _new_name(old, used)
+        name = new.removeprefix(where)
+        if name != key and name in value:
+            raise ValueError(f"{old} is the old name of {new}: leave it out")
+        renamed[name] = _renamed(below, f"{new}.", used)
+    return renamed
+
+
+def _new_json(name: str, value: str | None, used: set[str]) -> str | None:
+    """A table, or a list of tables, in one variable."""
+    try:
+        settings = json.loads(value or "")
+    except ValueError:
+        return value
+    renamed = _renamed(settings, f"{name}.", used)
+    return value if renamed == settings else json.dumps(renamed)
+
+
+def with_old_keys(value: Any) -> Any:
+    """A plain JSON value whose renamed fields also stand under their old names, after all others."""
+    if isinstance(value, Mapping):
+        new = {name: with_old_keys(each) for name, each in value.items()}
+        old = {OLD_KEYS[name]: each for name, each in new.items() if name in OLD_KEYS}
+        return new | {name: each for name, each in old.items() if name not in new}
+    if isinstance(value, list | tuple):
+        return [with_old_keys(each) for each in value]
+    return value
