@@ -46,10 +46,10 @@ _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 
 
 def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
-    """The probability of each reply, from its scores alone: p ~ exp(-6.5 cost) / (1 + rank).
+    """The probability of each reply, from its scores alone: p ~ exp(-6.5 score) / (1 + rank).
 
-    `rank` is the number of replies that look better after two and three plies together, `cost` what the
-    reply loses as a share of a game.
+    `rank` is the number of replies that look better after two and three plies together, `score` our
+    expected score after it, as a share of a game: its cost, but for a constant.
 
     Args:
         scores_centi: For each reply s_2 .. s_D, our view.
@@ -60,9 +60,8 @@ def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float
     """
     expected_scores = [[expected_score(score, scale_centi) for score in scores] for scores in scores_centi]
     shallow_scores = [sum(each[:2]) for each in expected_scores]
-    best = min((each[-1] for each in expected_scores), default=0)
     weights = [
-        math.exp(-_TRUTH * (each[-1] - best) / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
+        math.exp(-_TRUTH * each[-1] / WHOLE) / (1 + sum(other < shallow for other in shallow_scores))
         for each, shallow in zip(expected_scores, shallow_scores, strict=True)
     ]
     total = math.fsum(weights)

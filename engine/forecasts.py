@@ -169,10 +169,9 @@ def confirm(
         return made
     root = game.for_search(game.parse_position(decision.position))
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(root), game.deepest_search)
-    if depth <= decision.depth:  # the decision's own search reached the end of the game
-        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting], searcher.source)
-    if not made.tempting:
-        return confirmed_by(made, depth, (), searcher.source)
+    if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
+        most = max(depth, decision.depth)
+        return confirmed_by(made, most, [each.cost for each in made.tempting], searcher.source)
     after = game.play(root, game.parse_move(root, decision.move))
     scale = expected_scale_centi(decision)
     stop.set_node_limit(most_nodes)
@@ -205,10 +204,9 @@ def confirm_by_engine(
     game, source = get_rules(decision.game), decision.profile_source
     root = game.parse_position(decision.position)
     depth = min(decision.depth + CONFIRM_PLIES, game.most_plies_left(game.for_search(root)))
-    if depth <= decision.depth:  # the decision's own search reached the end of the game
-        return confirmed_by(made, decision.depth, [each.cost for each in made.tempting], source)
-    if not made.tempting:
-        return confirmed_by(made, depth, (), source)
+    if depth <= decision.depth or not made.tempting:  # the decision's own search reached the end of the game
+        most = max(depth, decision.depth)
+        return confirmed_by(made, most, [each.cost for each in made.tempting], source)
     after = game.play(root, game.parse_move(root, decision.move))
     scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
     if scores is None or scores.name != source:

@@ -26,7 +26,7 @@ for _library in ("OPENBLAS", "OMP"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 # The same examples on every run and every machine, however busy it is, and nothing stored between runs.
-settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, max_examples=50)
 settings.load_profile("repeatable")
 # Otherwise it also draws constants from the modules imported so far, which depend on the tests run before.
 providers._get_local_constants = Constants

@@ -150,7 +150,7 @@ MOST_FLOORS = 7
 
 MOST_STORAGE_FLOORS = 6
 # What the engine must not lean on: no network, no database, nothing asynchronous.
-NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "socket", "sqlite3"}
+NOT_IN_ENGINE = {"asyncio", "aiohttp", "sqlalchemy", "alembic", "requests", "berserk", "socket", "sqlite3"}
 
 
 def of_others(path: Path) -> set[str]:

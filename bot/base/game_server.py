@@ -35,6 +35,8 @@ class Account:
     is_bot: bool
     games: int | None = None
     """Games played so far; None: the site does not report it."""
+    about: str = ""
+    """Further information for the operator; empty: none."""
 
 
 class Server(Protocol):

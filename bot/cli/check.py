@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from bot.account.runner import role_of
+from bot.account.account_runner import role_of
 from bot.arena.accounts import NameOfPerson, bot_account
 from bot.base.config import Config, read_dashboard_token, read_token, source_of
 from bot.base.dialects import Ability, get_dialect
@@ -281,7 +281,7 @@ async def _account(config: Config) -> str:
             f"{config.server.token_setting}: the account {account.name} is not a bot account; "
             "`desdemona upgrade-account` makes it one"
         )
-    return f"{account.name} at {url}"
+    return f"{account.name} at {url}{'; ' * bool(account.about)}{account.about}"
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from bot.cli.common import (
     note,
     require_known,
 )
-from bot.cli.exports.command import export_table
+from bot.cli.exports.export_command import export_table
 from bot.cli.exports.writers import RowsFormat
 from bot.cli.filters import WHOLE_GAMES, Suspects, selects_moves
 from bot.cli.progress import counting

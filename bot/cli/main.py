@@ -17,9 +17,9 @@ COMMANDS = {
     "engine": LazyCommand("bot.cli.engine", "engine"),
     "upgrade-account": LazyCommand("bot.cli.accounts", "upgrade_account"),
     "status": LazyCommand("bot.cli.control.program", "status"),
-    "games": LazyCommand("bot.cli.games.command", "games"),
-    "show": LazyCommand("bot.cli.games.command", "show"),
-    "stats": LazyCommand("bot.cli.stats.command", "stats"),
+    "games": LazyCommand("bot.cli.games.games_command", "games"),
+    "show": LazyCommand("bot.cli.games.games_command", "show"),
+    "stats": LazyCommand("bot.cli.stats.stats_command", "stats"),
     "sql": LazyCommand("bot.cli.sql", "sql"),
     "export": LazyCommand("bot.cli.formats", "export_games"),
     "import": LazyCommand("bot.cli.formats", "import_games"),
@@ -51,11 +51,11 @@ PAGES = {
 """Pages of the dashboard, with their lines in the help."""
 PAGE_COMMANDS = {
     **{
-        name: LazyCommand("bot.cli.pages.command", "page_command", text, (name,))
+        name: LazyCommand("bot.cli.pages.page_command", "page_command", text, (name,))
         for name, text in PAGES.items()
     },
     "opponent": LazyCommand("bot.cli.games.opponent", "opponent"),
-    "month": LazyCommand("bot.cli.monthly.command", "report_command"),
+    "month": LazyCommand("bot.cli.monthly.month_command", "report_command"),
 }
 DATABASE_COMMANDS = {
     "upgrade": LazyCommand("bot.cli.database", "upgrade"),
@@ -83,9 +83,9 @@ ARENA_ACCOUNT_COMMANDS = {
     "add-bot": LazyCommand("bot.cli.accounts", "add_bot"),
 }
 LAB_COMMANDS = {
-    "list": LazyCommand("lab.cli.experiments.command", "list_command"),
-    "run": LazyCommand("lab.cli.experiments.command", "run_command"),
-    "tell": LazyCommand("lab.cli.experiments.command", "tell_command"),
+    "list": LazyCommand("lab.cli.experiments.experiment_command", "list_command"),
+    "run": LazyCommand("lab.cli.experiments.experiment_command", "run_command"),
+    "tell": LazyCommand("lab.cli.experiments.experiment_command", "tell_command"),
     "analyse": LazyCommand("lab.cli.analyse", "analyse_command"),
     "study": LazyCommand("lab.cli.study", "study_command"),
     "fit": LazyCommand("lab.cli.fit", "fit_command", old_options=(("--person", "fit-person"),)),

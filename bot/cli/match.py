@@ -15,11 +15,11 @@ from bot.base.files import read_regular
 from bot.base.rounding import counted
 from bot.cli.common import UsageError, config_of, note, print_json, stop_on_signals
 from bot.match.conditions import DEFAULT_MOVE_S, Terms, parse_adjudication, parse_clock, parse_id
+from bot.match.match_report import game_line, is_remarkable, result_json, result_text, short_text
+from bot.match.match_runner import Match, MatchStanding, OnGame, run_match
 from bot.match.openings import Opening, fingerprint, read_openings, shuffled
 from bot.match.play import Finished
 from bot.match.player_specs import game_of, parse_spec
-from bot.match.report import game_line, is_remarkable, result_json, result_text, short_text
-from bot.match.runner import Match, MatchStanding, OnGame, run_match
 from bot.match.sprt import parse_sprt
 from bot.workers.pools import ClusterWorkers, LocalWorkers, Workers
 from storage.database import LONG_PATIENCE_S, Database

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
 from bot.account.pause import Pause
-from bot.account.runner import AccountRunner
 from bot.alarms.board import AlarmBoard, AlarmStatus
 from bot.base import log
 from bot.base.dialects import DIALECTS

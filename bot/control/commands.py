@@ -1,25 +1,24 @@
 """The commands of the control socket: each checks its arguments and carries out an action."""
 
+import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from bot.base.events import Clock, Proposal
-from bot.control.actions import OperatorActions
+from bot.control.actions import OperatorActions, Tell
 from bot.control.arena_actions import ArenaActions
 from bot.control.control_socket import Command, ControlError
 from bot.control.status_text import status_lines
-
-Tell = Callable[[str], None]
-Request = Mapping[str, Any]
-Read = Callable[[Request, str], Any]
-"""Reads an argument of a command by its name."""
 
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
 MOST_GAMES = 1000
 """Most games that one command challenges to."""
+_EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str, Command]:
@@ -29,133 +28,92 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         actions: The actions behind the commands.
         arena: The same for the arena's accounts.
     """
-    of_game: dict[str, Read] = {"game": text, "account": account}
 
-    async def show_status(request: Request, tell: Tell) -> None:
-        as_json = flag(request, "json")
+    async def show_status(tell: Tell, json: bool = False) -> None:
         status = await actions.status()
-        for line in [json.dumps(status.to_json())] if as_json else status_lines(status):
+        for line in [status.json_text()] if json else status_lines(status):
             tell(line)
 
-    async def challenge(request: Request, tell: Tell) -> None:
-        name, variant, clock = (text(request, key) for key in ("name", "variant", "clock"))
-        games = number(request, "games")
-        count = 1 if games is None else round(games)
-        if not 1 <= count <= MOST_GAMES or count != (games or 1):
-            raise ControlError(f"games: a whole number from 1 to {MOST_GAMES}")
-        side = {"first": 0, "second": 1}.get(text(request, "colour", "random"))
-        for turn in range(count):
+    async def challenge(
+        name: str,
+        variant: str,
+        clock: str,
+        tell: Tell,
+        games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 1,
+        rated: bool = False,
+        colour: str = "random",
+        account: str | None = None,
+    ) -> None:
+        side = {"first": 0, "second": 1}.get(colour)
+        for turn in range(games):
             ours = None if side is None else (side + turn) % 2
-            proposal = Proposal(variant, flag(request, "rated"), parse_minutes(clock), ours)
-            tell(await actions.challenge(name, proposal, account=account(request), by=SOCKET, tell=tell))
+            proposal = Proposal(variant, rated, parse_minutes(clock), ours)
+            tell(await actions.challenge(name, proposal, account=account, by=SOCKET, tell=tell))
 
-    async def join_or_leave(request: Request, tell: Tell) -> None:
-        key, ours = text(request, "id"), account(request)
-        if flag(request, "withdraw"):
-            tell(await actions.leave_tournament(key, account=ours, by=SOCKET))
-            return
-        password, team = text(request, "password", ""), text(request, "team", "")
-        tell(await actions.join_tournament(key, password=password, team=team, account=ours, by=SOCKET))
+    async def join_or_leave(
+        id: str,  # noqa: A002 - as the socket's clients write it
+        withdraw: bool = False,
+        password: str = "",
+        team: str = "",
+        account: str | None = None,
+    ) -> str:
+        if withdraw:
+            return await actions.leave_tournament(id, account=account, by=SOCKET)
+        return await actions.join_tournament(id, password=password, team=team, account=account, by=SOCKET)
 
     return {
-        "status": show_status,
-        "pause": answering(actions.pause, minutes=number),
+        "status": answering(show_status),
+        "pause": answering(actions.pause),
         "resume": answering(actions.resume),
         "drain": answering(actions.drain),
         "reload": answering(actions.reload),
-        "log": answering(actions.set_log_level, level=text),
-        "ack": answering(actions.acknowledge, alarm=text),
-        "snooze": answering(actions.snooze, alarm=text, minutes=needed_number),
-        "abort": answering(actions.abort, **of_game),
-        "resign": answering(actions.resign, **of_game),
-        "say": answering(actions.say, **of_game, text=text),
-        "block": answering(actions.block, name=text, account=account),
-        "unblock": answering(actions.unblock, name=text, account=account),
-        "challenge": challenge,
-        "tournament": join_or_leave,
+        "log": answering(actions.set_log_level),
+        "ack": answering(actions.acknowledge),
+        "snooze": answering(actions.snooze),
+        "abort": answering(actions.abort),
+        "resign": answering(actions.resign),
+        "say": answering(actions.say),
+        "block": answering(actions.block),
+        "unblock": answering(actions.unblock),
+        "challenge": answering(challenge),
+        "tournament": answering(join_or_leave),
         **arena_commands(arena),
     }
-
-
-def answering(act: Callable[..., Awaitable[str]], **arguments: Read) -> Command:
-    """The command that carries out an action and tells its answer.
-
-    Args:
-        act: The action.
-        arguments: How each of its arguments is read from a request.
-    """
-
-    async def command(request: Request, tell: Tell) -> None:
-        tell(await act(**{name: read(request, name) for name, read in arguments.items()}, by=SOCKET))
-
-    return command
 
 
 def arena_commands(actions: ArenaActions) -> dict[str, Command]:
     """The commands of the arena's owner by name; an arena without a bot has these only."""
 
-    async def list_accounts(_request: Request, tell: Tell) -> None:
-        tell(json.dumps([each.to_json() for each in await actions.list()]))
+    async def list_accounts() -> str:
+        return json.dumps([each.to_json() for each in await actions.list()])
 
-    async def change(request: Request, tell: Tell) -> None:
-        action, name = text(request, "action"), text(request, "name")
-        tell(await actions.change(action, name, text(request, "new_name", ""), by=SOCKET))
-
-    return {"arena_accounts": list_accounts, "arena_account": change}
+    return {"arena_accounts": answering(list_accounts), "arena_account": answering(actions.change)}
 
 
-def text(request: Request, key: str, default: str | None = None) -> str:
-    """A text among a command's arguments; null counts as missing.
+def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
+    """The command that carries out an action and tells its answer.
 
-    Raises:
-        ControlError: It is missing and has no default, or it is no text.
+    Args:
+        act: The action.  Its annotations say what the request's values must be; null counts as missing.  The
+            caller and the function that tells are passed as `by` and `tell`.
     """
-    value = request.get(key)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str):
-        raise ControlError(f"{key} is missing" if value is None else f"{key} is not a text")
-    return value
+    known = inspect.signature(act).parameters
+    checked = validate_call(config=_EXACT)(act)
 
+    async def command(request: Mapping[str, Any], tell: Tell) -> None:
+        given = {key: value for key, value in request.items() if value is not None}
+        given |= {"by": SOCKET, "tell": tell}
+        try:
+            answer = await checked(**{key: value for key, value in given.items() if key in known})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = first["loc"][0]
+            is_missing = first["type"].startswith("missing")
+            raise ControlError(f"{name} is missing" if is_missing else f"{name}: {first['msg']}") from None
+        if answer is not None:
+            tell(answer)
 
-def number(request: Request, key: str) -> float | None:
-    """A number among a command's arguments; None: it is missing or null.
-
-    Raises:
-        ControlError: It is no number, or not finite.
-    """
-    value = request.get(key)
-    if value is None:
-        return None
-    # Whole numbers may be too large for a float.
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e12:
-        raise ControlError(f"{key} is not a number that can be used")
-    return float(value)
-
-
-def needed_number(request: Request, key: str) -> float:
-    """A number that may not be missing; raises as `number`."""
-    value = number(request, key)
-    if value is None:
-        raise ControlError(f"{key} is missing")
-    return value
-
-
-def flag(request: Request, key: str) -> bool:
-    """A truth value among a command's arguments; missing: false.
-
-    Raises:
-        ControlError: It is something else.
-    """
-    value = request.get(key, False)
-    if not isinstance(value, bool):
-        raise ControlError(f"{key} is neither true nor false")
-    return value
-
-
-def account(request: Request, key: str = "account") -> str | None:
-    """The name of one of our accounts; None: any."""
-    return text(request, key, "") or None
+    return command
 
 
 def parse_minutes(text: str) -> Clock:

@@ -4,15 +4,15 @@ It comes from memory, except for one query that shows whether the database answe
 """
 
 import asyncio
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
+from bot.account.account_runner import AccountRunner
 from bot.account.lobby import Lobby
-from bot.account.runner import AccountRunner
 from bot.alarms.board import AlarmStatus
 from bot.base.log import LoggedError
 from bot.control.live_games import LiveGame, live_games
@@ -162,24 +162,9 @@ class Status:
         """The alarms that fire."""
         return tuple(alarm for alarm in self.alarms if alarm.is_active)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON values: times in ISO 8601 (UTC), durations in the unit of the field's name."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _plain(each) for key, each in value.items()}
-        case list() | tuple():
-            return [_plain(each) for each in value]
-        case datetime():
-            return value.isoformat(timespec="milliseconds")
-        case StrEnum():
-            return value.value
-        case _:
-            return value
+    def json_text(self) -> str:
+        """All of it: times in ISO 8601 (UTC), durations in the unit of the field's name."""
+        return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
 def account_status(name: str, runner: AccountRunner) -> AccountStatus:

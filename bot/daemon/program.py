@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from bot.account.runner import STANDBY_S, AccountRunner, SharedResources
+from bot.account.account_runner import STANDBY_S, AccountRunner, SharedResources
 from bot.alarms.board import AlarmBoard
 from bot.alarms.hooks import AlarmHooks
 from bot.arena.blind_report import plain_share

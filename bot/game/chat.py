@@ -8,7 +8,7 @@ from functools import partial
 from bot.base.errors import TransientError
 from bot.base.events import ChatLine, Room
 from bot.game import chat_commands as commands
-from bot.game import chat_texts as talk
+from bot.game import chat_text as talk
 from bot.game.chat_commands import Command
 from bot.game.ledger import ClosedGame, GameLedger
 from bot.game.services import GameServices

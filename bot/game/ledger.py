@@ -22,7 +22,7 @@ from bot.base.event_log import log_event
 from bot.base.events import EndReason, GameEnd, GameSnapshot
 from bot.base.metrics import Metrics
 from bot.game.assignment import Assignment, AssignmentContext
-from bot.game.chat_texts import ResultForUs
+from bot.game.chat_text import ResultForUs
 from bot.game.current_decisions import CurrentDecisions
 from bot.game.offer_policy import score_centi
 from bot.game.session import common_plies

@@ -66,6 +66,7 @@ _BALANCE = {
 _ANY = _Balance((6, 8), 100, 4)
 
 
+@lru_cache(maxsize=64)  # both games of a pair call this
 def random_opening(game_name: str, seed: int, index: int, plies: int | None = None) -> Opening:
     """The opening of a pair of games: random moves to a position in which neither side is far ahead.
 
@@ -77,11 +78,6 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     Raises:
         MatchError: No balanced opening was found.
     """
-    return _random_opening(game_name, seed, index, plies)
-
-
-@lru_cache(maxsize=64)  # both games of a pair call this
-def _random_opening(game_name: str, seed: int, index: int, plies: int | None) -> Opening:
     game = get_rules(game_name)
     balance = _BALANCE.get(game_name, _ANY)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy

@@ -3,7 +3,7 @@
 import logging
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -215,11 +215,7 @@ def play_game(
     decisions = ours.complete_decisions() if keeps_decisions and isinstance(ours, OurPlayer) else []
     finished = Finished(
         number=number,
-        points=verdict.points,
-        margin=verdict.margin,
-        end=verdict.end,
-        loser=verdict.loser,
-        reason=verdict.reason,
+        **asdict(verdict),
         used=(table.used[0], table.used[1]),
         names=(clean(players[0].name), clean(players[1].name)),
     )

@@ -22,7 +22,7 @@ from bot.protocols.search_driver import OVERHEAD_S, MoveLine, SearchDriver, Sear
 from engine.decision import Person
 from engine.formats.clock import BadClock, GgfClock
 from engine.formats.ggf import BadGgf, GgfGame, parse, parse_move, replay
-from engine.game import IllegalMove
+from engine.game import IllegalMove, positions
 from engine.human.opponent_model_search import Background
 from engine.stop import Stopped
 from engine.time_management import Limits
@@ -239,10 +239,8 @@ class NBoard:
         """Report the scores of all positions of the game, last one first, black's view."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
-        positions = self._positions(record)
         task.say("status Analyzing the game")
-        for count in range(len(positions) - 1, -1, -1):
-            position = positions[count]
+        for count, position in reversed(list(enumerate(self._positions(record)))):
             solve = game.plies_left(position) <= min(deepest + _SOLVES_BEYOND, _SOLVED_WITHOUT_HASTE)
             try:
                 score = driver.score(position, deepest, task.stop, solve)
@@ -253,11 +251,8 @@ class NBoard:
 
     def _positions(self, record: GgfGame) -> list[Any]:
         """All positions of a game, from the start."""
-        game = self._game
-        positions = [game.parse_position(record.start)]
-        for move in record.moves:
-            positions.append(game.play(positions[-1], game.parse_move(positions[-1], move.move)))
-        return positions
+        moves = [move.move for move in record.moves]
+        return list(positions(self._game, moves, self._game.parse_position(record.start)))
 
     def _background(self, record: GgfGame, side: int) -> Background:
         """The moves that led to the current position, and the opponent."""

@@ -1,7 +1,10 @@
-"""The Lichess adapter's I/O: the two kinds of streams, single requests that read, and actions."""
+"""The Lichess adapter's I/O: the two kinds of streams, and actions.
+
+Streams and whatever changes something (moves, answers, chat, ...) go through aiohttp, what only reads goes
+through berserk (`bot.servers.lichess_calls`).
+"""
 
 import asyncio
-import json
 import logging
 import math
 import re
@@ -9,10 +12,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 import aiohttp
+import berserk
 
 from bot.base.config import ChallengesConfig
 from bot.base.dialects import Ability, Dialect
@@ -33,12 +37,11 @@ from bot.base.game_server import Account, goes_on
 from bot.base.notation import MoveCodec
 from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
-from bot.servers.lichess_calls import Lane, RequestThrottle, read_answer
+from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
 from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
-    as_object,
     read_account,
     read_account_event,
     read_challenge_answer,
@@ -52,6 +55,8 @@ from bot.servers.pychess import PychessGame
 from engine import VERSION
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
 """For any single request; after that it is better to check on a move than to wait longer."""
@@ -162,6 +167,7 @@ class LichessServer:
             trace_configs=[_timing(clock, on_answer)],
         )
         self._throttle = RequestThrottle(clock)
+        self._calls = Calls(self._http, self._throttle, self._url, token, call_timeout_s)
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
         self._http.headers.update(self._dialect.headers(challenges.variants))
@@ -183,11 +189,13 @@ class LichessServer:
     async def close(self) -> None:
         await self._http.close()
 
-    # --- One-shot calls ---------------------------------------------------------------------------------
+    # --- One-shot calls, by berserk ---------------------------------------------------------------------
 
     async def account(self) -> Account:
         try:
-            self._account = read_account(await self._read("/api/account"))
+            self._account = await self._calls.ask(
+                "GET /api/account", lambda api: read_account(api.account.get())
+            )
         except RefusedError as error:
             if error.status == 403:
                 raise AuthError(str(error)) from error
@@ -197,39 +205,38 @@ class LichessServer:
         return self._account
 
     async def playing(self) -> list[str]:
-        return read_playing(await self._ask(f"/api/account/playing?nb={_MAX_PLAYING}"))
+        return await self._ask(
+            "GET /api/account/playing", lambda api: read_playing(api.games.get_ongoing(_MAX_PLAYING))
+        )
 
     async def accept(self, challenge_id: str) -> None:
         await self._act(f"/api/challenge/{_quote(challenge_id)}/accept")
 
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None:
-        # A form, as Lichess's OpenAPI has it; in JSON PyChess finds no reason.
+        # A form, as Lichess's OpenAPI has it; berserk sends JSON, in which PyChess finds no reason.
         await self._act(f"/api/challenge/{_quote(challenge_id)}/decline", {"reason": reason.value})
 
     async def export(self, game_id: str) -> dict[str, Any]:
         self._require(Ability.EXPORT)
-        return dict(as_object(await self._ask(f"/game/export/{_quote(game_id)}")))
+
+        def ask(api: berserk.Client) -> dict[str, Any]:
+            record = api.games.export(_quote(game_id), as_pgn=False)
+            if not isinstance(record, dict):
+                raise ProtocolError(f"export of game {game_id}: not a JSON object", record)
+            return record
+
+        return await self._ask(f"export game {game_id}", ask)
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
         if not self.can(Ability.EXPORT):
             return None
         return read_rating_diff(await self.export(game_id), name)
 
-    async def _ask(self, path: str) -> object:
-        """As `_read`, with a refusal of the account confirmed."""
+    async def _ask(self, what: str, call: Callable[[berserk.Client], T]) -> T:
         try:
-            return await self._read(path)
+            return await self._calls.ask(what, call)
         except AuthError as error:
             raise await self._confirm_refusal(error) from error
-
-    async def _read(self, path: str) -> object:
-        """The JSON value at a path."""
-        async with self._throttle.turn(f"GET {path}", Lane.READS):
-            answer = await self._request("GET", path)
-        try:
-            return json.loads(answer)
-        except (ValueError, RecursionError):
-            raise ProtocolError(f"GET {path}: the answer is not JSON", answer) from None
 
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
         """Confirm an `AuthError` with a request for the account, because it would end every game.
@@ -246,7 +253,7 @@ class LichessServer:
             return TransientError(f"{error}; then {unclear}")
         return TransientError(f"{error}; but the server accepts the account")
 
-    # --- Actions in a game ------------------------------------------------------------------------------
+    # --- Actions in a game, by aiohttp ------------------------------------------------------------------
 
     @property
     def lag_s(self) -> float:
@@ -326,38 +333,21 @@ class LichessServer:
     async def _post(
         self, path: str, form: Mapping[str, str] | None = None, timeout_s: float | None = None
     ) -> None:
-        await self._request("POST", path, form, timeout_s)
-        self._refusals.accepted()
-
-    async def _request(
-        self,
-        method: str,
-        path: str,
-        form: Mapping[str, str] | None = None,
-        timeout_s: float | None = None,
-        accept: str = "application/json",
-    ) -> bytes:
-        """The complete answer to a request: only that shows that the server is done."""
-        what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
+        timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:
-            async with self._http.request(
-                method,
-                self._url + path,
-                data=form,
-                headers={"Accept": accept},
-                timeout=aiohttp.ClientTimeout(total=timeout_s),
-                allow_redirects=False,
+            async with self._http.post(
+                self._url + path, data=form, timeout=timeout, allow_redirects=False
             ) as response:
-                if response.status == 404 and accept == "text/html":
-                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
                 if response.status >= 300:
-                    raise await self._read_error(response, what)
-                return await read_answer(response)
+                    raise await self._read_error(response, f"POST {path}")
+                # Only a complete answer shows that the server is done.
+                await read_answer(response)
+                self._refusals.accepted()
         except TimeoutError:
-            raise TransientError(f"{what}: no answer in {timeout_s:g} s") from None
+            raise TransientError(f"POST {path}: no answer in {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+            raise TransientError(f"POST {path}: {one_line(lost)}") from lost
 
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
         body = await _error_body(response)
@@ -436,7 +426,10 @@ class LichessServer:
     async def tournament(self, tournament_id: str) -> Tournament:
         self._require(Ability.TOURNAMENTS)
         key = _quote(tournament_id)
-        return read_tournament(await self._ask(f"/api/tournament/{key}"), self._dialect)
+        return await self._ask(
+            f"GET /api/tournament/{key}",
+            lambda api: read_tournament(api.tournaments.get_tournament(key), self._dialect),
+        )
 
     async def join_tournament(self, tournament_id: str, *, password: str = "", team: str = "") -> None:
         # `pairMeAsap` because we are not on the tournament's page, where the site looks for players.
@@ -455,7 +448,7 @@ class LichessServer:
         except RefusedError as error:
             raise _hint_at(TOURNAMENT_SCOPE, error) from error
 
-    # --- Streams ----------------------------------------------------------------------------------------
+    # --- Streams, by aiohttp ----------------------------------------------------------------------------
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         account = self._account or await self.account()
@@ -521,9 +514,24 @@ class LichessServer:
         Raises:
             RefusedError: The site has no such game, or none any more.
         """
-        path = f"/{_quote(game_id)}"
-        async with self._throttle.turn(f"GET {path}", Lane.READS):
-            return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
+        what = f"GET /{_quote(game_id)}"
+        timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
+        try:
+            async with (
+                self._throttle.turn(what, Lane.READS),
+                self._http.get(
+                    f"{self._url}/{_quote(game_id)}", timeout=timeout, allow_redirects=False
+                ) as response,
+            ):
+                if response.status == 404:
+                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
+                if response.status >= 300:
+                    raise await self._read_error(response, what)
+                return (await read_answer(response)).decode(errors="replace")
+        except TimeoutError:
+            raise TransientError(f"{what}: no answer in {self._call_timeout_s:g} s") from None
+        except (aiohttp.ClientError, OSError) as lost:
+            raise TransientError(f"{what}: {one_line(lost)}") from lost
 
     async def _no_state(self, game_id: str) -> ServerError:
         """The error for a live stream that does not send its game's state."""
@@ -680,7 +688,7 @@ async def _error_body(response: aiohttp.ClientResponse) -> str:
 
 
 def _is_origin(url: str) -> bool:
-    """Whether a URL is an origin, without a path."""
+    """Whether a URL is an origin, without a path: berserk would drop that."""
     try:
         parts = urlsplit(url)
         return (

@@ -127,8 +127,10 @@ def read_account(message: object) -> Account:
 
 
 def read_playing(message: object) -> list[str]:
-    """Game ids from the answer of ``/api/account/playing``."""
-    return [_identifier(as_object(game), "gameId") for game in need(as_object(message), "nowPlaying", list)]
+    """Game ids from ``nowPlaying`` of ``/api/account/playing``."""
+    if not isinstance(message, list):
+        raise ProtocolError("nowPlaying is not a list", message)
+    return [_identifier(as_object(game), "gameId") for game in message]
 
 
 def read_online_bot(message: Mapping[str, Any]) -> Bot:

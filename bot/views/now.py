@@ -1,5 +1,6 @@
 """The first page: the bot's health and current activity."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -192,7 +193,7 @@ class NowView:
         """See `bot.views.page.View.to_json`."""
         return {
             **{name: [asdict(row) for row in getattr(self, name)] for name in _TABLES},
-            "status": None if self.status is None else self.status.to_json(),
+            "status": None if self.status is None else json.loads(self.status.json_text()),
         }
 
     def tables(self) -> Mapping[str, Rows]:

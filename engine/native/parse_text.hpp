@@ -10,9 +10,7 @@
 namespace desdemona {
 
 // A text that is not a position; the message says why.
-struct BadText : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using BadText = std::invalid_argument;
 
 // Untrusted text for an error message: short, and printable.
 inline std::string quoted(std::string_view text) {
@@ -43,5 +41,26 @@ inline Words words(std::string_view text) {
         found.push_back(text.substr(begin, end - begin));
     }
 }
+
+// The words of a position's text: its FEN, the game's moves since then, and the moves of a searched line.
+struct GameText {
+    Words fen, moves, line;
+
+    // `start` is the FEN that `startpos` stands for.
+    GameText(std::string_view text, std::string_view start) {
+        Words* part = &fen;
+        for (const std::string_view word : words(text)) {
+            if (word == "line" && part != &line) {
+                part = &line;
+            } else if (word == "moves" && part == &fen) {
+                part = &moves;
+            } else if (word == "startpos" && part == &fen && fen.empty()) {
+                fen = words(start);
+            } else {
+                part->push_back(word);
+            }
+        }
+    }
+};
 
 }  // namespace desdemona

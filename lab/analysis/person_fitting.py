@@ -30,10 +30,10 @@ from engine.human.person_prior import (
 )
 from lab.analysis.elo import EloStanding
 from lab.analysis.fitting import FitRefused
-from lab.analysis.games import half_of_person
 from lab.analysis.measures import Estimate, Resamples
 from lab.analysis.persons import games_bands, is_person, rating_bands, seconds_of
 from lab.analysis.population import BAD, Population
+from lab.analysis.recorded_games import half_of_person
 from lab.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
 from storage.research.analysed_games import StoredPosition
 

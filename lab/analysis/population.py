@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.calibrated import expected, profile_array, reply_features
-from lab.analysis.games import half_of, half_of_person, is_within, year_of
 from lab.analysis.persons import is_person, person_key
+from lab.analysis.recorded_games import half_of, half_of_person, is_within, year_of
 from lab.training.calibrated import ReplyRows, join
 from storage.database import Database
 from storage.evidence.inference.persons import codes_of
@@ -26,9 +26,12 @@ class Portion:
     """Filter on the positions of an analysis."""
 
     half: int | None = None
-    """0 or 1: positions of one half of the games (`lab.analysis.games.half_of`); None: of all games."""
+    """0 or 1: positions of one half of the games (`lab.analysis.recorded_games.half_of`); None: of all
+    games.
+    """
     person_half: int | None = None
-    """0 or 1: replies of one half of the persons (`lab.analysis.games.half_of_person`), of no program; the
+    """0 or 1: replies of one half of the persons (`lab.analysis.recorded_games.half_of_person`), of no
+    program; the
     priors of the people model are learned from half 0.  None: of everybody."""
     seed: int = 1
     """Seeds the splits into halves."""

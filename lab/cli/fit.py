@@ -40,7 +40,7 @@ def fit_command(
     require_extra("lab fit", "sklearn")
     from engine.human.onnx import LONGEST_NAME
     from lab.analysis.fitting import fit
-    from lab.analysis.report import fitted_text
+    from lab.analysis.study_report import fitted_text
     from lab.training.calibrated import NoScikit
 
     if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):

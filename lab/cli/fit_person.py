@@ -118,7 +118,6 @@ def _fit_person(
 ) -> None:
     from engine.human.person_prior import PersonPrior, RatingScale
     from lab.analysis.elo import SETTLED_GAMES, games_before, standings
-    from lab.analysis.games import year_of
     from lab.analysis.person_fitting import (
         TILTS,
         TRUTH_ALONE,
@@ -126,7 +125,8 @@ def _fit_person(
         merged_card,
         replies_of,
     )
-    from lab.analysis.report import person_text
+    from lab.analysis.recorded_games import year_of
+    from lab.analysis.study_report import person_text
 
     people, game = data.people, data.people.game.name
     depth = max(len(reply.scores_centi) + 1 for each in people.positions for reply in each.found.replies)

@@ -168,8 +168,8 @@ def study_command(
     if plots is not None:
         require_extra("--plots", "matplotlib")
     from lab.analysis.population import Portion
-    from lab.analysis.report import study_text
     from lab.analysis.study import study
+    from lab.analysis.study_report import study_text
     from lab.analysis.tempting_replies import bait_table
 
     portion = Portion(
@@ -254,7 +254,7 @@ def _forecasts(
 
 def _games_before(context: typer.Context, url: str | None, people: "Population") -> Counter[str] | None:
     """Imported games of each person before the year of the first position; None: there are none."""
-    from lab.analysis.games import year_of
+    from lab.analysis.recorded_games import year_of
 
     first = min((year for each in people.positions if (year := year_of(each.date)) is not None), default=None)
     if first is None:

@@ -26,11 +26,19 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.trappy import bonus, is_swindle, reply_quality, reply_trappiness, standing, utility
 from lab.experiments.ablation_replies import KNOWN, PARTS, PRIMARY, Gains, gains, replies
+from lab.experiments.estimates_text import (
+    MeanEstimate,
+    above_zero,
+    in_points,
+    mean_of,
+    percent,
+    tally,
+    with_interval,
+)
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from lab.experiments.given_games import NEEDED, jobs_of_sample
 from lab.experiments.matches import discs, paired_jobs
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, tally, with_interval
 
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005

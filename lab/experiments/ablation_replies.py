@@ -19,14 +19,14 @@ from engine.human.reply_model import default_path
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
 from lab.analysis.added_value import FOLDS, folds_of, held_out
-from lab.analysis.games import Answered, half_of, half_of_person
+from lab.analysis.analysis_runner import analysed, query_of
 from lab.analysis.persons import is_person, person_key
 from lab.analysis.population import BAD, population
+from lab.analysis.recorded_games import Answered, half_of, half_of_person
 from lab.analysis.reply_profiles import ProfileTask, profile
-from lab.analysis.runner import analysed, query_of
+from lab.experiments.estimates_text import MeanEstimate
 from lab.experiments.experiment import Result
 from lab.experiments.given_games import DEPTHS, given_games, sample_of
-from lab.experiments.words import MeanEstimate
 from lab.training.calibrated import ReplyRows
 from storage.evidence.inference.fixed import fixed_mean
 from storage.research.analysed_games import StoredPosition

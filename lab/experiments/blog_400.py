@@ -28,10 +28,7 @@ from engine.protocols.settings import Allowance, ChosenMove
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import SelectiveSearcher
-from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
-from lab.experiments.matches import paired_jobs
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import (
+from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
     counted,
@@ -41,6 +38,9 @@ from lab.experiments.words import (
     tally,
     with_interval,
 )
+from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
+from lab.experiments.matches import paired_jobs
 
 GAME = "chess"
 LEVELS = tuple(range(1100, 2000, 100))

@@ -11,10 +11,17 @@ from engine.games import get_rules
 from engine.search.profiles import BatchSource
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
+from lab.experiments.estimates_text import (
+    in_points,
+    mean_of,
+    percent,
+    share_percent,
+    verdict_above,
+    with_interval,
+)
 from lab.experiments.experiment import Job, Result, Size
+from lab.experiments.experiment_report import Chart, Line, PaperClaim, Report, Table
 from lab.experiments.matches import Cell, Games, MatchExperiment
-from lab.experiments.report import Chart, Line, PaperClaim, Report, Table
-from lab.experiments.words import in_points, mean_of, percent, share_percent, verdict_above, with_interval
 from storage.evidence.intervals import share
 
 GAMES = ("othello", "chess", "xiangqi")

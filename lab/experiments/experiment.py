@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from lab.experiments.report import Report
+from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
 """Name of a job's argument, added when the job is handed out: the folder with what is not in the program."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from lab.analysis.games import Answered, GivenGame, MoveFilter, choose, read_games
+from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose, read_games
 from lab.experiments.experiment import Job
 
 NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"

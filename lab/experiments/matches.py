@@ -13,8 +13,8 @@ from bot.match.openings import Opening, random_opening
 from bot.match.play import GameTask, play
 from bot.match.player_specs import parse_spec
 from bot.match.score import elo_estimate
+from lab.experiments.estimates_text import MeanEstimate, mean_of, percent, tally, with_interval
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.words import MeanEstimate, mean_of, percent, tally, with_interval
 
 
 @dataclass(frozen=True, slots=True)

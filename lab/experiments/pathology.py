@@ -16,9 +16,16 @@ from lab.experiments.board_splitting import (
     fair_chance,
     random_board,
 )
+from lab.experiments.estimates_text import (
+    MeanEstimate,
+    above_zero,
+    in_points,
+    mean_of,
+    percent,
+    share_percent,
+)
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import MeanEstimate, above_zero, in_points, mean_of, percent, share_percent
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from storage.evidence.intervals import share
 
 V, H = 0, 1

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.svg_files import svg_files
-from lab.experiments.report import Chart
+from lab.experiments.experiment_report import Chart
 
 _MOST_TICKS = 12
 _COLOURS = ("#1b6ca8", "#c8553d", "#5b8c5a", "#8d5b4c", "#e0a458", "#8a8a8a")

@@ -27,8 +27,9 @@ from engine.search.result import SearchResult
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.move_context import SelectiveSearcher
+from lab.experiments.estimates_text import above_zero, mean_of, share_percent, with_interval
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.report import ClaimVerdict, PaperClaim, Report, Table
+from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
 from lab.experiments.slide_search import (
     Count,
     best_moves,
@@ -37,7 +38,6 @@ from lab.experiments.slide_search import (
     tree_alpha_beta,
     tree_minimax,
 )
-from lab.experiments.words import above_zero, mean_of, share_percent, with_interval
 from storage.evidence.intervals import share
 
 TABLE_MB = 16

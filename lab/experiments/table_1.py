@@ -17,10 +17,10 @@ from engine.search.reference import Searcher, exact_score
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
+from lab.experiments.estimates_text import verdict_above
 from lab.experiments.experiment import Job, Result, Size
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from lab.experiments.matches import Cell, Games, MatchExperiment
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import verdict_above
 
 GAME = "xiangqi"
 PAPER = {

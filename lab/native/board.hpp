@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -98,8 +97,7 @@ class Board {
     using R = Rules<Position>;
 
     explicit Board(const typename R::Evaluation& evaluation) : rules_(evaluation) {
-        std::string error;
-        R::kParse(R::kStart, position_, error);
+        position_ = R::kParse(R::kStart);
         look();
     }
 

@@ -269,6 +269,12 @@ class Page:
             own.append(move)
         return own
 
+    def resign(self) -> None:
+        """Give the game up on the person's turn; else the opponent's move may be lost on its way."""
+        self.until_our_turn()
+        self.click("[data-test=resign]")
+        self.click("dialog [data-test=confirm]")
+
     @contextmanager
     def wide(self, width: int) -> Iterator[None]:
         """A window of so many pixels, a phone's if it is narrow."""

@@ -155,8 +155,10 @@ def test_rank_probabilities_by_hand() -> None:
 def test_without_a_model_looks_decide() -> None:
     move = candidate(BEST, BAIT, (100, 100, 200))
     made = forecast(move, SCALE_CENTI)
-    assert made.probabilities == pytest.approx(expected_by_rank(move, SCALE_CENTI).probabilities, abs=1e-6)
-    assert (made.model.kind, made.prior, made.base) == (RANK_MODEL, "", ())
+    exact = expected_by_rank(move, SCALE_CENTI).probabilities
+    assert made.probabilities == tuple(round(p, 6) for p in exact) != exact
+    assert (made.model, made.prior, made.base) == (ModelInfo("looks", "looks 6.5", ""), "", ())
+    assert made.model.kind == RANK_MODEL
     assert [each.reply for each in made.tempting] == ["r1"]
 
 
@@ -205,6 +207,14 @@ def test_expectations() -> None:
     assert (found.bait_uniform, found.bait_expected) == pytest.approx((0.25, 0.25))
     unconfirmed = expectations(made, judgement)
     assert (unconfirmed.bait_uniform, unconfirmed.bait_expected) == (0, 0)
+
+
+def test_a_cost_of_exactly_a_tenth_is_an_error() -> None:
+    move = candidate((0, 0), (0, 4055))
+    judgement = judge(move, TrapParams(), 10_000.0)
+    assert [each.cost for each in judgement.replies] == [0, 1000]
+    found = expectations(forecast(move, 10_000.0, ExpectedReplies((0.75, 0.25), MODEL)), judgement)
+    assert (found.error_uniform, found.error_expected) == (0.5, 0.25)
 
 
 def test_what_cannot_be_forecast_is_refused() -> None:

@@ -44,7 +44,8 @@ PARSING = {
     "bot/workers/pools.py": {"__init__"},  # dask
     "bot/servers/ggs/server.py": {"read_address"},
     "bot/servers/ggs/wire.py": {"_flag"},
-    "bot/servers/lichess.py": {"_is_origin", "_read"},
+    "bot/servers/lichess.py": {"_is_origin"},
+    "bot/servers/lichess_calls.py": {"ask"},  # berserk
     "bot/servers/lichess_errors.py": {"read_error", "_retry_after_s"},
     "bot/servers/lichess_wire.py": {"read_line"},
     "storage/database.py": {"parse_url", "_made"},  # SQLAlchemy

@@ -13,7 +13,13 @@ from engine.completion import complete
 from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchMode
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
-from engine.forecasts import LONGEST_S, MOST_NODES, confirm, forecast_job, forecast_replies
+from engine.forecasts import (
+    MOST_NODES,
+    confirm,
+    expectations_of,
+    forecast_job,
+    forecast_replies,
+)
 from engine.games import get_rules
 from engine.human.opponent_model_search import Models
 from engine.human.registry import ModelRegistry
@@ -96,7 +102,9 @@ def test_what_takes_too_long_is_not_confirmed() -> None:
     made = tempting()[0]
     found = forecast(made.chosen, expected_scale_centi(made))
     fresh = make_searcher("othello", 1)
-    assert confirm(made, found, fresh, StopFlag(), most_nodes=50) == found
+    stop = StopFlag()
+    assert confirm(made, found, fresh, stop, most_nodes=50) == found
+    assert not stop.spend(10**6)
     assert (found.confirm_depth, found.bait) == (0, None)
     assert fresh.nodes < 5000 < MOST_NODES
     assert confirm(made, found, fresh, StopFlag()).confirm_depth == 6
@@ -207,6 +215,19 @@ def test_without_temptation_no_engine_is_asked() -> None:
     assert link.asked == []
 
 
+def test_at_the_end_of_the_game_no_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decision's own search reached it."""
+    link = scripted(900)
+    decision, engine = decided_by(link)
+    for left, depth, asked in ((3, 4, 0), (4, 4, 0), (6, 6, 2)):
+        monkeypatch.setattr(type(get_rules("chess")), "most_plies_left", lambda *_, left=left: left)
+        made = forecast_by(engine, decision)
+        assert [each.reply for each in made.tempting] == [BAIT]
+        assert (made.confirm_depth, made.confirm_source) == (depth, link.name)
+        assert (made.tempting[0].confirmed_cost == made.tempting[0].cost) is (asked == 0)
+        assert len(link.asked) == asked
+
+
 def test_what_another_engine_cannot_confirm() -> None:
     """There is none, it is another one by now, or it takes too long."""
     link = scripted(-200)
@@ -218,7 +239,7 @@ def test_what_another_engine_cannot_confirm() -> None:
     link.name = "Scripted 3"
     assert forecast_by(engine, decision) == alone
     link.name = "Scripted 2"
-    link.costs = lambda _: LONGEST_S + 0.1
+    link.costs = lambda _: 5.1  # seconds
     assert forecast_by(engine, decision) == alone
     assert link.closed == []
 
@@ -240,7 +261,7 @@ def test_whoever_stops_another_engine_is_told() -> None:
         forecast_by(engine, decision, stop)
 
 
-def test_a_job_borrows_the_engine_of_the_scores(tmp_path: Path) -> None:
+def test_a_job_borrows_the_engine_of_the_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = scripted(-200)
     decision, _ = decided_by(link)
     own, registry = make_searcher("chess", 1), ModelRegistry(folder=tmp_path)
@@ -250,6 +271,7 @@ def test_a_job_borrows_the_engine_of_the_scores(tmp_path: Path) -> None:
         job = forecast_job(registry, decision, (), engines=engines, **known)
         assert job(own, StopFlag()).confirm_depth == depth
     asked = len(link.asked)
+    monkeypatch.setattr(pool, "lend", None)
     of_ours = replace(decision, profile_source=own.source, depth=1)
     assert forecast_job(registry, of_ours, (), engines=pool, **known)(own, StopFlag()).confirm_source == (
         own.source
@@ -278,6 +300,8 @@ def test_a_search_to_the_end_of_the_game_needs_no_confirmation() -> None:
         bait = TemptingReply(made.chosen.replies[0].reply, 0.5, 2345, (2,))
         again = confirm(made, replace(found, tempting=(bait,)), searcher(), StopFlag())
         assert again.confirm_depth == found.confirm_depth
+        beyond = confirm(replace(made, depth=left + 1), replace(found, tempting=()), searcher(), StopFlag())
+        assert beyond.confirm_depth == left + 1
         if made.depth == left:
             assert again.tempting == (replace(bait, confirmed_cost=2345),)
     assert 0 in depths
@@ -365,6 +389,15 @@ def test_both_moves_of_a_draw_are_forecast() -> None:
         assert by_looks.other == forecast(left, expected_scale_centi(decision))
         assert ReplyForecast.from_record(by_looks.to_record()) == by_looks
         assert by_looks.confirm_depth == 8
+        assert by_looks.other is not None
+        others = replace(by_looks.other, replies=by_looks.other.replies[::-1])
+        with pytest.raises(ValueError, match=f"the other forecast is not of the replies to {other}"):
+            expectations_of(decision, replace(by_looks, other=others))
+        with pytest.raises(ValueError, match="a forecast of the other move belongs to a draw"):
+            expectations_of(decision, replace(by_looks, other=None))
+        with pytest.raises(ValueError, match=f"the forecast is not of the replies to {decision.move}"):
+            expectations_of(decision, replace(by_looks, replies=by_looks.replies[::-1]))
+        assert expectations_of(decision, by_looks) == expectations(by_looks, judge_decision(decision))
         human = FakeModel("othello", lambda game, ask: first_reply(game, ask.positions[-1]), plies_wanted=2)
         models = Models(human, None)
         by_model = forecast_replies(decision, (position,), models, Person(1500), None, searcher(), StopFlag())

@@ -57,7 +57,7 @@ def decide(
 
 
 @given(positions(othello, 60), st.integers(3, 6), params)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_lazy_equals_naive(position: OthelloPosition, depth: int, trap: TrapParams) -> None:
     """The prunings are exact: same move, same adjusted value as the whole table, and the record proves it."""
     decision = decide(position, depth, trap)

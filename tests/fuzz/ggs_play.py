@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bot.account.account_runner import sign_in
 from bot.account.lobby import Lobby
-from bot.account.runner import sign_in
 from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig, Config, EngineConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason

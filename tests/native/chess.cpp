@@ -1,6 +1,7 @@
 // Chess: the core's rules, its readers of text and what searches ask of a node, against the naive rules.
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "chess/chess_game.hpp"
 #include "chess/chess_parse.hpp"
@@ -34,10 +35,12 @@ const chess::Evaluation& weights() {
 }
 
 chess::Position parsed(const std::string& text) {
-    chess::Position position;
-    std::string error;
-    require(chess::parse(text, position, error), "%s: %s", text.c_str(), error.c_str());
-    return position;
+    try {
+        return chess::parse(text);
+    } catch (const std::invalid_argument& error) {
+        require(false, "%s: %s", text.c_str(), error.what());
+        throw;
+    }
 }
 
 // --- Inputs ----------------------------------------------------------------------------------------------------------
@@ -386,9 +389,11 @@ void check_garbled(Random& random, const ChessGame& game) {
         }
     }
     chess::Position position;
-    std::string error;
-    if (!chess::parse(text, position, error)) {
-        require(!error.empty() && error.size() < 200, "an error without words, or with too many");
+    try {
+        position = chess::parse(text);
+    } catch (const std::invalid_argument& error) {
+        const std::string_view why = error.what();
+        require(!why.empty() && why.size() < 200, "an error without words, or with too many");
         return;
     }
     const State& s = position.state;

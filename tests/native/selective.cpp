@@ -1,6 +1,7 @@
 // The strong search of chess and xiangqi: the units side by side, lines, limits, and threads that think together.
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "checks.hpp"
@@ -19,9 +20,7 @@ struct Chess {
     using Evaluation = desdemona::chess::Evaluation;
     static constexpr const char* kName = "chess";
 
-    static bool parse(const std::string& text, Position& p, std::string& error) {
-        return desdemona::chess::parse(text, p, error);
-    }
+    static constexpr auto kParse = &desdemona::chess::parse;
     using Network = desdemona::chess::Network;
     static Core<Position>* make(const Unit& unit, const Evaluation& evaluation, const Network* network) {
         return unit.make_chess(1, evaluation, network);
@@ -37,9 +36,7 @@ struct Xiangqi {
     using Evaluation = desdemona::xiangqi::Evaluation;
     static constexpr const char* kName = "xiangqi";
 
-    static bool parse(const std::string& text, Position& p, std::string& error) {
-        return desdemona::xiangqi::parse(text, p, error);
-    }
+    static constexpr auto kParse = &desdemona::xiangqi::parse;
     using Network = desdemona::xiangqi::Network;
     static Core<Position>* make(const Unit& unit, const Evaluation& evaluation, const Network* network) {
         return unit.make_xiangqi(1, evaluation, network);
@@ -89,10 +86,12 @@ const typename G::Network& network() {
 
 template <class G>
 typename G::Position parsed(const std::string& text) {
-    typename G::Position p;
-    std::string error;
-    require(G::parse(text, p, error), "%s: %s: %s", G::kName, text.c_str(), error.c_str());
-    return p;
+    try {
+        return G::kParse(text);
+    } catch (const std::invalid_argument& error) {
+        require(false, "%s: %s: %s", G::kName, text.c_str(), error.what());
+        throw;
+    }
 }
 
 template <class G>

@@ -1,6 +1,7 @@
 // Xiangqi: the core's rules, its readers of text and what searches ask of a node, against the naive rules.
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "search/search.hpp"
 #include "xiangqi/xiangqi_game.hpp"
@@ -33,10 +34,12 @@ const xiangqi::Evaluation& weights() {
 }
 
 xiangqi::Position parsed(const std::string& text) {
-    xiangqi::Position position;
-    std::string error;
-    require(xiangqi::parse(text, position, error), "%s: %s", text.c_str(), error.c_str());
-    return position;
+    try {
+        return xiangqi::parse(text);
+    } catch (const std::invalid_argument& error) {
+        require(false, "%s: %s", text.c_str(), error.what());
+        throw;
+    }
 }
 
 int any_move(Random& random, const std::vector<int>& moves) {
@@ -354,9 +357,11 @@ void check_garbled(Random& random, const XiangqiGame& game) {
         }
     }
     xiangqi::Position position;
-    std::string error;
-    if (!xiangqi::parse(text, position, error)) {
-        require(!error.empty() && error.size() < 200, "an error without words, or with too many");
+    try {
+        position = xiangqi::parse(text);
+    } catch (const std::invalid_argument& error) {
+        const std::string_view why = error.what();
+        require(!why.empty() && why.size() < 200, "an error without words, or with too many");
         return;
     }
     const xiangqi::Node root = game.root(position);

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.patience import PATIENCE_S
 from tests.system.daemon import Daemon
-from tests.system.person import Person
+from tests.system.person import Habits, Person, Wish
 
 PEOPLE = 2
 PLAYS, WAITS = "playing the account", "; next try in"
@@ -57,7 +57,7 @@ async def play_through_kills(
         person = Person(place, f"person{number}", seed=number)
         try:
             while not enough.is_set():
-                game_ids.append(await person.play())
+                game_ids.append(await person.play(Wish(habits=Habits(30 if number else None))))
         finally:
             await person.close()
 

@@ -8,7 +8,7 @@ from tests.system.daemon import Daemon
 from tests.system.ledger import check_books, check_stats, complaints, exported
 from tests.system.person import Habits, Person, Wish
 
-GAMES = int(os.environ.get("SOAK_GAMES", "6"))
+GAMES = int(os.environ.get("SOAK_GAMES", "4"))
 PEOPLE = 4
 
 

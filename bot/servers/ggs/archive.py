@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.base.events import GameEnd
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.game import RULES, GgsGame, colourless, end_of, is_same, start_of
-from bot.servers.ggs.games import GgsGames
+from bot.servers.ggs.ggs_games import GgsGames
 from bot.servers.ggs.wire import MatchEnded
 from engine.formats.ggf import BadGgf, GgfGame, parse_line, stated_result
 from engine.game import IllegalMove, replay

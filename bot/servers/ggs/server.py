@@ -272,7 +272,36 @@ class GgsServer(Server):
     async def account(self) -> Account:
         if self._link is None:
             self._link = await self._connect()
-        return Account(self._state.name, self._state.name, is_bot=True)
+        link, name = self._link, self._state.name
+        about = ""
+        if not self._is_listening:
+            about, heard = "the service reports nothing about the account", list[wire.GgsMessage]()
+            try:
+                link.say(wire.tell_service("finger"))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ANSWER_S):
+                        about = await self._read_about(link, heard)
+            except TransientError as error:
+                self._link = None
+                await link.close()
+                raise TransientError(str(error), self._back_off.hung_up(0.0)) from error
+            link.heard = [*heard, *link.heard]
+        return Account(name, name, is_bot=True, about=about)
+
+    async def _read_about(self, link: _Link, heard: list[wire.GgsMessage]) -> str:
+        """Return the service's report on the account; other messages go to `heard` or stay on the link."""
+        while True:
+            messages = await link.read()
+            for number, message in enumerate(messages):
+                match message:
+                    case wire.OtherMessage(wire.SERVICE, "finger", lines):
+                        link.heard = messages[number + 1 :]
+                        return read_about(lines)
+                    case wire.CentralError() if message.is_service_away:
+                        link.heard = messages[number + 1 :]
+                        return "the Othello service is unavailable"
+                    case _:
+                        heard.append(message)
 
     async def account_events(self) -> AsyncGenerator[AccountEvent | None, None]:
         if not self._has_recalled:
@@ -584,3 +613,18 @@ def read_address(url: str) -> tuple[str, int]:
     if parts.scheme != "ggs" or not parts.hostname or port == 0 or rest or "@" in parts.netloc:
         raise ConfigError(f"server.url: {url!r} is not of the form ggs://host[:port]")
     return parts.hostname, port or PORT
+
+
+def read_about(lines: Sequence[str]) -> str:
+    """Summarise the service's answer to ``finger`` for the operator."""
+    fields = wire.fields_of(lines)
+    is_registered = fields.get("level", "0") not in ("", "0")
+    parts = ["registered" if is_registered else "not registered, so only unrated games can be played"]
+    stored = next((value for key, value in fields.items() if key.startswith("stored")), "0")
+    if stored.isdecimal() and int(stored):
+        parts.append(f"adjourned games: {stored}")
+    matches = [re.match(r"(\d+\w*) +(-?[\d.]+)@", line) for line in lines]
+    shown = [f"{match[1]}: {match[2]}" for match in matches if match]
+    if shown:
+        parts.append(f"ratings {', '.join(shown)}")
+    return "; ".join(parts)

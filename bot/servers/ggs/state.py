@@ -2,7 +2,7 @@
 
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.archive import Archive
-from bot.servers.ggs.games import GgsGames
+from bot.servers.ggs.ggs_games import GgsGames
 from bot.servers.ggs.matches import Matches
 from bot.servers.ggs.requests import Requests
 

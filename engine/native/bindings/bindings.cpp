@@ -159,10 +159,7 @@ struct TextBinding : Rules {
     static constexpr int kMaxDepth = 60;
 
     static Position position(const PositionArgument& argument) {
-        Position p;
-        std::string error;
-        if (!Rules::parse(form_of<std::string>(argument), p, error)) throw nb::value_error(error.c_str());
-        return p;
+        return Rules::kParse(form_of<std::string>(argument));
     }
 
     static std::unique_ptr<Evaluation> evaluation(nb::bytes weights) {
@@ -226,7 +223,7 @@ struct ChessRules {
     using Network = chess::Network;
     static constexpr auto kMake = &Unit::make_chess;
     static constexpr auto kPerft = &Unit::chess_perft;
-    static bool parse(const std::string& text, Position& p, std::string& error) { return chess::parse(text, p, error); }
+    static constexpr auto kParse = &chess::parse;
 };
 
 struct XiangqiRules {
@@ -235,9 +232,7 @@ struct XiangqiRules {
     using Network = xiangqi::Network;
     static constexpr auto kMake = &Unit::make_xiangqi;
     static constexpr auto kPerft = &Unit::xiangqi_perft;
-    static bool parse(const std::string& text, Position& p, std::string& error) {
-        return xiangqi::parse(text, p, error);
-    }
+    static constexpr auto kParse = &xiangqi::parse;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 #include <vector>
 
 #include "chess/chess.hpp"
@@ -159,44 +158,23 @@ void remember(const State& s, Past& past) {
     }
 }
 
-Position read(std::string_view text) {
-    Words fields = words(text);
-    if (!fields.empty() && fields[0] == "startpos") {
-        Words start = words(kStart);
-        start.insert(start.end(), fields.begin() + 1, fields.end());
-        fields = std::move(start);
-    }
-    std::size_t next = 0;
-    while (next < fields.size() && fields[next] != "moves" && fields[next] != "line") ++next;
-    Position p{};
-    State& s = p.state;
-    s = read_fen({fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(next)});
-    remember(s, p.past);
-    const auto is_over = [&p] { return is_rule_draw(p.state) || is_repeated(p.state, p.past); };
-    if (next < fields.size() && fields[next] == "moves") {
-        for (++next; next < fields.size() && fields[next] != "line"; ++next) {
-            const State before = s;
-            s = play(s, read_move(fields[next], s, is_over()));
-            if (s.rule50 == 0 || s.castling != before.castling) p.past.count = 0;
-            remember(s, p.past);
-        }
-    }
-    if (next < fields.size()) {
-        for (++next; next < fields.size(); ++next) s = play(s, read_move(fields[next], s, is_over()));
-    }
-    return p;
-}
-
 }  // namespace
 
-bool parse(std::string_view text, Position& position, std::string& error) {
-    try {
-        position = read(text);
-        return true;
-    } catch (const Bad& bad) {
-        error = bad.what();
-        return false;
+Position parse(std::string_view text) {
+    const GameText game(text, kStart);
+    Position p{};
+    State& s = p.state;
+    s = read_fen(game.fen);
+    remember(s, p.past);
+    const auto is_over = [&p] { return is_rule_draw(p.state) || is_repeated(p.state, p.past); };
+    for (const std::string_view word : game.moves) {
+        const State before = s;
+        s = play(s, read_move(word, s, is_over()));
+        if (s.rule50 == 0 || s.castling != before.castling) p.past.count = 0;
+        remember(s, p.past);
     }
+    for (const std::string_view word : game.line) s = play(s, read_move(word, s, is_over()));
+    return p;
 }
 
 }  // namespace desdemona::chess

@@ -1,5 +1,5 @@
-// What the analyses of both trap players (profile.hpp, tempting_profile.hpp) share: our moves' raw values, and memory
-// for their replies.
+// What the analyses of both trap players (profile.hpp, tempting_profile.hpp) share: our moves with their raw values,
+// and memory for their replies.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,37 @@
 namespace desdemona {
 namespace {
 
-template <Game G>
+template <Game G, class Candidate>
 class MoveScores {
    public:
     using Node = typename G::Node;
 
    protected:
-    MoveScores(Search<G>& search, const Node& root, int depth, const StopFlag& stop)
-        : search_(search), game_(search.game()), root_(root), depth_(depth), stop_(stop) {}
+    MoveScores(Search<G>& search, const Node& root, int depth, bool is_swindling, const StopFlag& stop)
+        : search_(search),
+          game_(search.game()),
+          root_(root),
+          depth_(depth),
+          is_swindling_(is_swindling),
+          stop_(stop),
+          moves_(G::kMaxMoves),
+          order_(G::kMaxMoves) {}
+
+    ~MoveScores() {
+        for (int i = 0; i < count_; ++i) std::free(moves_[i].replies);
+    }
+
+    // Lists the moves in the fixed order (by number), and the order to search them in.
+    void list_moves() {
+        for (const int move : game_.moves(root_)) moves_[count_++].move = move;
+        sort(moves_, count_, [](const Candidate& a, const Candidate& b) { return a.move < b.move; });
+        for (int i = 0; i < count_; ++i) {
+            order_[i] = i;
+            moves_[i].after = game_.play(root_, moves_[i].move);
+            moves_[i].guess = guess(moves_[i].after);
+        }
+        sort(order_, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
+    }
 
     // The last iteration's score of a move (twice its value, so that an exact one outranks an equal bound): from the
     // table, or by a search too small for the table.
@@ -34,7 +57,7 @@ class MoveScores {
 
     // Lists a candidate's replies, by number, and makes memory for their order and some more integers of each; `make`
     // fills in a reply and gets these.  False: there are none, since the move ends the game.
-    template <class Candidate, class Make>
+    template <class Make>
     bool list_replies(Candidate& candidate, int integers, const Make& make) {
         Buffer<int> replies(G::kMaxMoves);
         int count = 0;
@@ -58,7 +81,11 @@ class MoveScores {
     const G& game_;
     const Node root_;
     const int depth_;
+    const bool is_swindling_;
     const StopFlag& stop_;
+    Buffer<Candidate> moves_;
+    Buffer<int> order_;  // to search the moves in
+    int count_ = 0;
 };
 
 }  // namespace

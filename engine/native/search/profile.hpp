@@ -16,44 +16,55 @@
 namespace desdemona {
 namespace {
 
+template <class Node>
+struct TrappyReply {
+    Node after;
+    int move;
+    int* scores;         // s_2 .. s_D exact up to `known`, lower bounds beyond; our view
+    int known;           // number of exact ones, from the front
+    int final_bound;     // s_D is at most this
+    int likely_final;    // s_D, extrapolated from the depths searched so far
+    double likely;       // quality, likewise
+};
+
+// kLikely: the replies that look like traps; kExhausted: until no bonus worth finding was left.
+enum class Effort { kNone, kLikely, kExhausted };
+
+template <class Node>
+struct TrappyCandidate {
+    Node after;
+    int move;
+    int guess;
+    int raw;
+    bool raw_is_bound;  // from above
+    TrappyReply<Node>* replies;  // null: not analysed; sorted by move
+    int* order;      // of the replies, to search them in
+    int reply_count;
+    double quality;    // of the best trap found so far
+    Effort effort;     // spent on raising it
+    bool is_resolved;  // proved not to be chosen over the best
+};
+
 template <Game G>
-class Profiler : MoveScores<G> {
-    using Base = MoveScores<G>;
+class Profiler : MoveScores<G, TrappyCandidate<typename G::Node>> {
+    using Base = MoveScores<G, TrappyCandidate<typename G::Node>>;
+    using Base::count_, Base::depth_, Base::game_, Base::is_swindling_, Base::moves_, Base::order_, Base::raw_of;
+    using Base::search_, Base::stop_;
     using typename Base::Node;
-    using Base::depth_;
-    using Base::game_;
-    using Base::guess;
-    using Base::raw_of;
-    using Base::root_;
-    using Base::search_;
-    using Base::stop_;
+    using Reply = TrappyReply<Node>;
+    using Candidate = TrappyCandidate<Node>;
 
    public:
     Profiler(Search<G>& search, const Node& root, int depth, const TrapOptions& options, const StopFlag& stop)
-        : Base(search, root, depth, stop),
-          trap_(options),
-          is_swindling_(options.swindle),
-          moves_(G::kMaxMoves) {}
-
-    ~Profiler() {
-        for (int i = 0; i < count_; ++i) std::free(moves_[i].replies);
-    }
+        : Base(search, root, depth, options.swindle, stop), trap_(options) {}
 
     // Passes every legal move to the sink, in the fixed order.
     void find(ProfileSink& sink) {
-        // Step 1. The moves in the fixed order (by number), and the order to search them in.
-        for (const int move : game_.moves(root_)) moves_[count_++].move = move;
-        sort(moves_, count_, [](const Candidate& a, const Candidate& b) { return a.move < b.move; });
-        Buffer<int> order(count_);
-        for (int i = 0; i < count_; ++i) {
-            order[i] = i;
-            moves_[i].after = game_.play(root_, moves_[i].move);
-            moves_[i].guess = guess(moves_[i].after);
-        }
-        sort(order, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
+        // Step 1. The moves, and the order to search them in.
+        this->list_moves();
 
         // Step 2. Raw values, as far as they can matter.
-        for (int i = 0; i < count_; ++i) find_raw(order[i]);
+        for (int i = 0; i < count_; ++i) find_raw(order_[i]);
 
         // Step 3. Bonuses, until no other move can overtake the best.
         const bool is_lost = best_ >= 0 && is_swindling_ && moves_[best_].raw <= -kWin;
@@ -67,19 +78,6 @@ class Profiler : MoveScores<G> {
     }
 
    private:
-    struct Reply {
-        Node after;
-        int move;
-        int* scores;         // s_2 .. s_D exact up to `known`, lower bounds beyond; our view
-        int known;           // number of exact ones, from the front
-        int final_bound;     // s_D is at most this
-        int likely_final;    // s_D, extrapolated from the depths searched so far
-        double likely;       // quality, likewise
-    };
-
-    // kLikely: the replies that look like traps; kExhausted: until no bonus worth finding was left.
-    enum class Effort { kNone, kLikely, kExhausted };
-
     // By nodes (bench.trap_price, all games together): of the replies that may show that a move is no contender, a
     // quarter, but two at least; shares of the highest bonus of the best move.
     static constexpr int kFirstShare = 4;
@@ -88,20 +86,6 @@ class Profiler : MoveScores<G> {
     static constexpr double kEnoughForMany = 0.8;   // ... a search for traps up to this share,
     static constexpr double kEnough = 0.5;          // with fewer up to this one,
     static constexpr double kWorthFinding = 0.25;   // as long as there may be one above this
-
-    struct Candidate {
-        Node after;
-        int move;
-        int guess;
-        int raw;
-        bool raw_is_bound;  // from above
-        Reply* replies;  // null: not analysed; sorted by move
-        int* order;      // of the replies, to search them in
-        int reply_count;
-        double quality;    // of the best trap found so far
-        Effort effort;     // spent on raising it
-        bool is_resolved;  // proved not to be chosen over the best
-    };
 
     // --- Raw values -------------------------------------------------------------------------------------
 
@@ -512,9 +496,6 @@ class Profiler : MoveScores<G> {
     }
 
     const TrapArithmetic trap_;
-    const bool is_swindling_;
-    Buffer<Candidate> moves_;
-    int count_ = 0;
     int contenders_ = 0;  // moves not better than the best that could overtake it
     int best_ = -1;
     double best_adjusted_ = 0;

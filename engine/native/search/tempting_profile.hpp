@@ -77,34 +77,48 @@ class TemptingArithmetic {
     const int certain_;
 };
 
+template <class Node>
+struct TemptingReply {
+    Node after;
+    int move;
+    int shallow[2];  // s_2 and s_3, our view
+    int weight;
+    int least;  // s_D is at least this
+    int most;   // and at most this
+};
+
+template <class Node>
+struct TemptingCandidate {
+    Node after;
+    int move;
+    int guess;
+    int raw;
+    bool raw_is_bound;
+    bool is_over;     // it ends the game
+    bool is_looked;   // its replies' shallow scores are known
+    TemptingReply<Node>* replies;   // sorted by move
+    int* order;       // of the replies: by falling weight
+    int reply_count;
+    std::int64_t total;  // of all weights
+};
+
 template <Game G>
-class Tempter : MoveScores<G> {
-    using Base = MoveScores<G>;
+class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
+    using Base = MoveScores<G, TemptingCandidate<typename G::Node>>;
+    using Base::count_, Base::depth_, Base::game_, Base::is_swindling_, Base::moves_, Base::order_, Base::raw_of;
+    using Base::search_, Base::stop_;
     using typename Base::Node;
-    using Base::depth_;
-    using Base::game_;
-    using Base::guess;
-    using Base::raw_of;
-    using Base::root_;
-    using Base::search_;
-    using Base::stop_;
+    using Reply = TemptingReply<Node>;
+    using Candidate = TemptingCandidate<Node>;
 
    public:
     Tempter(Search<G>& search, const Node& root, int depth, const TemptingOptions& options, const StopFlag& stop)
-        : Base(search, root, depth, stop),
-          arithmetic_(options),
-          is_swindling_(options.swindle),
-          moves_(G::kMaxMoves) {}
-
-    ~Tempter() {
-        for (int i = 0; i < count_; ++i) std::free(moves_[i].replies);
-    }
+        : Base(search, root, depth, options.swindle, stop), arithmetic_(options) {}
 
     // Passes every legal move to the sink, in the fixed order.
     void find(ProfileSink& sink) {
-        for (const int move : game_.moves(root_)) moves_[count_++].move = move;
+        this->list_moves();
         if (count_ == 0) return;
-        sort(moves_, count_, [](const Candidate& a, const Candidate& b) { return a.move < b.move; });
         find_raws();
         if (is_swindling_ && best_raw_ <= -kWin) {
             for (int i = 0; i < count_; ++i) report_escapes(moves_[i], sink);
@@ -123,29 +137,6 @@ class Tempter : MoveScores<G> {
    private:
     static constexpr int kSettledShare = 8;  // SETTLED_SHARE of tests/engine/native/tempting_mirror.py
 
-    struct Reply {
-        Node after;
-        int move;
-        int shallow[2];  // s_2 and s_3, our view
-        int weight;
-        int least;  // s_D is at least this
-        int most;   // and at most this
-    };
-
-    struct Candidate {
-        Node after;
-        int move;
-        int guess;
-        int raw;
-        bool raw_is_bound;
-        bool is_over;     // it ends the game
-        bool is_looked;   // its replies' shallow scores are known
-        Reply* replies;   // sorted by move
-        int* order;       // of the replies: by falling weight
-        int reply_count;
-        std::int64_t total;  // of all weights
-    };
-
     // Sort key of moves: the greatest is chosen.
     struct Standing {
         int adjusted;
@@ -163,18 +154,10 @@ class Tempter : MoveScores<G> {
 
     // Exact raw values from the floor up, for the others upper bounds: Profiler.plain_above of engine/search/profiles.py.
     void find_raws() {
-        Buffer<int> order(count_);
-        for (int i = 0; i < count_; ++i) {
-            Candidate& candidate = moves_[i];
-            order[i] = i;
-            candidate.after = game_.play(root_, candidate.move);
-            candidate.is_over = game_.moves(candidate.after).empty();
-            candidate.guess = guess(candidate.after);
-        }
-        sort(order, count_, [this](int a, int b) { return moves_[a].guess > moves_[b].guess; });
         best_raw_ = -kInfinity;
         for (int i = 0; i < count_; ++i) {
-            Candidate& candidate = moves_[order[i]];
+            Candidate& candidate = moves_[order_[i]];
+            candidate.is_over = game_.moves(candidate.after).empty();
             if (i == 0) {
                 candidate.raw = raw_of(candidate.after, -kInfinity, kInfinity);
             } else {
@@ -389,9 +372,6 @@ class Tempter : MoveScores<G> {
     }
 
     const TemptingArithmetic arithmetic_;
-    const bool is_swindling_;
-    Buffer<Candidate> moves_;
-    int count_ = 0;
     int best_raw_ = 0;
 };
 

@@ -10,8 +10,7 @@ namespace desdemona::xiangqi {
 
 namespace {
 
-constexpr std::string_view kStart[] = {"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR", "w", "-",
-                                       "-", "0", "1"};
+constexpr std::string_view kStart = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1";
 constexpr std::string_view kLetters = "PABNCRKpabncrk";  // by number of the piece
 constexpr const char* kNames[kKinds] = {"soldier", "advisor", "elephant", "horse", "cannon", "rook", "general"};
 constexpr int kSet[kKinds] = {5, 2, 2, 2, 2, 2, 1};
@@ -183,36 +182,16 @@ class Reader {
     bool is_check_[Past::kMost];  // parallel to past.keys
 };
 
-void read(std::string_view text, Position& p) {
-    Words fields = words(text);
-    if (!fields.empty() && fields[0] == "startpos") {
-        fields.erase(fields.begin());
-        fields.insert(fields.begin(), std::begin(kStart), std::end(kStart));
-    }
-    const auto is_word = [](std::string_view field) { return field == "moves" || field == "line"; };
-    auto next = std::find_if(fields.begin(), fields.end(), is_word);
-    read_fen({fields.begin(), next}, p);
-    Reader reader(p);
-    if (next != fields.end() && *next == "moves") {
-        for (++next; next != fields.end() && *next != "line"; ++next) reader.play(*next);
-    }
-    if (next != fields.end()) {
-        for (++next; next != fields.end(); ++next) reader.play_in_line(*next);
-    }
-}
-
 }  // namespace
 
-bool parse(std::string_view text, Position& position, std::string& error) {
-    try {
-        Position read_position{};
-        read(text, read_position);
-        position = read_position;
-        return true;
-    } catch (const Bad& bad) {
-        error = bad.what();
-        return false;
-    }
+Position parse(std::string_view text) {
+    const GameText game(text, kStart);
+    Position p{};
+    read_fen(game.fen, p);
+    Reader reader(p);
+    for (const std::string_view word : game.moves) reader.play(word);
+    for (const std::string_view word : game.line) reader.play_in_line(word);
+    return p;
 }
 
 }  // namespace desdemona::xiangqi

@@ -1,7 +1,6 @@
 // Parses xiangqi positions in UCI notation.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "xiangqi/xiangqi_position.hpp"
@@ -9,12 +8,12 @@
 namespace desdemona::xiangqi {
 
 // Reads `FEN moves m1 m2 ... line l1 l2 ...`: a position of a game, the game's moves since then, and the moves of a
-// searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  False:
-// the text is no such position, and `error` says why.
+// searched line, which do not count as the game's past (both parts may be missing, and `startpos` is a FEN).  Throws
+// std::invalid_argument with the reason if the text is no such position.
 //
 // A parsed position is safe to search: no side has more pieces than a set, every piece is on a square that its kind can
 // reach, the generals do not face each other, and the side not to move is not in check.  It need not be reachable in a
 // game.
-bool parse(std::string_view text, Position& position, std::string& error);
+Position parse(std::string_view text);
 
 }  // namespace desdemona::xiangqi

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lab.experiments.estimates_text import above_zero, mean_of, percent, share_percent
 from lab.experiments.experiment import Result, Size
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from lab.experiments.matches import Cell, Games, MatchExperiment, better_and_worse, discs, paired
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import above_zero, mean_of, percent, share_percent
 from storage.evidence.intervals import share
 
 ORIGINAL, TRAPPY = "original", "trappy"

@@ -10,7 +10,7 @@ from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.report import ClaimVerdict, PaperClaim, Report, Table
+from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
 
 FIGURE_7 = "d3 c3 c4 e3 f2 c5 b3 f2 c1 d1 e1 f3 f6"
 """The moves of both colours, as printed: f2 stands there twice."""

@@ -25,7 +25,17 @@ from engine.decision import OutcomeKind
 from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from lab.analysis.measures import PersonShare
+from lab.experiments.estimates_text import (
+    MeanEstimate,
+    above_zero,
+    at_level,
+    counted,
+    in_points,
+    mean_of,
+    share_percent,
+)
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 from lab.experiments.given_games import DEPTHS, NEEDED, jobs_of_sample
 from lab.experiments.gordon_reda.trap_replies import (
     STEPS,
@@ -37,16 +47,6 @@ from lab.experiments.gordon_reda.trap_replies import (
     recorded,
 )
 from lab.experiments.matches import paired_jobs
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
-from lab.experiments.words import (
-    MeanEstimate,
-    above_zero,
-    at_level,
-    counted,
-    in_points,
-    mean_of,
-    share_percent,
-)
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
 

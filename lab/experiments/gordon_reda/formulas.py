@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from engine.trappy import scale, trappiness
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
+from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 
 STEPS = 64
 """Points of a curve."""

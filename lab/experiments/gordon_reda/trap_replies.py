@@ -14,15 +14,15 @@ from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
 from engine.judgement import ERROR, ReplyVerdict, classify_reply, judge_decision
 from engine.params import TrapParams
-from lab.analysis.games import Answered
+from lab.analysis.analysis_runner import analysed
 from lab.analysis.measures import PersonShare, person_share
 from lab.analysis.persons import is_person
+from lab.analysis.recorded_games import Answered
 from lab.analysis.reply_profiles import ProfileTask, profile
-from lab.analysis.runner import analysed
 from lab.analysis.trap_counts import decision_of
+from lab.experiments.estimates_text import MeanEstimate, without_interval
 from lab.experiments.experiment import Result
 from lab.experiments.given_games import DEPTHS, given_games, sample_of
-from lab.experiments.words import MeanEstimate, without_interval
 from storage.evidence.inference.calibration import only_of_enough_persons
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean, leave_one_out
 

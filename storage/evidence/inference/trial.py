@@ -5,7 +5,7 @@ Inclusion depends only on facts from before the draw.  Values come in the order 
 one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
@@ -97,38 +97,23 @@ class TrialTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRows:
-    """The rows of a trial that count for any outcome, in the order of the draw."""
+class CountedRows:
+    """The rows of a trial that count for an outcome, in the order of the draw."""
 
     rows: Units
     """Including those whose outcome is missing."""
-    is_late: NDArray[np.bool_]
-    """Which of the rows were open for `TrialTerms.open_days`, or still are; shape (rows,)."""
-    excluded: dict[str, int]
-    """Rows left out by facts from before the draw, by reason."""
-    over_cap: int
-    """Rows left out because their person's first games were enough."""
-    waiting: int
-    """Rows from the oldest open one on: they will count later."""
+    missing: NDArray[np.bool_]
+    """Which of the rows have no outcome, or are late: open for `TrialTerms.open_days`; shape (rows,)."""
+    left_out: dict[str, Any]
+    """The fields of a `TrialCounts` about the other rows."""
 
     def having(self, outcome: str) -> "CountedRows":
-        """The rows that count for an outcome.
+        """The same for an outcome.
 
         Args:
             outcome: Its column; not a number: the row has none.
         """
-        missing = self.is_late | np.isnan(self.rows[outcome])
-        return CountedRows(
-            self.rows, self.is_late, self.excluded, self.over_cap, self.waiting, missing=missing
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRows(DrawnRows):
-    """The same for one outcome."""
-
-    missing: NDArray[np.bool_]
-    """Which of the rows have no outcome, or are late; shape (rows,)."""
+        return replace(self, missing=self.missing | np.isnan(self.rows[outcome]))
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -139,9 +124,7 @@ class CountedRows(DrawnRows):
             "drawn_treated": treated,
             "drawn_untreated": len(self.rows) - treated,
             "counted": len(self.rows) - int(self.missing.sum()),
-            "excluded": self.excluded,
-            "over_cap": self.over_cap,
-            "waiting": self.waiting,
+            **self.left_out,
         }
 
     @property
@@ -150,7 +133,9 @@ class CountedRows(DrawnRows):
         return self.rows[~self.missing] if self.missing.any() else self.rows
 
 
-def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None) -> DrawnRows:
+def drawn_rows(
+    rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None
+) -> CountedRows:
     """The rows that count, whichever the outcome.
 
     Args:
@@ -179,13 +164,12 @@ def drawn_rows(rows: Units, terms: TrialTerms, at: datetime, games_before: Codes
     is_open = (settled_us == UNSETTLED) & (microseconds(at) - drawn_us <= patience_us)
     end = int(is_open.argmax()) if is_open.any() else len(capped)
     is_late = (settled_us == UNSETTLED) | (settled_us - drawn_us > patience_us)
-    return DrawnRows(
-        capped[:end],
-        is_late[:end],
-        dict(sorted(excluded.items())),
-        len(included) - len(capped),
-        len(capped) - end,
-    )
+    left_out = {
+        "excluded": dict(sorted(excluded.items())),
+        "over_cap": len(included) - len(capped),
+        "waiting": len(capped) - end,
+    }
+    return CountedRows(capped[:end], is_late[:end], left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -475,4 +475,4 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 TestAnyOrder = AnyOrder.TestCase
-TestAnyOrder.settings = settings(max_examples=80, stateful_step_count=60, deadline=None)
+TestAnyOrder.settings = settings(max_examples=40, stateful_step_count=60, deadline=None)

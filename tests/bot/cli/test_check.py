@@ -159,7 +159,7 @@ async def test_ggs(tmp_path: Path) -> None:
         assert told.text.startswith(
             "ggs plays othello, othello_random; not there: chess, chess960, from_position, xiangqi, connect4"
         )
-        assert account.text == f"desde at ggs://127.0.0.1:{port}"
+        assert account.text == f"desde at ggs://127.0.0.1:{port}; registered"
         database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
         async with database.sole("account desde at ggs"):
             account = (await check(settings(tmp_path, server=server)))[-1]

@@ -19,7 +19,7 @@ COLUMNS = 80
 
 # Hardly one of these takes less than a twentieth of a second to import.
 HEAVY = {
-    "aiohttp", "alembic", "asyncio", "asyncpg", "chess", "numpy", "onnx", "onnxruntime",
+    "aiohttp", "alembic", "asyncio", "asyncpg", "berserk", "chess", "numpy", "onnx", "onnxruntime",
     "pydantic", "pydantic_settings", "requests", "rich", "sqlalchemy",
 }  # fmt: skip
 FOR_SETTINGS_AND_RULES = {"asyncio", "chess", "pydantic", "pydantic_settings"}

@@ -61,7 +61,7 @@ async def test_what_goes_on(database: Database) -> None:
         assert (away.link, away.trouble, away.is_standby) == (None, "cannot sign in: 503", True)
         assert status.workers.threads == 1
         assert status.database.answer_ms is not None
-        assert json.loads(json.dumps(status.to_json()))["games"][0]["opponent"] == "Anna"
+        assert json.loads(status.json_text())["games"][0]["opponent"] == "Anna"
         server.reply()
         await rig.playing(server, 3)
         rig.time.now += 10
@@ -204,7 +204,7 @@ def test_health() -> None:
 
 
 def test_as_json() -> None:
-    plain = sample().to_json()
+    plain = json.loads(sample().json_text())
     assert plain == json.loads(json.dumps(plain))
     assert plain["at"] == "2026-01-02T03:04:05.000+00:00"
     assert plain["admission"]["state"] == "open"

@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from bot.account.runner import sign_in
+from bot.account.account_runner import sign_in
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
 from bot.base.config import (

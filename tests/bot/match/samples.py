@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.match.conditions import Adjudication, GameClock, Terms
+from bot.match.match_runner import Match
 from bot.match.openings import Opening
 from bot.match.play import End, Finished, Played, Used
 from bot.match.player_specs import game_of, parse_spec
-from bot.match.runner import Match
 from bot.match.sprt import Sprt
 
 FAKE = Path(__file__).parents[2] / "engine" / "protocols" / "fake_external.py"

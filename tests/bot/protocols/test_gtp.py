@@ -195,7 +195,7 @@ def test_what_the_clock_does() -> None:
     assert clock.left[0] == (0, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -266,7 +266,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(LINES, st.booleans())
 def test_it_survives_everything(lines: list[str], ends: bool) -> None:
     """And the end of all input at any moment."""

@@ -375,7 +375,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(LINES, st.sampled_from(["uci", "ucci"]))
 def test_it_survives_everything(lines: list[str], protocol: str) -> None:
     """And the end of all input at any moment; as many moves are told as were asked for."""

@@ -926,14 +926,14 @@ def test_broken_answers_to_our_challenges() -> None:
 
 
 def test_playing() -> None:
-    games = [{"gameId": "abcd1234", "fullId": "abcd1234wxyz"}, {"gameId": "e"}]
-    assert read_playing({"nowPlaying": games}) == ["abcd1234", "e"]
+    assert read_playing([{"gameId": "abcd1234", "fullId": "abcd1234wxyz"}, {"gameId": "e"}]) == [
+        "abcd1234",
+        "e",
+    ]
     broken: object
     for broken in (None, {}, ["abcd1234"], [{}]):
         with pytest.raises(ProtocolError):
-            read_playing({"nowPlaying": broken})
-    with pytest.raises(ProtocolError):
-        read_playing(games)
+            read_playing(broken)
 
 
 # --- The protocol's own examples ------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bot.match.game_storage import load
+from bot.match.match_runner import run_match
 from bot.match.openings import Opening
 from bot.match.play import GameTask, play
-from bot.match.runner import run_match
 from bot.workers import pools as working
 from bot.workers.pools import ClusterWorkers, LocalWorkers, WorkersError
 from storage.database import Database

@@ -130,7 +130,7 @@ games = st.builds(any_game, st.integers(0, 2**32 - 1), st.integers(0, 120))
 
 
 @given(games)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_the_core_has_the_same_moves(position: ChessPosition) -> None:
     """By the board alone: draws by count or material end no game there."""
     text = game.position_text(position)
@@ -149,7 +149,7 @@ def test_the_core_has_the_same_moves(position: ChessPosition) -> None:
 
 
 @given(games)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_text_and_moves(position: ChessPosition) -> None:
     read = at(game.position_text(position))
     assert read == position
@@ -174,7 +174,7 @@ def test_text_and_moves(position: ChessPosition) -> None:
 
 
 @given(games)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_game_is_over_just_when_python_chess_says_so(position: ChessPosition) -> None:
     board = replay_board(position)
     over = (
@@ -422,7 +422,7 @@ def test_bad_positions_say_what_is_wrong(text: str, complaint: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_both_readers_refuse_the_same_texts(data: st.DataObject) -> None:
     text = data.draw(
         st.sampled_from([*PERFT, *(text for text, _ in BAD), "startpos moves e2e4 line e7e5 g1f3"])

@@ -396,7 +396,7 @@ def test_bad_positions_say_what_is_wrong(text: str, complaint: str) -> None:
         _native.xiangqi_perft(text, 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="rnbakcpRNBAKCP123456789/ wb-moveslinh", max_size=80), st.integers(0, len(START)))
 def test_the_core_refuses_what_the_rules_refuse(noise: str, at: int) -> None:
     text = START[:at] + noise + START[at + len(noise) :]

@@ -85,7 +85,7 @@ def best_reply(depth: int) -> Answer:
 
 
 @given(positions(othello, 58), st.integers(2, 5), st.integers(0, 5), values, st.sampled_from(PERSON_KINDS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_is_played_is_worth_most_within_the_budget(
     position: OthelloPosition, depth: int, seed: int, value: ValueParams, kind: str
 ) -> None:
@@ -123,7 +123,7 @@ def test_what_is_played_is_worth_most_within_the_budget(
 
 
 @given(positions(othello, 58), st.integers(2, 5), values)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_against_the_best_replies_it_is_the_standard_player(
     position: OthelloPosition, depth: int, value: ValueParams
 ) -> None:

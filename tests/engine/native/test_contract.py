@@ -56,7 +56,7 @@ def short_stop() -> StopFlag:
 
 
 @given(st.data())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_searches_take_anything(data: st.DataObject) -> None:
     calls: dict[str, list[st.SearchStrategy[Any]]] = {
         "search": [boards, boards, numbers, numbers, numbers],
@@ -87,7 +87,7 @@ def test_searches_take_anything(data: st.DataObject) -> None:
 
 
 @given(mixed(boards), mixed(boards), mixed(st.integers(-2, 3)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_rules_and_evaluation_take_anything(mover: Any, waiter: Any, depth: Any) -> None:
     with contextlib.suppress(ValueError, TypeError):
         assert _native.othello_moves_mask(mover, waiter) & (mover | waiter) == 0
@@ -100,7 +100,7 @@ def test_rules_and_evaluation_take_anything(mover: Any, waiter: Any, depth: Any)
 
 
 @given(st.integers(0, FULL), st.integers(0, FULL), st.integers(0, 2))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_made_up_positions_have_true_bounds(discs: int, side: int, depth: int) -> None:
     mover, waiter = discs & side, discs & ~side
     exact = core.search((mover, waiter), depth, -INFINITY, INFINITY, StopFlag())

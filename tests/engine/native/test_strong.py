@@ -70,7 +70,7 @@ def check_is_sane(position: OthelloPosition, result: SearchResult) -> None:
 
 
 @given(positions(othello, 54), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_full_confidence_equals_the_reference(position: OthelloPosition, depth: int) -> None:
     result = searcher.think(position, depth, None, StopFlag(), confidence_percent=100)
     check_is_sane(position, result)
@@ -89,7 +89,7 @@ def test_full_confidence_equals_the_exact_search(position: OthelloPosition, dept
 
 
 @given(positions(othello, 60), st.integers(1, 12), st.sampled_from(CONFIDENCES))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_selective_results_are_sane(position: OthelloPosition, depth: int, confidence: int) -> None:
     result = searcher.think(position, depth, None, StopFlag(), confidence_percent=confidence)
     check_is_sane(position, result)
@@ -113,7 +113,7 @@ def test_selective_scores_are_near_exact_ones() -> None:
 
 
 @given(endings(1, 2, 3, 4, 5, 6, 7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_solved_equals_brute_force(position: OthelloPosition) -> None:
     expected = brute_force(position)
     move, score = searcher.solve(position, StopFlag())

@@ -57,7 +57,7 @@ def test_native_equals_reference(position: OthelloPosition, depth: int) -> None:
 
 
 @given(positions(othello, 60), st.integers(0, 6), st.integers(-3000, 3000), st.integers(1, 400))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_windows_give_true_bounds(position: OthelloPosition, depth: int, alpha: int, width: int) -> None:
     """Inside the window the score, outside it a bound from the same side (fail-soft)."""
     beta = alpha + width
@@ -83,7 +83,7 @@ def test_the_table_never_shows(position: OthelloPosition, depth: int) -> None:
 
 
 @given(positions(othello, 60))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_native_rules_and_evaluation(position: OthelloPosition) -> None:
     mover, waiter = position.mover, position.waiter
     assert _native.othello_moves_mask(mover, waiter) == moves_mask(mover, waiter)

@@ -20,7 +20,6 @@ from engine.human.person_prior import (
 from lab.analysis import person_fitting
 from lab.analysis.elo import EloStanding
 from lab.analysis.fitting import FitRefused
-from lab.analysis.games import half_of_person
 from lab.analysis.person_fitting import (
     TILTS,
     TRUTH_ALONE,
@@ -32,7 +31,8 @@ from lab.analysis.person_fitting import (
 )
 from lab.analysis.persons import seconds_of
 from lab.analysis.population import Population, population
-from lab.analysis.report import person_text
+from lab.analysis.recorded_games import half_of_person
+from lab.analysis.study_report import person_text
 from storage.research.analysed_games import StoredPosition
 from tests.lab.analysis.samples import MOVE, ROOT, position
 

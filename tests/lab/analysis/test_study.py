@@ -8,11 +8,11 @@ from engine.decision import ModelInfo
 from engine.human.calibrated import FEATURES, CalibratedModel
 from engine.human.onnx import OnnxNetwork
 from engine.trappy import reply_trappiness
-from lab.analysis.games import half_of_person
 from lab.analysis.measures import mean_of, within_auc
 from lab.analysis.population import BAD, Portion, population
-from lab.analysis.report import study_text, table
+from lab.analysis.recorded_games import half_of_person
 from lab.analysis.study import ALONE, CALIBRATED, PAPER, Study, model_probabilities, study
+from lab.analysis.study_report import study_text, table
 from lab.analysis.tempting_replies import bait_table, forecasters
 from lab.analysis.trap_counts import trap_kinds
 from lab.training.calibrated import Part, to_onnx

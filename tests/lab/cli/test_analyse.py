@@ -27,7 +27,7 @@ from lab.cli import study as cli_study
 from storage.database import Database
 from storage.ledger.games import set_moves
 from tests.engine.human.fakes import FakeModel
-from tests.lab.analysis.test_games import PGN
+from tests.lab.analysis.test_recorded_games import PGN
 from tests.storage.samples import FELL, decision, opened, settled
 
 T = TypeVar("T")

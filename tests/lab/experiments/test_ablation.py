@@ -13,9 +13,9 @@ from engine.trappy import with_trap
 from lab.experiments import ablation, ablation_replies, given_games
 from lab.experiments.ablation import ARMS, COST, PAPER, TEMPTATION, Ablation, chosen
 from lab.experiments.ablation_replies import COLUMNS, PARTS, PRIMARY, gains
+from lab.experiments.estimates_text import MeanEstimate
 from lab.experiments.experiment import Size
-from lab.experiments.report import ClaimVerdict
-from lab.experiments.words import MeanEstimate
+from lab.experiments.experiment_report import ClaimVerdict
 
 PARAMS = TrapParams()
 SOME = (PRIMARY, "rank at a glance")

@@ -11,7 +11,7 @@ from engine.stop import StopFlag
 from lab.experiments import blog_400
 from lab.experiments.blog_400 import MODEL, STANDARD, Blog400, MatingPlayer, judged_reply
 from lab.experiments.experiment import Size
-from lab.experiments.report import ClaimVerdict
+from lab.experiments.experiment_report import ClaimVerdict
 from storage.evidence.inference.student import t_quantile
 
 MATE_IN_TWO = "6k1/5ppp/8/8/8/8/5PPP/1R4K1 w - - 0 1"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lab.experiments.experiment import Size
+from lab.experiments.experiment_report import ClaimVerdict, Report
 from lab.experiments.gordon_reda.figure_6 import Figure6
 from lab.experiments.matches import Cell, Games, MatchExperiment, paired
-from lab.experiments.report import ClaimVerdict, Report
 
 CELL = Cell("tictactoe", "standard:depth=2", "standard:depth=3", 7)
 

@@ -5,8 +5,8 @@ import pytest
 from lab.experiments import pathology
 from lab.experiments.board_splitting import NUMBER, TRAPS, Shape, fair_chance
 from lab.experiments.experiment import Result, Size
+from lab.experiments.experiment_report import ClaimVerdict, report_json, report_text
 from lab.experiments.pathology import FIGURES, Pathology, steps, trap_chances
-from lab.experiments.report import ClaimVerdict, report_json, report_text
 
 ARGUMENTS = {"b": 3, "d": 5, "first": 0}
 

@@ -15,8 +15,8 @@ from lab.analysis.svg_files import NoPlots
 from lab.experiments import ablation, blog_400, deeper_search, pathology, plots, table_1
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Size
+from lab.experiments.experiment_report import ClaimVerdict, report_json, report_text
 from lab.experiments.gordon_reda import figure_6, figure_8
-from lab.experiments.report import ClaimVerdict, report_json, report_text
 from lab.experiments.slides import IDEAS
 
 FOUND = {

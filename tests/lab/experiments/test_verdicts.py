@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 from lab.experiments.deeper_search import DeeperSearch
-from lab.experiments.experiment import Result, Size
-from lab.experiments.matches import paired_jobs
-from lab.experiments.report import ClaimVerdict
-from lab.experiments.table_1 import Table1
-from lab.experiments.words import (
+from lab.experiments.estimates_text import (
     MeanEstimate,
     in_points,
     mean_of,
@@ -18,6 +14,10 @@ from lab.experiments.words import (
     verdict_above,
     with_interval,
 )
+from lab.experiments.experiment import Result, Size
+from lab.experiments.experiment_report import ClaimVerdict
+from lab.experiments.matches import paired_jobs
+from lab.experiments.table_1 import Table1
 from storage.evidence.intervals import share
 
 HOLDS, FAILS, OPEN = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.OPEN

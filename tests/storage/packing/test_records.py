@@ -172,7 +172,7 @@ def test_forged_contents_are_refused(contents: bytes, complaint: str) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_random_bytes_are_refused(data: bytes) -> None:
     for stored in (data, bytes((COLUMNS,)) + data, keep(data)):
         with pytest.raises(RecordError):
@@ -183,7 +183,7 @@ CONTENTS = zlib.decompressobj(wbits=-15, zdict=DICTIONARY).decompress(pack(RECOR
 
 
 @given(st.integers(0, len(CONTENTS) - 1), st.integers(0, 255), st.integers(0, 3))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_changed_contents_are_a_record_or_refused(at: int, byte: int, cut: int) -> None:
     """Behind a checksum that fits: nothing but the typed error."""
     changed = CONTENTS[:at] + bytes((byte,)) + CONTENTS[at + 1 + cut :]

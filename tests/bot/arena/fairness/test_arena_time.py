@@ -201,7 +201,7 @@ async def live(steps: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch) 
 )
 # A move arrives while the clocks stand, and fails when they run again.
 @example(steps=[("think", 2), ("fail", 0), ("move", 1.5), ("mend", 0), ("think", 4), ("think", 3)])
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(steps=st.lists(STEPS, min_size=6, max_size=20))
 def test_a_clock_runs_for_as_long_as_its_side_is_served(steps: list[tuple[str, float]]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:

@@ -190,7 +190,7 @@ def test_month(
     query: Query,
     selected: str,
 ) -> None:
-    monkeypatch.setattr("bot.cli.monthly.command.datetime", Stopped)
+    monkeypatch.setattr("bot.cli.monthly.month_command.datetime", Stopped)
     run_command(world.url, tmp_path, "page", "month", "--month", "2026-11", *options, "--out", "month.html")
     html = (tmp_path / "month.html").read_text("utf-8")
     chosen = {**MONTH, **query}

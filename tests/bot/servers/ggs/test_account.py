@@ -32,7 +32,7 @@ from bot.base.events import (
 from bot.servers.ggs.account import GgsAccount
 from bot.servers.ggs.actions import GgsAction, Say, Tell, TellGame
 from bot.servers.ggs.game import discs
-from bot.servers.ggs.games import REMEMBERED
+from bot.servers.ggs.ggs_games import REMEMBERED
 from bot.servers.ggs.lifecycle import LinkState
 from bot.servers.ggs.requests import Attempt
 from bot.servers.ggs.wire import GgsClock, Reader

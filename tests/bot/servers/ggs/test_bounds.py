@@ -11,7 +11,7 @@ from bot.base.events import (
     GameState,
 )
 from bot.servers.ggs.challenges import MAX_REQUESTS
-from bot.servers.ggs.games import REMEMBERED
+from bot.servers.ggs.ggs_games import REMEMBERED
 from bot.servers.ggs.requests import MAX_UNANSWERED
 from tests.bot.servers.ggs.test_account import (
     FIVE,

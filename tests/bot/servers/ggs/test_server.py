@@ -337,6 +337,19 @@ def test_an_unregistered_bot_plays_and_asks(template: Path, tmp_path: Path) -> N
 # --- The connection -------------------------------------------------------------------------------------
 
 
+def test_signing_in_again_opens_another_connection(template: Path, tmp_path: Path) -> None:
+    async def story(site: Site) -> None:
+        server = GgsServer(DIALECTS["ggs"], f"ggs://127.0.0.1:{site.port}", BOT, PASSWORD)
+        with pytest.raises(TransientError, match="hung up") as caught:
+            await server.account()
+        assert caught.value.retry_after_s == BACK_OFF_S
+        assert (await server.account()).about.startswith("registered")
+        assert site.server.connections == 2
+        await server.close()
+
+    play(template, tmp_path, story, plan=MoveCodec(Strike(Fault.CLOSE, needs=holding("/os: finger"))))
+
+
 def test_a_lost_connection_is_no_answer(template: Path, tmp_path: Path) -> None:
     """Neither to a question nor to a request, and nobody waits for one any longer."""
     plan = MoveCodec()
@@ -367,6 +380,18 @@ def test_a_wrong_password(template: Path, tmp_path: Path) -> None:
         with pytest.raises(AuthError, match="Password is incorrect"):
             await server.account()
         await server.close()
+
+    play(template, tmp_path, story)
+
+
+def test_what_the_operator_is_told_of_the_account(template: Path, tmp_path: Path) -> None:
+    async def story(site: Site) -> None:
+        for name, about in ((BOT, "registered"), ("newcomer", "not registered, so only unrated games")):
+            server = GgsServer(DIALECTS["ggs"], f"ggs://127.0.0.1:{site.port}", name, PASSWORD)
+            account = await server.account()
+            await server.close()
+            assert (account.name, account.is_bot) == (name, True)
+            assert account.about.startswith(about)
 
     play(template, tmp_path, story)
 

@@ -1,5 +1,5 @@
+from lab.experiments.experiment_report import ClaimVerdict
 from lab.experiments.gordon_reda.figure_8 import FIGURE_7, STANDARD, Figure8, readings
-from lab.experiments.report import ClaimVerdict
 
 
 def test_figure_7_has_one_reading_with_one_misprint() -> None:

@@ -14,7 +14,9 @@ from bot.match.player_specs import parse_spec
 from engine.decision import Candidate, Decision, OutcomeKind, ReplyProfile
 from engine.params import TrapParams
 from lab.experiments import given_games
+from lab.experiments.estimates_text import in_points
 from lab.experiments.experiment import FOLDER, Size
+from lab.experiments.experiment_report import ClaimVerdict
 from lab.experiments.gordon_reda import figure_9, trap_replies
 from lab.experiments.gordon_reda.figure_9 import ALPHA, PLAYERS, TrapsAndPeople, _beyond_random
 from lab.experiments.gordon_reda.trap_replies import (
@@ -28,8 +30,6 @@ from lab.experiments.gordon_reda.trap_replies import (
     ratios_apart,
     trap_reply,
 )
-from lab.experiments.report import ClaimVerdict
-from lab.experiments.words import in_points
 from storage.database import Database
 from storage.evidence.statistics.group_rows import read_groups
 from storage.filters import Filters

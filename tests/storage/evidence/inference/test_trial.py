@@ -48,14 +48,14 @@ def test_nothing_counts_from_the_oldest_open_game_on() -> None:
     rows = [game(1), game(2, settled_at=None, score=None), game(3)]
     now = selected(rows, START + timedelta(days=2))
     assert ids(now) == [1]
-    assert now.waiting == 2
+    assert now.left_out["waiting"] == 2
     assert not now.missing.any()
 
 
 def test_a_game_open_for_over_14_days_is_missing_and_stays_so() -> None:
     drawn = START + timedelta(hours=2)
     rows = [game(1), game(2, settled_at=None, score=None), game(3)]
-    assert selected(rows, drawn + timedelta(days=14)).waiting == 2
+    assert selected(rows, drawn + timedelta(days=14)).left_out["waiting"] == 2
     after = selected(rows, drawn + timedelta(days=14, seconds=1))
     assert ids(after) == [1, 2, 3]
     assert after.missing.tolist() == [False, True, False]
@@ -75,7 +75,7 @@ def test_the_first_games_of_a_person_count_missing_ones_included() -> None:
     rows = [game(n, person=1, score=None if n == 1 else 1.0) for n in range(5)] + [game(9)]
     found = selected(rows, terms=TrialTerms(cap_games=3))
     assert ids(found) == [0, 1, 2, 9]
-    assert found.over_cap == 2
+    assert found.left_out["over_cap"] == 2
 
 
 def test_games_over_the_cap_and_excluded_ones_neither_count_nor_hold_up() -> None:
@@ -89,8 +89,8 @@ def test_games_over_the_cap_and_excluded_ones_neither_count_nor_hold_up() -> Non
     ]
     found = selected(rows, START + timedelta(days=1), TrialTerms(cap_games=1))
     assert ids(found) == [1, 6]
-    assert found.excluded == {"own position": 1, "program": 2}
-    assert (found.over_cap, found.waiting) == (1, 0)
+    excluded = {"own position": 1, "program": 2}
+    assert found.left_out == {"excluded": excluded, "over_cap": 1, "waiting": 0}
 
 
 def test_excluded_games_do_not_use_up_the_cap() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from bot.base.config import ChatConfig
 from bot.base.events import CHAT_LIMIT
-from bot.game.chat_texts import ResultForUs, farewell, greeting
+from bot.game.chat_text import ResultForUs, farewell, greeting
 from storage.evidence.statistics.encounters import BaitCounts
 
 COUNTS = BaitCounts(baits_set=5, baits_taken=2, slips=3)

@@ -12,8 +12,8 @@ from bot.base.errors import DesdemonaError
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from lab.experiments.catalogue import get_experiment
+from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
-from lab.experiments.words import counted
 from storage.database import Database
 from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 

@@ -12,10 +12,10 @@ import pytest
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers
 from lab.analysis.svg_files import NoPlots
-from lab.cli.experiments.command import Progress
+from lab.cli.experiments.experiment_command import Progress
 from lab.experiments.experiment import Job, Size
+from lab.experiments.experiment_report import Report
 from lab.experiments.gordon_reda.formulas import Formulas
-from lab.experiments.report import Report
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -134,7 +134,7 @@ def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPat
     def missing(*_: object) -> None:
         raise NoPlots("drawing needs matplotlib")
 
-    monkeypatch.setattr("lab.cli.experiments.command.svg_files", missing)
+    monkeypatch.setattr("lab.cli.experiments.experiment_command.svg_files", missing)
     monkeypatch.setattr(Formulas, "run", None)  # nothing is done first
     code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", "x")
     assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from bot.account.runner import CRASH_CAP_S, TROUBLE_FORGOTTEN_S, AccountRunner, SharedResources, role_of
+from bot.account.account_runner import (
+    CRASH_CAP_S,
+    TROUBLE_FORGOTTEN_S,
+    AccountRunner,
+    SharedResources,
+    role_of,
+)
 from bot.base.config import ChatConfig, Config
 from bot.base.errors import TransientError
 from bot.base.game_server import Account, Server
@@ -107,7 +113,7 @@ async def test_settings_that_change_while_it_waits_for_the_database(
         runner.reload(new)
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("bot.account.runner.adopt_records", adopt)
+    monkeypatch.setattr("bot.account.account_runner.adopt_records", adopt)
     async with runner_of(database, FakeServer) as (runner, _):
         await until(lambda: busy.is_set() and runner.lobby)
         assert runner.lobby is not None
@@ -150,7 +156,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the database is asked, once a second: its site would take so many sign-ins amiss."""
-    monkeypatch.setattr("bot.account.runner.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.account.account_runner.STANDBY_S", 0.0)
     doors = list[FakeServer]()
 
     def opened() -> FakeServer:
@@ -169,7 +175,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
 
 
 async def test_a_standby_says_that_it_waits(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.account.runner.STANDBY_S", 0.0)
+    monkeypatch.setattr("bot.account.account_runner.STANDBY_S", 0.0)
     async with AsyncExitStack() as other:
         await other.enter_async_context(database.sole(role_of("Desdemona", "arena")))
         async with runner_of(database, FakeServer, is_standby=True) as (runner, _):

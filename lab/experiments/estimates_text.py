@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.measures import PersonShare
-from lab.experiments.report import ClaimVerdict
+from lab.experiments.experiment_report import ClaimVerdict
 from storage.evidence.inference.student import t_quantile
 from storage.evidence.inference.verdict import IntervalFinding, finding_of
 from storage.evidence.intervals import Share

@@ -1,9 +1,9 @@
 from dataclasses import replace
 from typing import Any
 
+from bot.match.match_report import estimate_text, game_line, how_text, is_remarkable, result_json, result_text
+from bot.match.match_runner import MatchStanding
 from bot.match.play import End, Finished, Used
-from bot.match.report import estimate_text, game_line, how_text, is_remarkable, result_json, result_text
-from bot.match.runner import MatchStanding
 from bot.match.score import ScoreEstimate, result_of
 from bot.match.sprt import Sprt, judge
 from tests.bot.match.samples import finished, match, terms

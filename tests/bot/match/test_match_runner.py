@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from bot.match.game_storage import load, store_game
+from bot.match.match_runner import Match, MatchStanding, run_match
 from bot.match.openings import Opening
 from bot.match.play import Finished, GameTask, Played
 from bot.match.player_specs import MatchError
-from bot.match.runner import Match, MatchStanding, run_match
 from bot.match.sprt import Sprt, SprtVerdict
 from bot.workers.jobs import MOST_DEATHS
 from bot.workers.pools import WorkersError

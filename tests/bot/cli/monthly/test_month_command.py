@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from bot.cli.monthly import command
+from bot.cli.monthly import month_command as command
 from storage.database import Database
 from storage.records import GameResult, GameStatus
 from storage.tables.games import GameRow

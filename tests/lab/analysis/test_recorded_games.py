@@ -6,7 +6,7 @@ import pytest
 
 from engine.formats.record import GameRecord
 from engine.games import get_rules
-from lab.analysis.games import GivenGame, MoveFilter, choose, half_of, is_within, read_games, year_of
+from lab.analysis.recorded_games import GivenGame, MoveFilter, choose, half_of, is_within, read_games, year_of
 from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
 from tests.shared_data import shared_path

@@ -5,8 +5,8 @@ from typing import Any
 
 from bot.base.log import printable
 from bot.base.rounding import percent
+from bot.match.match_runner import MatchStanding
 from bot.match.play import End, Finished, Used
-from bot.match.runner import MatchStanding
 from bot.match.score import ScoreEstimate
 from bot.match.sprt import SprtVerdict
 from engine.games import get_rules

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import pytest
 
 from bot.workers.pools import WorkersError
-from lab.experiments import runner
+from lab.experiments import experiment_runner as runner
 from lab.experiments.experiment import Experiment, Job, Result, Size
-from lab.experiments.report import Report
-from lab.experiments.runner import ExperimentError, run_experiment
+from lab.experiments.experiment_report import Report
+from lab.experiments.experiment_runner import ExperimentError, run_experiment
 from storage.database import Database
 
 

@@ -21,11 +21,11 @@ from bot.cli.common import (
 )
 from lab.analysis.svg_files import NoPlots, svg_files
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
+from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import Experiment, Result, Size
+from lab.experiments.experiment_report import report_json, report_text
+from lab.experiments.experiment_runner import RunState, run_experiment, run_of, state_of, stored_results
 from lab.experiments.plots import draw
-from lab.experiments.report import report_json, report_text
-from lab.experiments.runner import RunState, run_experiment, run_of, state_of, stored_results
-from lab.experiments.words import counted
 
 if TYPE_CHECKING:
     from bot.base.config import Config
@@ -229,7 +229,7 @@ class Progress:
         """Jobs that an earlier run did."""
 
     def on_result(self, done: int, jobs: int) -> None:
-        """See `lab.experiments.runner.OnResult`."""
+        """See `lab.experiments.experiment_runner.OnResult`."""
         now = self._clock()
         if self._before is None:
             self._before, self._started = done, now

@@ -274,7 +274,8 @@ async def sign_in(
                     f"{setting}: the account {account.name} is not a bot account; "
                     "`desdemona upgrade-account` makes it one"
                 )
-            logger.info("signed in at %s as %s", server.site, account.name)
+            about = f" ({account.about})" if account.about else ""
+            logger.info("signed in at %s as %s%s", server.site, account.name, about)
             return account
         if await _stopped(stop, wait_s):
             break
