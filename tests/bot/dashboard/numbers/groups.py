@@ -72,7 +72,7 @@ def band(rating: int | None) -> str:
     return "unrated" if rating is None else f"{rating // 200 * 200} to {rating // 200 * 200 + 199}"
 
 
-def groups(data: Exported, query: Query, by: tuple[str, ...] = ("game", "player")) -> list[Row]:
+def groups(data: Exported, query: Query, by: tuple[str, ...] = ("game", "strategy")) -> list[Row]:
     """The statistics of games by some columns."""
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for game in counted(data, query):

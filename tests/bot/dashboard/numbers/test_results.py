@@ -52,7 +52,7 @@ def _result_line(group: Row) -> str:
     ("by", "columns", "query"),
     [
         ("week,game,rating-band", ("week", "game", "site", "rating-band"), {}),
-        ("game,opponent-kind", ("game", "opponent-kind"), {"rated": "rated", "player": "trappy"}),
+        ("game,opponent-kind", ("game", "opponent-kind"), {"rated": "rated", "strategy": "trappy"}),
         ("speed,month", ("speed", "month", "game"), {"site": "lichess", "min-rating": "1400"}),
     ],
 )
@@ -194,10 +194,10 @@ def test_month(
     run_command(world.url, tmp_path, "page", "month", "--month", "2026-11", *options, "--out", "month.html")
     html = (tmp_path / "month.html").read_text("utf-8")
     chosen = {**MONTH, **query}
-    games, found = counted(exported, chosen), groups(exported, chosen, ("player", "game"))
+    games, found = counted(exported, chosen), groups(exported, chosen, ("strategy", "game"))
     points = [game["points"] for game in games if game["points"] is not None]
     of_trial = [game for game in exported.games if game["trial"] == TRIAL]
-    arms = Counter(game["player"] for game in of_trial if passes(game, chosen))
+    arms = Counter(game["strategy"] for game in of_trial if passes(game, chosen))
     share = _share(sum(points) / len(points))
     said = printed.numbers(html)
     (verdict,) = (line for line in said if line.startswith(f"{TRIAL}: "))
@@ -208,12 +208,12 @@ def test_month(
         f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.",
         *_by_day(games),
         *group_lines(found),
-        "player | performance | 95 % | games",
+        "strategy | performance | 95 % | games",
         *map(_performance_line, found),
-        "player | difference | 95 % at every moment | baits",
+        "strategy | difference | 95 % at every moment | baits",
         *(_difference_line(group, "baits") for group in found),
         *map(_fate_line, found),
-        "player | difference | 95 % at every moment | replies",
+        "strategy | difference | 95 % at every moment | replies",
         *(_difference_line(group, "errors") for group in found),
         *_curves(games),
         f"{TRIAL} | {TRIAL_START:%Y-%m-%d} | open | score | standard {arms['standard']}, "

@@ -113,7 +113,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
     """A card's JSON."""
     outcome = data.outcome.get(bait["decision_id"])
     is_judged = outcome is not None and outcome["is_current"]
-    same = ("decision_id", "game_id", "game", "site", "player", "opponent", "opponent_rating", "ply")
+    same = ("decision_id", "game_id", "game", "site", "strategy", "opponent", "opponent_rating", "ply")
     return {
         **{name: bait[name] for name in (*same, "move", "bait", "cost")},
         "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
@@ -154,7 +154,7 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     last = ""
     if order == "taken":
         fate, last = f"{taken} of {met} took it", f"Met {met:,} times. Last: "
-    where = f"{TITLES[bait['game']]} · {bait['site']} · {bait['player']}"
+    where = f"{TITLES[bait['game']]} · {bait['site']} · {bait['strategy']}"
     lines = [
         f"{bait['opponent']}{rating} {fate}",
         f"We played {moment.name(moment.record['move'])}.",
@@ -173,7 +173,7 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
         ({}, "fell", "taken", 1),
         ({"game": "chess", "opponents": "people"}, "fell", "cost", 1),
         ({"site": "lichess", "account": "iago2", "rated": "rated"}, "held", "newest", 1),
-        ({"player": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
+        ({"strategy": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
         ({"site": "match"}, "all", "expected_loss", 1),
     ],
 )

@@ -200,7 +200,7 @@ _FOREST_HEAD = "Games | Points per 100 games | 95 %, at any time | Games"
 _NOTHING = "Too early: no interval can be trusted before 100 games with 30 people."
 
 
-@pytest.mark.parametrize("by", ["player", "site", "speed", "month"])
+@pytest.mark.parametrize("by", ["strategy", "site", "speed", "month"])
 def test_stats_say_the_same(
     world: World, exported: Exported, tmp_path: Path, capfd: pytest.CaptureFixture[str], by: str
 ) -> None:
