@@ -54,7 +54,7 @@ def start(
     Games drawn from now on belong to it; a running program need not be started again, but has to read
     changed settings (`desdemona control reload`).
     """
-    from bot.game.trial_plan import plan
+    from bot.control.trial_plan import plan
 
     config = config_of(context)
     try:

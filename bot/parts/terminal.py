@@ -24,10 +24,10 @@ from bot.parts.values import (
     Cards,
     Chart,
     ChartPart,
-    Controls,
+    ControlsPart,
     Heading,
     Links,
-    MoveList,
+    ListedMoves,
     Note,
     Pager,
     Part,
@@ -76,7 +76,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 facts = (f"{term} {move}: {text}." for _, term, move, text in part.facts)
                 yield Text(_printable(f"{part.before}\n{part.title}."), style="bold")
                 yield from _lines(" ".join((*part.paragraphs, *facts)))
-            case MoveList():
+            case ListedMoves():
                 names = (move.name for move in part.moves)
                 turns = (" ".join(filter(None, pair)) for pair in zip_longest(names, names))
                 yield from _lines(" ".join(f"{number}. {turn}" for number, turn in enumerate(turns, 1)))
@@ -84,7 +84,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from _lines(*(f"{n:2}. {words}" for n, (words, _) in enumerate(part.links, 1)))
             case Tiles():
                 yield from _lines("; ".join(f"{value} {words}" for value, words, _ in part.tiles))
-            case Controls() if part.controls:
+            case ControlsPart() if part.controls:
                 told = (" ".join(filter(None, (c.tag[0], c.name, c.small, c.text))) for c in part.controls)
                 yield from _lines(f"{part.title}:", *told)
             case _:
@@ -159,13 +159,13 @@ def _curves(title: str, chart: LineChart) -> Iterator[RenderableType]:
             yield Text(_printable(f"{title}, {line.name}: {bars(known)} {last} ({least} to {most})"))
 
 
-def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> "_Grid":
+def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> "_WideTable":
     heads = [(head[:1].lower() + head[1:], is_left) for head, is_left in columns]
-    return _Grid(_printable(title), heads, [[_printable(cell) for cell in row] for row in rows])
+    return _WideTable(_printable(title), heads, [[_printable(cell) for cell in row] for row in rows])
 
 
 @dataclass(frozen=True, slots=True)
-class _Grid:
+class _WideTable:
     """A table; where the terminal is too narrow for it, it is turned: each row becomes a column."""
 
     title: str

@@ -181,7 +181,7 @@ class Cards:
     """It says what the marks on the boards mean."""
     nothing: str = ""
     back: str = ""
-    """As of `Controls`."""
+    """As of `ControlsPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ MOVE_MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class MoveList:
+class ListedMoves:
     """All moves of a game; both sides' first moves are number 1."""
 
     moves: tuple[ListedMove, ...]
@@ -363,7 +363,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Controls:
+class ControlsPart:
     """The controls of the running program."""
 
     title: str
@@ -407,8 +407,8 @@ Part = (
     | Tiles
     | BoardPart
     | Story
-    | MoveList
-    | Controls
+    | ListedMoves
+    | ControlsPart
 )
 
 

@@ -14,7 +14,7 @@ from bot.parts.values import (
     Choice,
     Column,
     Control,
-    Controls,
+    ControlsPart,
     Heading,
     Pager,
     Part,
@@ -113,9 +113,11 @@ class EventsView:
         return Choice("Last", tuple(days)), Choice("Kind", tuple(kinds))
 
     @property
-    def _alarms(self) -> Controls:
+    def _alarms(self) -> ControlsPart:
         controls = tuple(map(_alarm, self.alarms))
-        return Controls("Alarms", controls, "/dash/events", "" if controls else "No alarm fires.", "alarms")
+        return ControlsPart(
+            "Alarms", controls, "/dash/events", "" if controls else "No alarm fires.", "alarms"
+        )
 
     @property
     def _tables(self) -> tuple[Part, ...]:

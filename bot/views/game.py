@@ -13,7 +13,7 @@ from bot.parts.values import (
     Heading,
     Links,
     ListedMove,
-    MoveList,
+    ListedMoves,
     Note,
     Pager,
     Part,
@@ -93,7 +93,7 @@ class GameView:
     def parts(self) -> tuple[Part, ...]:
         """See `bot.views.page.View.parts`."""
         told = self.moment
-        moves = MoveList(tuple(self._cells), "moves")
+        moves = ListedMoves(tuple(self._cells), "moves")
         found: list[Part] = [game_heading(self.stored, self.sides, self.marks)]
         if self.damage:
             found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))

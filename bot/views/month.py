@@ -12,8 +12,8 @@ from bot.charts.numbers import DIFFERENCE, NumberStyle
 from bot.parts.values import Beside, Board, Card, Cards, ChartPart, Column, Heading, Note, Part, TablePart
 from bot.text.values_text import moment, number, title_of
 from bot.text.verdict_text import sentences
-from bot.views.groups import group_name, group_tables
 from bot.views.ratings import RATINGS, rating_chart
+from bot.views.statistics.groups import group_name, group_tables
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.queries.rating_curves import RatingCurve
 from storage.evidence.statistics.groups import GroupStatistics

@@ -22,7 +22,7 @@ from bot.parts.values import (
     ChartPart,
     Column,
     Control,
-    Controls,
+    ControlsPart,
     FormField,
     Links,
     Note,
@@ -218,7 +218,7 @@ def _cost(bait: BaitEvent) -> TableCell:
     return TableCell(f"{MINUS}{percent(bait.cost)}", tone="trap" if bait.is_taken else "slip")
 
 
-def _controls(status: Status) -> Controls:
+def _controls(status: Status) -> ControlsPart:
     forms = [ActionForm("reload", "Reload settings", style="")]
     if status.admission.state is not Admission.DRAINING:
         forms.insert(0, ActionForm("drain", "Drain", style="danger"))
@@ -227,7 +227,7 @@ def _controls(status: Status) -> Controls:
     elif status.admission.state is not Admission.DRAINING:
         forms.insert(0, ActionForm("pause", "Pause", style="", fields=(_HOW_LONG,)))
     control = Control(tuple(forms), admission_words(status.admission, status.at))
-    return Controls("Controls", (control,), PATH, _CONTROLS_NOTE)
+    return ControlsPart("ControlsPart", (control,), PATH, _CONTROLS_NOTE)
 
 
 async def load(database: Database, _query: Query) -> NowView:

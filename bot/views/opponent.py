@@ -23,7 +23,7 @@ from bot.parts.values import (
     ChartPart,
     Column,
     Control,
-    Controls,
+    ControlsPart,
     FormField,
     Heading,
     Note,
@@ -316,9 +316,9 @@ class OpponentView:
             records="suspects",
         )
 
-    # --- Controls ---------------------------------------------------------------------------------------
+    # --- ControlsPart ---------------------------------------------------------------------------------------
 
-    def _controls(self, status: Status) -> Controls:
+    def _controls(self, status: Status) -> ControlsPart:
         """What the operator can do about the opponent."""
         account = self.report.account
         ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
@@ -337,7 +337,7 @@ class OpponentView:
             challenge = self.challenge(ours)
             controls += [Control((challenge,))] if challenge is not None else []
             note = self._why_no_challenge if challenge is None else _CHALLENGE_NOTE
-        return Controls("Controls", tuple(controls), self.path, note)
+        return ControlsPart("ControlsPart", tuple(controls), self.path, note)
 
     @property
     def _address(self) -> str:

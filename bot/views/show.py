@@ -9,7 +9,7 @@ from bot.parts.values import (
     BoardPart,
     Column,
     ListedMove,
-    MoveList,
+    ListedMoves,
     Note,
     Pager,
     Part,
@@ -52,7 +52,7 @@ def report_parts(
         game_heading(header, report.sides, marks),
         Note(_counts(moments)),
         BoardPart(Board(header.game, last, "The last position", header.our_side), _NO_PAGER),
-        MoveList(tuple(map(ListedMove, report.names))),
+        ListedMoves(tuple(map(ListedMove, report.names))),
         *(_baits(moments) if traps_only else ()),
     ]
     note = ""

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.parts.values import Heading, PartsView, Rows
-from bot.views.groups import group_name, group_tables
 from bot.views.page import Page, Query
-from bot.views.trial import interim_analyses, trial_parts
+from bot.views.statistics.groups import group_name, group_tables
+from bot.views.statistics.trial import interim_analyses, trial_parts
 from storage.database import Database
 from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.games import GamesReport

@@ -79,7 +79,7 @@ def stats(
     if filters.trial is not None:
         _trial(context, filters.trial, arms, filters, output)
         return
-    from bot.views.groups import group_tables
+    from bot.views.statistics.groups import group_tables
     from storage.evidence.statistics.groups import flat_row
     from storage.filters import Filters
 
@@ -137,7 +137,7 @@ def _calibration(
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
-    from bot.views.calibration import calibration_table
+    from bot.views.statistics.calibration import calibration_table
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
     from storage.evidence.statistics.groups import flat_row
@@ -226,7 +226,7 @@ def _keys(text: str) -> "list[By]":
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
-    from bot.views.plan import plan_parts
+    from bot.views.statistics.plan import plan_parts
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
@@ -253,7 +253,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
 def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
-    from bot.views.trial import robustness, trial_parts
+    from bot.views.statistics.trial import robustness, trial_parts
     from bot.views.works import trial_json
     from storage.errors import FilterError
     from storage.evidence.queries.trial_report import TrialReport, trial_report

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.base.rounding import NO_VALUE, counted
 from bot.parts.values import Column, TableCell, TablePart
 from bot.text.values_text import number
-from bot.views.groups import points
+from bot.views.statistics.groups import points
 from storage.evidence.inference.any_time import AnyTimeEstimate
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.statistics.calibrations import GroupCalibration

@@ -6,7 +6,7 @@ import pytest
 
 from bot.base.rounding import NO_VALUE
 from bot.parts.values import TableCell
-from bot.views.calibration import calibration_table
+from bot.views.statistics.calibration import calibration_table
 from tests.storage.evidence.statistics.by_reply import calibrations_by_reply
 from tests.storage.evidence.statistics.test_group_sums import GAME, REPLY
 

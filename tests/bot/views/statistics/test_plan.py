@@ -7,7 +7,7 @@ from rich.console import Console
 
 from bot.base.rounding import NO_VALUE
 from bot.parts.terminal import terminal
-from bot.views.plan import plan_parts
+from bot.views.statistics.plan import plan_parts
 from storage.evidence.inference.plan import plan_decisions, plan_games, plan_traps
 from storage.evidence.statistics.draws import DrawRate
 from storage.evidence.statistics.pace import Pace
