@@ -128,7 +128,7 @@ def forecast_job(
         registry: Lends the models while the job runs.
         decision: As for `forecast_replies`, like `before`.
         rating: Of the person who replies; None: unknown.
-        initial_s: Of the game's clock; None: there is none.
+        initial_s: Of the game's clock; None if there is none.
         increment_s: Likewise.
         engines: Lend the engine that confirms its own scores; None: these are not confirmed.
     """

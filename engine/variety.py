@@ -42,7 +42,7 @@ class RepetitionAvoidance:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How weakly a player plays: the less it sees and the more it may give away, the weaker."""
+    """A level of weak play: how far the player sees, and how much it may give away."""
 
     depth: int
     """Deepest search in plies."""

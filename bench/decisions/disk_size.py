@@ -67,7 +67,7 @@ class StoredSample:
 
 
 def samples(name: str, count: int) -> list[StoredSample]:
-    """Decisions of the trappy player at its usual depth, with a forecast by looks."""
+    """Decisions of the trappy player at its usual depth, with a forecast by shallow scores."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     samples = []
     for number in range(count):

@@ -15,7 +15,7 @@ MORE_DESCRIPTORS = 8
 MORE_THREADS = 4
 """Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0
-"""No page may take more than this many times as long at the end as at the start."""
+"""Maximum ratio of a page's time at the end to its time at the start."""
 LEAST_MS = 50.0
 """Below that, a page is never called slow: a busy machine makes noise of that size."""
 LEAST_FETCHES = 4

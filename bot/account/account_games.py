@@ -64,7 +64,7 @@ class AccountGames:
     """The games of one account, each with a `GameRunner` while it is played.
 
     Args:
-        services: What the games share.
+        services: Shared by the games.
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.

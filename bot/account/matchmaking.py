@@ -115,7 +115,7 @@ class Matchmaker:
     """Sends challenges; `run` it in a task.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         quiet_s: Seconds since the last running game or waiting challenge; 0 while there is one.
         ask: Sends a challenge.
         blocked: Names and ids not to challenge, besides those in the settings.

@@ -105,7 +105,7 @@ class AlarmHooks:
 
     Args:
         config: The settings.
-        page: Address of the page with the alarms, for the notices; empty: there is none.
+        page: Address of the page with the alarms, for the notices; empty if there is none.
         post: Sends a webhook's request.
         run: Runs a command.
     """

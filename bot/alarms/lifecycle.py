@@ -47,7 +47,7 @@ class AlarmLifecycle:
         self._since_s = at_s
         """When the state began."""
         self._known_s = at_s
-        """When there was data last."""
+        """Time of the latest data."""
 
     def step(self, at_s: float, reading: Reading) -> bool:
         """Take a reading; returns whether the state has changed.

@@ -61,7 +61,7 @@ class _LiveGame:
     def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.game = game
         self.addresses = addresses
-        """Of the players when it began; empty: not known, as after a restart, or not counted."""
+        """The players' values when it began; empty: unknown after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 

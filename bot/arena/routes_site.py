@@ -33,7 +33,7 @@ _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""The trap report of a finished game, by the game's id; None: there is none."""
+"""The trap report of a finished game, by the game's id; None if there is none."""
 
 
 class SiteRoutes:
@@ -45,7 +45,7 @@ class SiteRoutes:
         """
         Args:
             parts: The arena's.
-            report: Loads trap reports; None: there are none.
+            report: Loads trap reports; None if there are none.
             plain_share: The share of our bot's games without traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
         """

@@ -37,7 +37,7 @@ class RateLimiter:
 
         Args:
             key: The caller.
-            cost: What the use takes out of the bucket.
+            cost: Tokens that the use takes out of the bucket.
             spare: Share of the bucket, from 0 to 1, that this use must leave to others.
         """
         now = self._clock()

@@ -44,8 +44,8 @@ def duration(length: timedelta | float | None, units: int = 2) -> str:
 
     Args:
         length: The length, numbers in seconds; None: not known.
-        units: 2: in its two largest units, for instance ``2 h 5 min``; 1: in the largest unit of which there
-            are two or more, and tenths of a few seconds.
+        units: 2: in its two largest units, for instance ``2 h 5 min``; 1: in the largest unit with a value of
+            two or more, and tenths of a few seconds.
     """
     if length is None:
         return NO_VALUE

@@ -62,7 +62,7 @@ class StackedBars:
     row_name: str
     """Head of the labels in the table."""
     categories: tuple[BarCategory, ...]
-    """Of different kinds, so that they can be told apart."""
+    """Of different kinds, so that readers can distinguish them."""
     rows: tuple[BarRow, ...]
     total_name: str
     """The counted cases: ``answered``."""

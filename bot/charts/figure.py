@@ -1,4 +1,4 @@
-"""Common parts of all charts: two drawings, of which CSS shows the one that fits, a legend and a table."""
+"""Common parts of all charts: two drawings (CSS shows the one that fits), a legend and a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class DataTable:
     rows: tuple[tuple[str, ...], ...]
     """As long as `head` each."""
     positions: tuple[float, ...] = ()
-    """For each row its place on the x axis; empty: there is none."""
+    """For each row its place on the x axis; empty if there is none."""
 
 
 def figure(
@@ -55,7 +55,7 @@ def figure(
         size: Of the wide drawing.
         drawings: The wide one and the narrow one.
         legend: See `legend`.
-        nothing: What to say instead of both where the table has no rows.
+        nothing: Text shown instead of both when the table has no rows.
         has_crosshair: charts.js may show a row's values where the pointer is.
     """
     if not table.rows:

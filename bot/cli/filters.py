@@ -21,7 +21,7 @@ Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
 ]
-"""Whether suspect games are selected; no part of the filters, since it takes all games to find them."""
+"""Whether suspect games are selected; no part of the filters, because it takes all games to find them."""
 
 
 class _Option(NamedTuple):

@@ -261,7 +261,7 @@ def disk_sample(database_url: str) -> DiskSample:
 
 
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
-    """Seconds since the newest file in a folder was written; infinite: there is none.
+    """Seconds since the newest file in a folder was written; infinite if there is none.
 
     Remains of a killed backup do not count.
 

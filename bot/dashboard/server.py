@@ -70,7 +70,7 @@ class Dashboard:
         config: Where it listens, and who may see it.
         database: The data to show.
         pages: All pages, in the order of the menu.
-        operator: The running program, for controls, alarms, metrics and health; None: there is none.
+        operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
         workers: Make the pages, and are closed at the end; None: they are made here.

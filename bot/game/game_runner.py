@@ -68,9 +68,9 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 QUICK_TRIES = 8
-"""Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
+"""Reconnection attempts less than half a second apart, because the clock runs on while the stream is lost."""
 MOVE_CAP_S = 4.0
-"""Longest wait before a move is sent again, in seconds: shorter than others, since our clock runs."""
+"""Longest wait before a move is sent again, in seconds: shorter than others, because our clock runs."""
 WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4

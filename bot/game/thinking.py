@@ -235,7 +235,7 @@ class GameThinker:
     """Runs one game's searches.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         tasks: The group that pondering runs in.
     """
 
@@ -349,7 +349,7 @@ class GameThinker:
 
         Args:
             after: The position after our move; the opponent has not replied yet.
-            decision: The decision behind our move; the more complete its profile, the better.
+            decision: The decision behind our move, with as complete a profile as possible.
         """
         self.forget()
         if not self._services.config.engine.ponder or self._left_s is None:

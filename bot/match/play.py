@@ -137,7 +137,7 @@ class Finished:
     loser: int | None
     """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
     reason: str
-    """What happened, in words; empty when `end` says it all."""
+    """An explanation in words; empty if `end` is enough."""
     used: tuple[Used, Used]
     """A's and B's."""
     names: tuple[str, str]

@@ -274,7 +274,7 @@ class Pager:
     pages: int | None
     """None: not known."""
     earlier: str
-    """An address; empty: there is none."""
+    """An address; empty if there is none."""
     later: str
     words: tuple[str, str] = ("Earlier", "Later")
     text: str = ""

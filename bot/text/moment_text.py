@@ -130,7 +130,7 @@ class MomentVerdict:
     marks: tuple[MomentMark, ...]
     """On the board that the opponent faced."""
     entry: Sentence | None
-    """The trap in a sentence, for a list of all; None: there is none."""
+    """The trap in a sentence, for a list of all; None if there is none."""
 
     @property
     def label(self) -> Sentence:
@@ -238,7 +238,7 @@ def judge_moment(
         decision: The move.
         name: The opponent's name.
         bot: The bot's name.
-        unit: What scores count (`Game.score_unit`).
+        unit: The unit of scores (`Game.score_unit`).
         is_blind: Whether to hide the player and its method.
         steps: Places in the scores by depth that a blind report shows.
     """

@@ -86,7 +86,7 @@ class EventsView:
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
-    """Those that are not ok, or snoozed."""
+    """Alarms that are not ok, or snoozed."""
 
     title = ""
 
@@ -314,7 +314,7 @@ def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program, for its alarms; None: there is none.
+        actions: The running program, for its alarms; None if there is none.
     """
 
     async def alarms() -> tuple[AlarmStatus, ...]:

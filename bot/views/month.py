@@ -42,9 +42,9 @@ def month_parts(
         report: What it shows.
         title: For instance ``November 2026``.
         selected: The filters, for readers; empty: all games.
-        made_at: When the report was made.
-        verdicts: What each trial says by then of its planned endpoint, by the trial's name; those that have
-            none, such as trials of more than two players, are left out.
+        made_at: Time of the report.
+        verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; without
+            trials that have no verdict, such as trials of more than two players.
     """
     games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
     points = sum(day.points for day in report.days)

@@ -188,7 +188,7 @@ class OpponentView:
 
     @property
     def _met(self) -> tuple[Part, ...]:
-        """What its games have shown."""
+        """The results of its games."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))

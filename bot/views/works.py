@@ -28,7 +28,7 @@ _NO_TRIAL = Heading(
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
-    """What every export says of a trial."""
+    """The fields of a trial in every export."""
     return {
         "arms": report.arms,
         "endpoint": report.trial.endpoint.value,

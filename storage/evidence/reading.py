@@ -30,7 +30,7 @@ from storage.tables.summaries import GameSummaryRow
 _PART = 2_000
 """Keys of games in a part: 5 MB with their replies."""
 _OTHERS = 200
-"""Games without a summary that are made at once."""
+"""Maximum games to summarise at once."""
 _SPARSEST = 3
 """Where at most one game in this many is wanted, only those are read."""
 MOST_BYTES = 128_000_000

@@ -66,7 +66,7 @@ def stats(
 
     The expectations for random moves and of a model of people are shown beside them.
 
-    Intervals are right however often one looks, and allow for people who play several games.
+    Intervals stay valid under continuous monitoring, and allow for people who play several games.
     """
     given = _given(context)
     _refuse_unused(given)
@@ -103,9 +103,9 @@ def stats(
         )
     _note_outdated(read.outdated)
     if read.left_out:
-        which = "1 game is left out, since a record of it"
+        which = "1 game is left out, because a record of it"
         if read.left_out > 1:
-            which = f"{counted(read.left_out, 'game')} are left out, since a record of each"
+            which = f"{counted(read.left_out, 'game')} are left out, because a record of each"
         note(f"{which} cannot be read: run `desdemona db recheck`.")
 
 

@@ -68,7 +68,7 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def ask_lacking(self, asked: Asked | None = None) -> None:
-        """Request the state of matches of which we lack games: those that came from a request, or all."""
+        """Request the state of matches whose games we lack: all matches, or only the requested ones."""
         for id_ in self.lacking(asked):
             self._out.ask("moves", id_)
 

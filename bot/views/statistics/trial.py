@@ -63,11 +63,11 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in points of a hundred; the {level(report.verdicts[0])} intervals are valid at any "
-        "time, by person. At one look: by weighted least squares, valid only at the planned number of "
+        "time, by person. At one analysis: by weighted least squares, valid only at the planned number of "
         "decisions."
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without the largest person", "First games")
-    columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one look")))
+    columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
     parts: list[Part] = [
         TablePart("How robust is it?", columns, tuple(rows), note, nothing="Too early to say.")
     ]
@@ -167,7 +167,7 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
-    """What the test of the random assignment finds."""
+    """The result of the randomisation check."""
     if guard.draw.too_early is not None:
         return "It is too early to test the draw."
     return "" if guard.broken else "The draws fit the recorded probabilities."
@@ -252,7 +252,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: those at any time, and that at one look."""
+    """The estimates of an outcome: those at any time, and that at one analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None

@@ -1,7 +1,7 @@
 """Suspect games, flagged by simple, verifiable rules.
 
 A flag excludes nothing: a second line of the report leaves flagged games out.  Exclusion by events in a game
-would bias the trial, since traps change those events.
+would bias the trial, because traps change those events.
 """
 
 from collections.abc import Mapping

@@ -179,7 +179,7 @@ class TrialCounts:
     drawn: int
     """Rows that count, those without an outcome included."""
     drawn_treated: int
-    """Those among them whose draw was the treatment."""
+    """Draws of the treatment among them."""
     drawn_untreated: int
     """The others among them."""
     counted: int

@@ -18,7 +18,7 @@ from storage.tables.games import GameRow, OpponentRow
 MOST_POINTS = 2000
 """Latest rated games in a curve."""
 MOST_GAMES = 400
-"""Latest games by which replies are judged."""
+"""Number of latest games whose replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 
