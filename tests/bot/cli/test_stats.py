@@ -194,7 +194,7 @@ def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file
 
     in_database(migrated_file, fill)
     _, _, err = desdemona("stats")
-    assert "1 game is left out, since a record of it cannot be read: run `desdemona db recheck`" in err
+    assert "1 game is left out, because a record of it cannot be read: run `desdemona db recheck`" in err
 
 
 def test_a_plan_needs_no_database(desdemona: Command) -> None:
