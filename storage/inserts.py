@@ -50,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """A table without its class: the ORM need not look at statements on it."""
+    """A table without its class: the ORM does not process statements on it."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

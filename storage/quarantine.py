@@ -1,6 +1,6 @@
 """Moves malformed rows into the table ``quarantine``, from which each can be put back; nothing is deleted.
 
-A row takes the rows with it that cannot be without it. A column that may be null loses its reference instead.
+Moving a row also moves the rows that depend on it. A column that may be null loses its reference instead.
 Each moved or shortened value is stored as an SQL statement that restores it; run in reverse order, these
 statements restore everything.
 """
@@ -19,7 +19,7 @@ QUARANTINE = "quarantine"
 def move_to_quarantine(
     connection: Connection, table: str, where: str, reason: str, values: Mapping[str, object] | None = None
 ) -> int:
-    """Move rows of a table, and what cannot be without them.
+    """Move rows of a table, and the rows that depend on them.
 
     Args:
         connection: In a transaction.

@@ -19,7 +19,7 @@ SLOWER = 2.0
 LEAST_MS = 50.0
 """Below that, a page is never called slow: a busy machine makes noise of that size."""
 LEAST_FETCHES = 4
-"""Of a page in a rest, to compare it."""
+"""Times of a page in a rest, for comparison."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -30,7 +30,7 @@ class Fetch:
     page: str
     ms: float
     status: int
-    """Of HTTP; 0: the program was not there."""
+    """HTTP status; 0: the program did not answer."""
     games: int
     """Games that were over by then."""
     rest: int | None = None

@@ -10,7 +10,7 @@ TASKS = "desdemona_tasks "
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at the program."""
+    """One sample of the program."""
 
     games: int
     """Games that were over by then."""

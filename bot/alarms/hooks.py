@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 WEBHOOK_S = 10.0
 COMMAND_S = 30.0
-"""Seconds after which a hook is given up."""
+"""Timeout of a hook, in seconds."""
 
 Post = Callable[[str, bytes], Awaitable[None]]
 Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]

@@ -36,7 +36,7 @@ class AlarmLifecycle:
 
     Args:
         rule: Which alarm.
-        at_s: When it is first looked at, in seconds of a monotonic clock.
+        at_s: Time of the first evaluation, in seconds of a monotonic clock.
     """
 
     def __init__(self, rule: AlarmRule, at_s: float) -> None:

@@ -212,7 +212,7 @@ class Referee:
 
         Args:
             challenge: The challenge.
-            address: Of the player who accepted it.
+            address: Address of the player who accepted it.
         """
         async with self._accounts.start_lock:
             game = await self._begin(challenge)
@@ -340,7 +340,7 @@ class Referee:
     async def _weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """How much a finished game counts, and the reason if not at all."""
+        """Weight of a finished game in the ratings, and the reason if it is 0."""
         if len(record.moves) < self._config.rated_plies:
             return 0.0, Unrated.SHORT
         if self._share_address(*players):

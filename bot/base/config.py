@@ -1278,7 +1278,8 @@ def load_config(path: Path | None = None) -> Config:
     except SettingsError as error:
         raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
     except ValidationError as error:
-        raise ConfigError(_explain(error.errors()[0], path)) from None
+        first = error.errors()[0]
+        raise ConfigError(f"{_where(first['loc'], path)}: {_problem(first)}") from None
     _refuse_unknown_tokens(config)
     _refuse_equal_accounts(config)
     try:
@@ -1483,11 +1484,6 @@ def _login_of(account: AccountConfig) -> tuple[str, str, str]:
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()
-
-
-def _explain(error: ErrorDetails, path: Path | None) -> str:
-    """The error of a setting, its source first."""
-    return f"{_where(error['loc'], path)}: {_problem(error)}"
 
 
 _RETIRED = {

@@ -9,9 +9,9 @@ from markupsafe import Markup, escape
 from bot.charts.markup import tag
 
 NARROW_WIDTH = 300
-"""Of the drawing for phones, whatever the chart's size: a card there has some 280 to 320 px."""
+"""Width of the drawing for phones, for charts of any size: a card there has 280 to 320 px."""
 TEXT_SIZE = 12.0
-"""Of a drawing's texts, in its own units; charts.css has the same."""
+"""Font size of a drawing's texts, in its own units; as in charts.css."""
 
 
 class ChartSize(Enum):
@@ -52,7 +52,7 @@ def figure(
 
     Args:
         table: The chart's numbers.
-        size: Of the wide drawing.
+        size: Size of the wide drawing.
         drawings: The wide one and the narrow one.
         legend: See `legend`.
         nothing: Text shown instead of both when the table has no rows.
@@ -80,7 +80,7 @@ def drawing(
     """One drawing of a chart.
 
     Args:
-        width: Of its coordinates; the page scales them.
+        width: Width of its coordinates; the page scales them.
         height: The same.
         kind: ``wide`` or ``narrow``.
         title: Its name.

@@ -24,7 +24,7 @@ Values = tuple[float | None, ...] | Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
-    """One series.  Its sequences are as long as `x`, but for intervals that are not there at all."""
+    """One series. Its sequences are as long as `x`; absent intervals are empty."""
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats

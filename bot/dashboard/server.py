@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
-"""Of a page's address: a question in SQL is in it."""
+"""Maximum length of a page's address."""
 MOST_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """May have all of them."""

@@ -50,7 +50,8 @@ GRACE_S = 1.0
 """Seconds beyond the time planned before a move counts as late: starting and storing it take time, too."""
 
 _MOST_THREADS = 8
-"""Of one strong search on idle cores: more gain little, and each costs every thread of the pool some MB."""
+"""Threads of one strong search on idle cores: more gain little, and each costs every thread of the pool some
+MB."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ class _Key:
     read: Callable[[str], Any]
     """Reads the value; raises ValueError."""
     name: str = ""
-    """Of the field; empty: as the key."""
+    """Name of the field; empty: the key."""
     part: _Part = _Part.SPEC
     audience: _Audience | None = None
     """None: all players."""

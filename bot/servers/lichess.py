@@ -81,7 +81,7 @@ CHALLENGE_SCOPE = "challenge:write"
 TOURNAMENT_SCOPE = "tournament:write"
 """Scope of a token that may join tournaments."""
 STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
-"""Of the account's stream: lichess.org allows 30 in 10 minutes."""
+"""Limit for the account's stream: lichess.org allows 30 in 10 minutes."""
 _LINE_LIMIT = 1 << 20
 """Longest line of a stream, in bytes; a longer one is an error."""
 _LINES_A_TURN = 8

@@ -100,7 +100,7 @@ class OnlineLookup:
 
     Args:
         config: Which services, and their limits.
-        token: Of a lichess.org account, sent to the explorer alone; empty: none.
+        token: Token of a lichess.org account, sent to the explorer alone; empty: none.
         clock: A monotonic clock, in seconds.
         rng: Chooses among the explorer's moves.
     """

@@ -194,7 +194,7 @@ class _Moment:
 
     @property
     def cost(self) -> int:
-        """Of the reply, in hundredths of a per cent of the game."""
+        """Cost of the reply, in hundredths of a per cent of the game."""
         return self.decision.cost or 0
 
     @property

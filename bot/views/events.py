@@ -81,7 +81,7 @@ class EventsView:
     latest: tuple[LoggedEvent, ...]
     times: tuple[SiteTimes, ...]
     number: int
-    """Of the page of latest events, from 1."""
+    """Number of the page of latest events, from 1."""
     has_more: bool
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()

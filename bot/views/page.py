@@ -94,7 +94,7 @@ class Download:
     text: str
     media_type: str
     name: str
-    """Of ASCII letters, digits, dots and hyphens."""
+    """Consists of ASCII letters, digits, dots and hyphens."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class Paging:
         return Choice(title, tuple(options))
 
     def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
-        """The pager below the list, with a note of omitted rows.
+        """The pager below the list, and a note on omitted rows.
 
         Args:
             filters: Of the list.

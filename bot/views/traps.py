@@ -232,7 +232,7 @@ def traps_view(
     """The view of these baits.
 
     Args:
-        counts: Of all that pass the filters.
+        counts: Totals of all baits that pass the filters.
         cards: Those of this page of the list.
         fate: Which are listed.
         order: Of the list, one of `ORDERS`.

@@ -77,7 +77,7 @@ class OnnxNetwork:
     def __init__(self, data: bytes, where: str) -> None:
         self.where = where
         self.sha256 = hashlib.sha256(data).hexdigest()
-        """Of the file, in hexadecimal."""
+        """SHA-256 of the file, in hexadecimal."""
         try:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
             metadata, flow = _metadata(model), _control_flow(model)

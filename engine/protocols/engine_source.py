@@ -250,7 +250,7 @@ class EngineSource:
         Args:
             position: Where they are legal.
             moves: One or more.
-            depth: Of both searches, in plies.
+            depth: Depth of both searches, in plies.
             stop: Ends them early.
             longest_s: Their total time limit, in seconds.
 

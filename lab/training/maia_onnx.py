@@ -107,7 +107,7 @@ def verify(model: MaiaModel, rating: int | None) -> float:
 
     Args:
         model: The network.
-        rating: Of a published one: its first moves must be those known for it.
+        rating: Rating of a published network, whose first moves must be the known ones.
 
     Raises:
         BadModel: They are not, or illegal moves get too much probability.

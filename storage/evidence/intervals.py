@@ -23,7 +23,7 @@ _FAR = 4000.0
 """Search range for a performance beyond the opponents' ratings, in rating points: odds of 1 to 10^10."""
 
 _PRECISION = 1e-5
-"""Of a performance, in rating points."""
+"""Precision of a performance, in rating points."""
 _MOST_STEPS = 200
 """More bisections of an interval than 64-bit floating-point numbers can distinguish."""
 
@@ -140,7 +140,7 @@ def performances(
 
 
 def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of the points that each group is expected to score at a rating: mean, variance and third moment."""
+    """Mean, variance and third moment of the points that each group is expected to score at a rating."""
     p = _expected(rating[group], others)
     spread = games * p * (1 - p)
     sums = (games * p, spread, spread * (1 - 2 * p))

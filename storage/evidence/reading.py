@@ -34,7 +34,7 @@ _OTHERS = 200
 _SPARSEST = 3
 """Where at most one game in this many is wanted, only those are read."""
 MOST_BYTES = 128_000_000
-"""Of the parts that a process keeps."""
+"""Memory of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"

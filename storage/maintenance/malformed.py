@@ -40,7 +40,7 @@ _LARGEST = 1.7976931348623157e308
 """The largest number that is not infinite."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
-"""Tables to look through, each with a condition; None: all rows."""
+"""Tables to check, each with a condition; None: all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ async def quarantine_malformed(database: Database, tables: Tables) -> list[Malfo
 
 
 async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ...], reason: str) -> int:
-    """Move a row and what cannot be without it; the number of rows moved.
+    """Move a row and the rows that depend on it; returns the number of rows moved.
 
     Args:
         session: Of the transaction.

@@ -46,7 +46,7 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Of a trial with more players: compare A with B.")
+        str | None, typer.Option(metavar="A,B", help="Compare A with B, in a trial with more players.")
     ] = None,
     plan: Annotated[
         bool,

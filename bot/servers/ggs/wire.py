@@ -340,7 +340,7 @@ class Said:
     channel: str = ""
     """``.chat``, ``_group``; empty: to us alone, or in a game."""
     id: str = ""
-    """Of the game or match; empty: outside games."""
+    """Id of the game or match; empty: outside games."""
     to: str = ""
     """In a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
 

@@ -74,7 +74,7 @@ class BaitEncounter:
     """The site's key of its account."""
     opponent_rating: int | None
     ply: int
-    """Of our move: the moves made before it."""
+    """Ply of our move: the moves before it."""
     move: str
     """Ours, in the game's notation for programs, like the next two."""
     bait: str

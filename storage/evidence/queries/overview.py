@@ -53,7 +53,7 @@ class BaitEvent:
     site: str
     opponent: str
     ply: int
-    """Of our move: the moves made before it."""
+    """Ply of our move: the moves before it."""
     at: datetime
     is_taken: bool
     reply: str
