@@ -41,7 +41,7 @@ def searched(game: str, position: Any, depth: int, threads: int) -> tuple[float,
 
 
 def depth_for(game: str, position: Any, seconds: float) -> int:
-    """The first depth that takes a single thread so long."""
+    """The first depth that takes a single thread this long."""
     searcher = native_searcher(game, TABLE_MB)
     result = searcher.think(position, 60, 2 * seconds, StopFlag())
     return max(2, result.depth)

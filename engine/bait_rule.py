@@ -1,8 +1,8 @@
 """Tempting replies: bad replies that people are likely to play because they look good.
 
-The paper's arithmetic (`engine.trappy`) compares how a reply looks with what it is; it never asks whether
-another reply looks better still, and nearly all of its traps are baits that nobody takes.  Here a reply is
-*tempting* when all of this holds, in expected score and from the opponent's view:
+The paper's arithmetic (`engine.trappy`) compares how a reply looks with what it is; it ignores whether
+another reply looks even better, and people take hardly any of its traps. Here a reply is *tempting* when all
+of this holds, in expected score and from the opponent's view:
 
 - it is an error: it costs `ERROR` or more against the best reply;
 - it is likely: the model of people gives it a probability of `LIKELY` or more;

@@ -239,7 +239,7 @@ class OpponentModelUse:
     human: ModelInfo | None
     """The human-move model that was queried; None: none."""
     trouble: str = ""
-    """Why the move was decided without a model, as by the standard player; empty: a model was used, or the
+    """Why the move was decided without a model, by the standard strategy; empty: a model was used, or the
     move is a forced win and no model was queried."""
 
 
@@ -382,7 +382,7 @@ class OutcomeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileJudgement:
-    """What the rules say of a chosen move with a complete profile, whatever the reply."""
+    """Judgement of a chosen move with a complete profile, independent of the reply."""
 
     rule: int
     """The version of the rules (`engine.judgement.RULE`)."""

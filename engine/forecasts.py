@@ -24,7 +24,7 @@ from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
 MOST_NODES = 20_000_000
-"""Of a confirming search, which then gives up: a few seconds."""
+"""Time limit of a confirming search: a few seconds."""
 LONGEST_S = 5.0
 """The same of another engine's search, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
@@ -49,7 +49,7 @@ def forecast_replies(
         decision: With the chosen move's whole profile.
         before: The game's latest positions, oldest first, the decision's own last; empty: only the recorded
             one is known.
-        models: Of people who play this game; None: the scores alone say what is likely.
+        models: Models of people who play this game; None: the scores alone say what is likely.
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
         searcher: For the confirming search.
@@ -128,7 +128,7 @@ def forecast_job(
         registry: Lends the models while the job runs.
         decision: As for `forecast_replies`, like `before`.
         rating: Of the person who replies; None: unknown.
-        initial_s: Of the game's clock; None: there is none.
+        initial_s: Of the game's clock; None if there is none.
         increment_s: Likewise.
         engines: Lend the engine that confirms its own scores; None: these are not confirmed.
     """

@@ -33,7 +33,7 @@ def margin_centi(score_centi: int) -> int:
 
 
 def lost_centi(ply: int) -> int:
-    """Score for the side that has lost at this ply of the game: the later, the better for it.
+    """Score for the side that has lost at this ply of the game; later losses score better.
 
     For games without another measure of a win.  `ply_of_loss` is the inverse.
     """

@@ -73,8 +73,8 @@ class MoveChooser:
             limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
             stop: Ends the search early; a flag for this call alone.
             avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
-            background: What led to the position, and who will reply; None: unknown.  Only players with an
-                opponent model use it.
+            background: The earlier positions, and the person who will reply; None: unknown. Only players with
+                an opponent model use it.
             seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
                 not, because the opponent is a program.  The search for the other move takes what is left of
                 the limits.

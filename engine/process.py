@@ -91,7 +91,7 @@ class WaitLimit:
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
     """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: then the wait
-    ends with `Stopped`, since the answer is no longer wanted."""
+    ends with `Stopped`, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
@@ -140,7 +140,7 @@ class EngineProcess:
         self._last_words = ""
         self._is_closed = False
         try:
-            # Its own process group: Ctrl-C must reach only us, since we end the program ourselves.
+            # Its own process group: Ctrl-C must reach only us, because we end the program ourselves.
             self._process = subprocess.Popen(  # noqa: S603 - the operator's own command
                 list(command),
                 stdin=subprocess.PIPE,
@@ -325,7 +325,7 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
     """Message about a program that does not start, and where we searched for it.
 
     Args:
-        directory: Its working directory; None: ours, since no other was configured.
+        directory: Its working directory; None: ours, because no other was configured.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"

@@ -1,8 +1,8 @@
 """Prunes the record of a decision to a small size by removing most of the other moves.
 
-What stays is what later questions need: every number about the choice, the chosen move's whole profile, by
+Pruning keeps what later questions need: every number about the choice, the chosen move's whole profile, by
 which the reply was judged, the value of the move that the standard player might have played, and of a draw in
-a trial of single decisions both moves' profiles.  All other candidates go.
+a trial of single decisions both moves' profiles. All other candidates go.
 
 Whether the choice follows can then no longer be recomputed.
 """

@@ -37,10 +37,10 @@ LEAST_DEPTH = 4
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
-"""Bound of a score of which nothing is known: `engine.search.reference.INFINITY`."""
+"""Bound of an unknown score: `engine.search.reference.INFINITY`."""
 
 RAW_SHARE, LOSS_SHARE = 1000, 600
-"""What the raw value and the expected loss count for."""
+"""Weights of the raw value and the expected loss."""
 _WEIGHT_BITS = 30
 _STEEPNESS: Final = (11, 2)  # 5.5 as a fraction
 _BITS = 128

@@ -31,7 +31,8 @@ LARGEST_STRETCH_UNTIMED = 10.0
 """The same in a game without a clock."""
 
 STARVED_MOVE_S = 0.25
-"""Before a search takes more than its share, so much is kept for each move of a long game beside its cost."""
+"""Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
+share."""
 
 LARGEST_ENGINE_SHARE = 0.5
 """Largest share of the clock that another engine may use for one move when it manages the clock itself."""

@@ -19,8 +19,8 @@ class RepetitionAvoidance:
     within_centi: int
     """A move is nearly as good as the best when plain minimax says that it loses at most this."""
     widest_centi: int = 0
-    """If more than `within_centi`: what it may lose at most when none is nearly as good, rather than that a
-    move to avoid is played."""
+    """If greater than `within_centi`: the maximum loss accepted to avoid a move when no alternative is nearly
+    as good."""
 
     @property
     def reach_centi(self) -> int:
@@ -42,7 +42,7 @@ class RepetitionAvoidance:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How weakly a player plays: the less it sees and the more it may give away, the weaker."""
+    """A level of weak play: how far the player sees, and how much it may give away."""
 
     depth: int
     """Deepest search in plies."""

@@ -25,7 +25,8 @@ async def insert_new(session: AsyncSession, table: type[Base], **values: Any) ->
 
 
 async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequence[Mapping[str, Any]]) -> int:
-    """Insert rows, some at a time, without those of which a unique key is taken; the number of new rows."""
+    """Insert rows in batches, skip rows with a unique key that exists already, and return the number of new
+    rows."""
     count = 0
     insert = _dialect_insert(table, session.get_bind().dialect.name)
     for start in range(0, len(rows), BATCH):
@@ -49,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """A table without its class: the ORM need not look at statements on it."""
+    """A table without its class: the ORM does not process statements on it."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

@@ -1,8 +1,8 @@
 """Moves malformed rows into the table ``quarantine``, from which each can be put back; nothing is deleted.
 
-A row takes the rows with it that cannot be without it. A column that may be null loses its reference instead.
-What was moved or cut is kept as an SQL statement that restores it; run in reverse order, the statements put
-everything back.
+Moving a row also moves the rows that depend on it. A column that may be null loses its reference instead.
+Each moved or shortened value is stored as an SQL statement that restores it; run in reverse order, these
+statements restore everything.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ QUARANTINE = "quarantine"
 def move_to_quarantine(
     connection: Connection, table: str, where: str, reason: str, values: Mapping[str, object] | None = None
 ) -> int:
-    """Move rows of a table, and what cannot be without them.
+    """Move rows of a table, and the rows that depend on them.
 
     Args:
         connection: In a transaction.
@@ -60,7 +60,7 @@ def move_to_quarantine(
 
 
 def _references(connection: Connection, table: str) -> list[tuple[str, str, str, bool]]:
-    """What refers to a table: table, column, referred column, and whether the column may be null."""
+    """Foreign keys to a table: table, column, referenced column, and whether the column may be null."""
     known = inspect(connection)
     references = []
     for child in known.get_table_names():

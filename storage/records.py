@@ -157,7 +157,7 @@ class NewGame:
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The players of whom one was drawn at random, by name; empty: the player was certain."""
+        """Names of the players in the random draw; empty: there was no draw."""
         # Draws of earlier versions stored counts for all players and the chance of only one.
         known = self.selection.get("chances", self.selection.get("against_opponent"))
         players = sorted(known) if isinstance(known, Mapping) else []

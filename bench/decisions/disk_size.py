@@ -67,7 +67,7 @@ class StoredSample:
 
 
 def samples(name: str, count: int) -> list[StoredSample]:
-    """Decisions of the trappy player at its usual depth, with a forecast by looks."""
+    """Decisions of the trappy player at its usual depth, with a forecast by shallow scores."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     samples = []
     for number in range(count):
@@ -135,7 +135,7 @@ async def sizes(
     """Bytes a decision: in use, and at best.
 
     Args:
-        url: Of an empty database.
+        url: Bytes of an empty database.
         run: Runs a statement and gives the database's size in bytes afterwards.
         statements: The one that leaves the size as it is in use, and the one that rewrites everything.
         made: What is stored.

@@ -15,11 +15,11 @@ MORE_DESCRIPTORS = 8
 MORE_THREADS = 4
 """Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0
-"""No page may take more than this many times as long at the end as at the start."""
+"""Maximum ratio of a page's time at the end to its time at the start."""
 LEAST_MS = 50.0
 """Below that, a page is never called slow: a busy machine makes noise of that size."""
 LEAST_FETCHES = 4
-"""Of a page in a rest, to compare it."""
+"""Times of a page in a rest, for comparison."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -30,7 +30,7 @@ class Fetch:
     page: str
     ms: float
     status: int
-    """Of HTTP; 0: the program was not there."""
+    """HTTP status; 0: the program did not answer."""
     games: int
     """Games that were over by then."""
     rest: int | None = None

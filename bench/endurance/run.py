@@ -15,7 +15,7 @@ Three times all people pause for a while: after a tenth of the games, when the l
 end. Resource use and page times are compared in these rests, so that the machine's speed and the people's
 pace in between do not matter.
 
-At the end the bot's records are held against the arena's, game by game and move by move, `desdemona db
+At the end the bot's records are compared with the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.
 """
 
@@ -56,7 +56,7 @@ from tests.system.person import Person, Wish
 PEOPLE_PER_GAME = 0.1
 """Accounts per game: most people come back."""
 EVERY_S, TELL_S = 2.0, 30.0
-"""Between two looks at the program, and between two lines about it."""
+"""Seconds between two samples of the program, and between two lines about it."""
 LISTENERS = 2
 SETTLING_S = 120.0
 BACKUPS = 3
@@ -85,10 +85,10 @@ class Endurance:
     """One run.
 
     Args:
-        folder: For the database, the log, backups, and what the pages' reader writes.
+        folder: Folder for the database, the log, backups, and the output of the pages' reader.
         games: How many.
         at_once: People at the arena at a time.
-        seed: Of people, games and the order of what is done to the program.
+        seed: Seed for people, games and the order of faults.
         kills: By ``kill -9``, in the first half.
         stops: By SIGTERM, in the first half.
         upkeep: Log rotations; half as many backups, a quarter as many of `db vacuum` and `db prune`.

@@ -10,7 +10,7 @@ TASKS = "desdemona_tasks "
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at the program."""
+    """One sample of the program."""
 
     games: int
     """Games that were over by then."""
@@ -36,7 +36,7 @@ def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sampl
         database: Its SQLite file.
         games: As in `Sample`.
         life: As in `Sample`.
-        metrics: What its `/metrics` says; empty: nothing.
+        metrics: The text of its `/metrics`; may be empty.
     """
     process = Path(f"/proc/{pid}")
     try:

@@ -45,7 +45,7 @@ class Mallory:
 
     Args:
         url: Of the arena.
-        seconds: How long to go on.
+        seconds: Duration in seconds.
         game: Id of a long game that is over.
     """
 

@@ -47,7 +47,7 @@ class Fuzz:
     Args:
         folder: For the database and the description with what exists.
         wanted: Requests, about.
-        seed: Of the first run of schemathesis.
+        seed: Seed of the first run of schemathesis.
         program: Its command.
     """
 

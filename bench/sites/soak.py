@@ -2,7 +2,7 @@
 
 It plays at its own arena, at a second one that stands for lichess.org behind a proxy that spoils requests and
 streams, and at the fake GGS server, which loses and cuts what it says.  The program, and with it its own
-arena, is killed again and again.  At the end the records of each account are held against its server's.  Then
+arena, is killed again and again. At the end the records of each account are compared with its server's. Then
 the second arena goes away, first refusing connections and then silent, and the time to the bot's answers at
 its own arena is compared with that before.
 """
@@ -110,7 +110,7 @@ class SitesSoak:
         games: At all three servers together.
         kills: Of the program.
         outage_s: How long the second arena is away at the end.
-        seed: Of people, faults and kills.
+        seed: Seed for people, faults and kills.
     """
 
     def __init__(self, folder: Path, *, games: int, kills: int, outage_s: float, seed: int) -> None:

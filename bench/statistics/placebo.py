@@ -5,7 +5,7 @@
 Parts: `games` (trappy less standard), `peeking` (a look after each of 2,000 games, as in the program, with
 no effect; at most 5 %), `decisions` (single decisions), `kinds` (persons who reply at random,
 greedily, by a shallow look, or by the people model with a known susceptibility), `falls` (falls beyond the
-people model), `fixed` (coverage at one look of 50, 200 and 2,000 games), `widths`.  Persons return in
+people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`.  Persons return in
 proportion to their games.  "asked" is what the intervals promise.
 """
 
@@ -102,7 +102,7 @@ def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often intervals of the share of falls hold the truth at one look, from 0 to 1."""
+    """How often intervals of the share of falls hold the truth at one analysis, from 0 to 1."""
 
     persons: float
     """Mean P."""
@@ -179,7 +179,7 @@ def _print_falls(runs: int, games: int, seed: int) -> Iterator[str]:
 
 
 def _print_fixed(runs: int, games: int, seed: int) -> Iterator[str]:
-    yield f"Share of falls at one look, {runs} runs: coverage in per cent (asked: 95)"
+    yield f"Share of falls at one analysis, {runs} runs: coverage in per cent (asked: 95)"
     yield f"{'':34}{'P':>6} {'Wilson':>9} {'sandwich':>9} {'ours':>9}"
     for count in (50, 200, 2000):
         if count > games:

@@ -63,9 +63,9 @@ class GamePlan:
     score: float = 0.65
     """Our expected score against a person of mean strength."""
     skill_sd: float = 0.7
-    """Of persons' strengths, in logits."""
+    """Standard deviation of persons' strengths, in logits."""
     effect_sd: float = 0.0
-    """Of what traps change against a person, in logits; its mean is 0."""
+    """Standard deviation, in logits, of the effect of traps on a person; its mean is 0."""
     probabilities: tuple[float, ...] = (0.5,)
     """Chances of trappy, each as frequent."""
     new_share: float = NEW_SHARE
@@ -114,7 +114,7 @@ class FallPlan:
     """Answered traps whose persons fall more or less often than the people model predicts."""
 
     person_sd: float
-    """Of persons' differences from the model, in logits."""
+    """Standard deviation of persons' differences from the model, in logits."""
     shift: float = 0.0
     """Their mean, in logits."""
     traps_per_game: float = 5.0
@@ -193,7 +193,7 @@ class Pairs:
     """
 
     cost: Floats
-    """Of each reply; the best costs 0."""
+    """Cost of each reply; the best costs 0."""
     kinds: dict[Kind, Floats]
     """Each reply's probability for each kind, model persons without susceptibility."""
     bait: NDArray[np.bool_]

@@ -11,7 +11,7 @@ from storage.evidence.intervals import Z_95, share
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of one simulated trial: which intervals excluded the truth at some look."""
+    """Intervals of one simulated trial that excluded the truth at some analysis."""
 
     ordinary: bool
     """Mean +- 1.96 standard errors, values taken as independent."""

@@ -47,7 +47,7 @@ class Sample:
     outcomes: tuple[Outcome, ...]
     """For each reply."""
     probabilities: tuple[float, ...]
-    """Of each reply, by the forecast."""
+    """Probability of each reply, by the forecast."""
     baits: frozenset[str]
 
 

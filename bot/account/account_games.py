@@ -34,7 +34,7 @@ MAX_PLAYERS = 50
 """Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
 games begin when others end, except those whose challenge was accepted here."""
 MAX_CRASHES = 5
-"""Crashes of this program after which a game is given up."""
+"""Maximum crashes of this program in a game before we abandon it."""
 GIVEN_UP_S = 600.0
 """Seconds between queries whether a given-up game is still running."""
 CRASH_FORGOTTEN_S = 600.0
@@ -64,7 +64,7 @@ class AccountGames:
     """The games of one account, each with a `GameRunner` while it is played.
 
     Args:
-        services: What the games share.
+        services: Shared by the games.
         slots: The game slots, which the games take and free.
         background: Runs slow work.
         changed: Called after every change.
@@ -254,13 +254,10 @@ class AccountGames:
     def _fill_room(self) -> bool:
         """Begin the first game that waits, if there is room; returns whether none waits any more."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
-        if held and len(self.playing) < self._max_players():
+        limits = self._services.config.challenges
+        if held and len(self.playing) < max(MAX_PLAYERS, limits.max_games + limits.max_slow_games):
             self._apply(held.pop(0), PhaseEvent.ROOM)
         return not held
-
-    def _max_players(self) -> int:
-        limits = self._services.config.challenges
-        return max(MAX_PLAYERS, limits.max_games + limits.max_slow_games)
 
     async def _run_game(self, game_id: str, game: _Game, player: GameRunner) -> None:
         try:

@@ -47,7 +47,7 @@ TROUBLE_FORGOTTEN_S = 600.0
 
 @dataclass(frozen=True)
 class SharedResources:
-    """What all accounts share."""
+    """Shared by all accounts."""
 
     database: Database
     pool: SearchPool
@@ -72,9 +72,9 @@ class AccountRunner:
     """Signs in, holds the account's role, and runs its lobby; starts over after failures.
 
     Args:
-        name: What the operator calls the account.
+        name: The operator's name for the account.
         config: The account's settings.
-        shared: What all accounts share.
+        shared: Shared by all accounts.
         open_server: Opens the account's server.
         is_alone: It is the only account.  A failure that an operator has to mend then ends the program.
     """
@@ -148,7 +148,7 @@ class AccountRunner:
                 return wait_s
 
     def _report(self, error: BaseException, wait_s: float) -> float:
-        """Log a failure once, however often it is repeated."""
+        """Log a repeated failure only once."""
         if str(error) != self.trouble:
             self.trouble = str(error)
             logger.warning("%s; next try in %.0f s", error, wait_s)

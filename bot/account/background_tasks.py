@@ -16,7 +16,7 @@ class BackgroundTasks:
     """Starts tasks and counts the unfinished ones, which shutdown must wait for.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         changed: Called whenever a task starts or ends.
     """
 

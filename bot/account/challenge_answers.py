@@ -44,7 +44,7 @@ class ChallengeResponder:
     """Sends the decisions on challenges to the server.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         slots: The game slots; closing them ends long waits.
         background: Runs the answers.
         resume_games: Queries the server for running games and plays them; raises as `Server.playing`.

@@ -78,7 +78,7 @@ class GameSlots:
         self._waiting: dict[str, _Waiting] = {}
         """In order of arrival."""
         self._queued: set[str] = set()
-        """Those for which `answers` has returned `WaitForSlot`."""
+        """Challenges for which `answers` has returned `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
         self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}

@@ -55,7 +55,7 @@ class Lobby:
     """Owns the account's stream and a `GameRunner` for each game; `listen` runs them all.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         pause: Whether the operator holds back new games.
     """
 

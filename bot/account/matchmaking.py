@@ -115,7 +115,7 @@ class Matchmaker:
     """Sends challenges; `run` it in a task.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         quiet_s: Seconds since the last running game or waiting challenge; 0 while there is one.
         ask: Sends a challenge.
         blocked: Names and ids not to challenge, besides those in the settings.
@@ -153,7 +153,8 @@ class Matchmaker:
         while True:
             wait_s = self._config.idle_s
             try:
-                await self._until_quiet()
+                while (left_s := self._config.idle_s - self._quiet_s()) > 0:
+                    await self._services.sleep(left_s)
                 await self._challenge()
             except TransientError as error:
                 wait_s = max(wait_s, error.retry_after_s or 0.0)
@@ -167,10 +168,6 @@ class Matchmaker:
             except Exception:
                 logger.exception("matchmaking: crashed; next try in %.0f s", wait_s)
             await self._services.sleep(wait_s)
-
-    async def _until_quiet(self) -> None:
-        while (left_s := self._config.idle_s - self._quiet_s()) > 0:
-            await self._services.sleep(left_s)
 
     async def _challenge(self) -> None:
         history, limits = await self._history(), self._services.config.challenges

@@ -20,7 +20,7 @@ class OwnChallenges:
     """Challenges others, and holds a slot for each challenge.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         slots: The game slots.
         changed: Called after every change of the slots.
     """

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Pause:
-    """Whether new games are held back; running ones go on.
+    """Whether new games are held back; running games continue.
 
     Args:
         clock: Seconds of a monotonic clock.

@@ -18,7 +18,7 @@ class Rematches:
     """Offers rematches as `manners.rematches` says.
 
     Args:
-        services: What the games share.
+        services: Shared by the games.
         send: Challenges a player by id and waits for the answer, as
             `bot.account.own_challenges.OwnChallenges.send`.
     """

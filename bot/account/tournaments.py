@@ -34,7 +34,7 @@ class Tournaments:
         self._lacks_engine = lacks_engine
         self._joined: dict[str, _Joined] = {}
         self._left: dict[str, _Joined] = {}
-        """Those to return to after the pause."""
+        """Tournaments to return to after the pause."""
         self._following = asyncio.Lock()
 
     async def join(self, tournament_id: str, *, password: str, team: str, closed: str) -> Tournament:
@@ -73,7 +73,7 @@ class Tournaments:
         self._left.pop(tournament_id, None)
 
     async def follow(self, is_paused: Callable[[], bool]) -> None:
-        """Stay away from all of them while `is_paused`, and return to those that go on afterwards.
+        """Leave all tournaments while `is_paused`; afterwards rejoin the ones that still run.
 
         Raises:
             AuthError: The server does not accept us any more.

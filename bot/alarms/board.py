@@ -105,7 +105,7 @@ class AlarmBoard:
     Args:
         config: The settings.
         now: The time, aware.
-        rules: Which alarms there are; those that the settings do not want are left out.
+        rules: All alarms, without the ones that the settings disable.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class AlarmBoard:
 
     @property
     def alarms(self) -> tuple[AlarmStatus, ...]:
-        """All alarms that are not ok, or snoozed; those that fire first."""
+        """All alarms that are not ok, or snoozed; firing alarms first."""
         order = list(AlarmState)
         statuses = [self._status(alarm) for alarm in self._alarms.values()]
         shown = [

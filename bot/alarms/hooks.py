@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 WEBHOOK_S = 10.0
 COMMAND_S = 30.0
-"""Seconds after which a hook is given up."""
+"""Timeout of a hook, in seconds."""
 
 Post = Callable[[str, bytes], Awaitable[None]]
 Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
@@ -105,7 +105,7 @@ class AlarmHooks:
 
     Args:
         config: The settings.
-        page: Address of the page with the alarms, for the notices; empty: there is none.
+        page: Address of the page with the alarms, for the notices; empty if there is none.
         post: Sends a webhook's request.
         run: Runs a command.
     """

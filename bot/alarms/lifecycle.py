@@ -36,7 +36,7 @@ class AlarmLifecycle:
 
     Args:
         rule: Which alarm.
-        at_s: When it is first looked at, in seconds of a monotonic clock.
+        at_s: Time of the first evaluation, in seconds of a monotonic clock.
     """
 
     def __init__(self, rule: AlarmRule, at_s: float) -> None:
@@ -47,7 +47,7 @@ class AlarmLifecycle:
         self._since_s = at_s
         """When the state began."""
         self._known_s = at_s
-        """When there was data last."""
+        """Time of the latest data."""
 
     def step(self, at_s: float, reading: Reading) -> bool:
         """Take a reading; returns whether the state has changed.

@@ -64,7 +64,7 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
 
 
 async def bot_account(session: AsyncSession, name: str) -> AccountRecord | None:
-    """The account of a program with this name; None: there is none yet.
+    """The account of a program with this name; None if there is none yet.
 
     Raises:
         ConfigError: The name is not allowed, a person has it (`NameOfPerson`), or the account is banned.

@@ -1,9 +1,8 @@
 """A game's report for people who must not learn which player they met (docs/trials.md).
 
-It shows the traps that stood in the game, regardless of which player set them.  It omits everything that
-follows from the player rather than from the position: its name and settings, the draw, its search (depth,
-time, sources, models), and its scores of the other moves.  Lists are sorted, since their order in the record
-follows the search.
+It shows the traps in the game, whichever player set them. It omits everything that follows from the player
+rather than from the position: its name and settings, the draw, its search (depth, time, sources, models), and
+its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
 The value of a reply is shown at three depths, whatever the depth of the search: shallow (two plies), a little
 deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.
@@ -118,7 +117,7 @@ def plain_share(players: Sequence[str]) -> float:
     """The share of games with people in which we use a player that does not set traps on purpose.
 
     Args:
-        players: The players of whom one is drawn uniformly for each game; none: 0.
+        players: The players; each game draws one of them uniformly. Empty: 0.
     """
     plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))

@@ -45,7 +45,7 @@ def view(game: ReplayedGame, side: int) -> Json:
 
 
 def public_view(game: ReplayedGame) -> Json:
-    """What both a player's page and a spectator's draw of a game."""
+    """The parts of a game that players' and spectators' pages both draw."""
     rules, diffs = game.variant.rules, game.record.rating_diffs
     shown: Json = {
         **board(game.variant, game.position),

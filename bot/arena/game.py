@@ -44,7 +44,7 @@ class ArenaRefusal(DesdemonaError):
     """The rules do not allow this now; the message is for the caller."""
 
     status = 400
-    """Of the answer over HTTP."""
+    """HTTP status of the answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ STREAM_HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
 }
-"""Of every stream of lines; proxies must not hold them back."""
+"""Headers of every stream of lines; proxies must not buffer it."""
 _LINES_PER_MINUTE = 20
 """Failed requests in the log: while the database is away each of them fails."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone

@@ -39,7 +39,7 @@ class OwnedAccount:
     games: int
     """Games that it has started."""
     playing: int
-    """Games that go on now."""
+    """Running games."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values."""
@@ -112,7 +112,7 @@ class ArenaOwner:
         return f"{account.name} may play again, with its old token"
 
     async def revoke(self, name: str) -> str:
-        """Make an account's token invalid; its streams end, its games go on.
+        """Make an account's token invalid; its streams end, its games continue.
 
         A person can then no longer play under that name; `desdemona arena-account add-bot` gives a program
         a new token.

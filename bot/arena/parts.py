@@ -14,7 +14,7 @@ from storage.database import Database
 
 @dataclass(slots=True)
 class ArenaParts:
-    """What is made once for an arena."""
+    """The objects that an arena creates once."""
 
     config: ArenaConfig
     site: str

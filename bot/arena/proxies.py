@@ -32,7 +32,8 @@ class Proxies:
             forwarded: The values of its ``X-Forwarded-For`` headers, in order.
 
         Returns:
-            The peer, unless it is trusted; else the last forwarded address that is not trusted, since clients
+            The peer, unless it is trusted; else the last forwarded address that is not trusted, because
+            clients
             can forge the entries before those that a trusted proxy appends.  An entry that is not an address
             ends the search at the proxy that sent it.
         """

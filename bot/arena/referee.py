@@ -61,7 +61,7 @@ class _LiveGame:
     def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.game = game
         self.addresses = addresses
-        """Of the players when it began; empty: not known, as after a restart, or not counted."""
+        """The players' values when it began; empty: unknown after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 
@@ -212,7 +212,7 @@ class Referee:
 
         Args:
             challenge: The challenge.
-            address: Of the player who accepted it.
+            address: Address of the player who accepted it.
         """
         async with self._accounts.start_lock:
             game = await self._begin(challenge)
@@ -340,7 +340,7 @@ class Referee:
     async def _weight(
         self, record: ArenaGameRecord, players: tuple[AccountRecord, AccountRecord]
     ) -> tuple[float, str | None]:
-        """How much a finished game counts, and the reason if not at all."""
+        """Weight of a finished game in the ratings, and the reason if it is 0."""
         if len(record.moves) < self._config.rated_plies:
             return 0.0, Unrated.SHORT
         if self._share_address(*players):

@@ -1,6 +1,7 @@
 """HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any
@@ -33,7 +34,7 @@ _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""The trap report of a finished game, by the game's id; None: there is none."""
+"""The trap report of a finished game, by the game's id; None if there is none."""
 
 
 class SiteRoutes:
@@ -45,7 +46,7 @@ class SiteRoutes:
         """
         Args:
             parts: The arena's.
-            report: Loads trap reports; None: there are none.
+            report: Loads trap reports; None if there are none.
             plain_share: The share of our bot's games without traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
         """
@@ -160,7 +161,7 @@ class SiteRoutes:
         wanted = as_int(request.query, "nb")
         limit = min(max(100 if wanted is None else wanted, 1), _MAX_BOTS)
         bots = [bot for bot, online in await self._bots() if online][:limit]
-        lines = "".join(_json_line(wire.user(bot, self._parts.base_url)) for bot in bots)
+        lines = "".join(f"{json.dumps(wire.user(bot, self._parts.base_url))}\n" for bot in bots)
         return web.Response(text=lines, content_type="application/x-ndjson")
 
     async def users_status(self, request: web.Request) -> web.Response:
@@ -317,7 +318,3 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
 
 def _replayed_json(game: ReplayedGame) -> CachedResponse:
     return CachedResponse.of_json(views.replay_json(game))
-
-
-def _json_line(value: dict[str, Any]) -> str:
-    return web.json_response(value).text + "\n"  # type: ignore[operator]

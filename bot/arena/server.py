@@ -181,7 +181,7 @@ class Arena:
         Args:
             bots: Accounts of programs, created before a visitor can take a name; their tokens are then in
                 `bot_tokens`.
-            tokens: Those that they had before, by name; without one a program gets a new one.
+            tokens: Their previous tokens, by name; a program without one gets a new token.
 
         Raises:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.

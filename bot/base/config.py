@@ -165,7 +165,7 @@ class BotPolicy(StrEnum):
 
 
 class Claim(StrEnum):
-    """What to claim from an opponent who left."""
+    """The claim against an opponent who left."""
 
     VICTORY = "victory"
     DRAW = "draw"
@@ -306,7 +306,7 @@ class AccountConfig(Section):
     single settings of the tables of the same name, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """What the log, `check` and `run --only` call it; at the arena and on GGS also the account's name."""
+    """Its name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
     dialect: DialectName
     """As in [server]."""
     url: ServerAddress = ""
@@ -706,7 +706,7 @@ class AssignmentConfig(Section):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The strategies of which one is drawn uniformly for each game; empty: no draw."""
+        """The strategies; each game draws one of them uniformly. Empty: no draw."""
         return (
             self.strategies if self.method is AssignmentMethod.BALANCED and len(self.strategies) > 1 else ()
         )
@@ -1278,7 +1278,8 @@ def load_config(path: Path | None = None) -> Config:
     except SettingsError as error:
         raise ConfigError(f"environment: {error.__cause__ or error} (lists are written as JSON)") from error
     except ValidationError as error:
-        raise ConfigError(_explain(error.errors()[0], path)) from None
+        first = error.errors()[0]
+        raise ConfigError(f"{_where(first['loc'], path)}: {_problem(first)}") from None
     _refuse_unknown_tokens(config)
     _refuse_equal_accounts(config)
     try:
@@ -1370,7 +1371,7 @@ def read_token(config: ServerConfig) -> str:
 
 
 def read_dashboard_token(config: DashboardConfig) -> str:
-    """Return the token that opens the dashboard; empty: there is none.
+    """Return the token that opens the dashboard; empty if there is none.
 
     Raises:
         ConfigError: Its file cannot be read, or is empty; or the token is too short, or missing where others
@@ -1483,11 +1484,6 @@ def _login_of(account: AccountConfig) -> tuple[str, str, str]:
     names_account = account.dialect in ("arena", "ggs")
     name = (account.login if names_account else "") or account.name
     return account.dialect, account.url, name.casefold()
-
-
-def _explain(error: ErrorDetails, path: Path | None) -> str:
-    """The error of a setting, its source first."""
-    return f"{_where(error['loc'], path)}: {_problem(error)}"
 
 
 _RETIRED = {

@@ -46,7 +46,7 @@ class Server(Protocol):
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
     one.  A None among the events only means that the link is open and alive.
 
-    A call with a body here is for sites that lack the ability; an adapter that can do it has its own.
+    Calls with a body here are for sites that lack the ability; other adapters override them.
     """
 
     @property

@@ -27,7 +27,7 @@ async def make_summaries(database: Database, batch: int = BATCH) -> int:
         batch: Games in each transaction.
 
     Returns:
-        How many summaries were made.
+        Number of new summaries.
     """
     summaries = after = 0
     while True:
@@ -61,7 +61,7 @@ async def unjudged_notice(database: Database) -> str:
     """A line with the number of decisions that statistics ignore, and the command that judges them; empty:
     none.
 
-    Those of an earlier release are not judged by today's rules.
+    Summaries of an earlier release are not judged by today's rules.
     """
     async with database.read() as session:
         count = await count_outdated(session)

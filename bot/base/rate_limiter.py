@@ -37,7 +37,7 @@ class RateLimiter:
 
         Args:
             key: The caller.
-            cost: What the use takes out of the bucket.
+            cost: Tokens that the use takes out of the bucket.
             spare: Share of the bucket, from 0 to 1, that this use must leave to others.
         """
         now = self._clock()
@@ -71,7 +71,7 @@ class RecentUse:
         self._uses: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def of(self, key: str) -> float:
-        """A caller's use: `for_s` times what it uses a second, if that has not changed for long."""
+        """A caller's use: `for_s` times its use per second, once that is steady."""
         used, at = self._uses.get(key, (0.0, 0.0))
         return used * math.exp((at - self._clock()) / self._for_s)
 

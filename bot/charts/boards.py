@@ -38,7 +38,7 @@ class BoardMark:
 
     kind: MarkKind
     squares: tuple[str, ...]
-    """As from `Game.move_squares`; none, as of a pass: nothing is drawn."""
+    """The squares from `Game.move_squares`; empty (a pass): nothing is drawn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Common parts of all charts: two drawings, of which CSS shows the one that fits, a legend and a table."""
+"""Common parts of all charts: two drawings (CSS shows the one that fits), a legend and a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from markupsafe import Markup, escape
 from bot.charts.markup import tag
 
 NARROW_WIDTH = 300
-"""Of the drawing for phones, whatever the chart's size: a card there has some 280 to 320 px."""
+"""Width of the drawing for phones, for charts of any size: a card there has 280 to 320 px."""
 TEXT_SIZE = 12.0
-"""Of a drawing's texts, in its own units; charts.css has the same."""
+"""Font size of a drawing's texts, in its own units; as in charts.css."""
 
 
 class ChartSize(Enum):
@@ -19,8 +19,6 @@ class ChartSize(Enum):
 
     FULL = ("full", 1090, 300)
     """The whole width of the page."""
-    WIDE = ("wide", 640, 270)
-    """Three fifths of it."""
     HALF = ("half", 520, 260)
 
     def __init__(self, key: str, width: int, height: int) -> None:
@@ -38,7 +36,7 @@ class DataTable:
     rows: tuple[tuple[str, ...], ...]
     """As long as `head` each."""
     positions: tuple[float, ...] = ()
-    """For each row its place on the x axis; empty: there is none."""
+    """For each row its place on the x axis; empty if there is none."""
 
 
 def figure(
@@ -54,10 +52,10 @@ def figure(
 
     Args:
         table: The chart's numbers.
-        size: Of the wide drawing.
+        size: Size of the wide drawing.
         drawings: The wide one and the narrow one.
         legend: See `legend`.
-        nothing: What to say instead of both where the table has no rows.
+        nothing: Text shown instead of both when the table has no rows.
         has_crosshair: charts.js may show a row's values where the pointer is.
     """
     if not table.rows:
@@ -82,7 +80,7 @@ def drawing(
     """One drawing of a chart.
 
     Args:
-        width: Of its coordinates; the page scales them.
+        width: Width of its coordinates; the page scales them.
         height: The same.
         kind: ``wide`` or ``narrow``.
         title: Its name.

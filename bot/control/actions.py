@@ -77,7 +77,7 @@ class Runtime:
     reload: Callable[[], str]
     """Reads the settings again; returns what has changed, and raises `ConfigError`."""
     arena: Callable[[], ArenaStatus | None] = lambda: None
-    """The embedded arena's state; None: there is none."""
+    """The embedded arena's state; None if there is none."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
     """The last error of ours."""
     alarms: AlarmBoard = field(default_factory=AlarmBoard)
@@ -158,7 +158,7 @@ class OperatorActions:
         return self._admission
 
     async def pause(self, minutes: float | None = None, *, by: str) -> str:
-        """Let no new game begin; running ones go on, challenges are declined as "later".
+        """Start no new games; running games continue, and challenges are declined as "later".
 
         A second pause replaces the first one's end.
 
@@ -306,7 +306,7 @@ class OperatorActions:
     async def block(self, name: str, *, account: str | None = None, by: str) -> str:
         """Play no more games with an account of a site, at all our accounts there, also after a restart.
 
-        Its challenges that wait are declined; a game that goes on goes on.
+        Its waiting challenges are declined; running games continue.
 
         Args:
             name: The account's name or id at the site.

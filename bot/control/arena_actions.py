@@ -22,7 +22,7 @@ class ArenaAction(StrEnum):
     RENAME = "rename"
     DELETE = "delete"
     VOID_GAME = "void-game"
-    """Of a game, by its id, instead of an account."""
+    """An action on a game, by its id, instead of an account."""
 
 
 class ArenaActions:

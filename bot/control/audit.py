@@ -52,7 +52,7 @@ class Audit:
         Args:
             action: Its name.
             by: The caller.
-            detail: The arguments; None stands for those that were not given.
+            detail: The arguments; None: not given.
         """
         given = {key: shown(value) for key, value in detail.items() if value is not None}
         note = AuditEntry(PROGRAM, {"action": action, "by": shown(by), **given})

@@ -61,7 +61,7 @@ class RecentResults:
     """Our recent results."""
 
     curves: tuple[RatingCurve, ...]
-    """Of the last `RATING_DAYS` days."""
+    """Ratings of the last `RATING_DAYS` days."""
     losses: dict[str, int]
     """Games lost in a row, by account and site."""
 
@@ -261,7 +261,7 @@ def disk_sample(database_url: str) -> DiskSample:
 
 
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
-    """Seconds since the newest file in a folder was written; infinite: there is none.
+    """Seconds since the newest file in a folder was written; infinite if there is none.
 
     Remains of a killed backup do not count.
 
@@ -275,7 +275,7 @@ def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
 
 
 def plain_readiness(status: Status, failures: dict[str, tuple[int, int]]) -> dict[str, Any]:
-    """Which part of the program is ready, as plain JSON values: for each whether, and why not.
+    """Readiness of each part of the program, with the reason if it is not ready, as plain JSON values.
 
     Args:
         status: The current status.

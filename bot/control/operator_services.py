@@ -1,4 +1,4 @@
-"""What the operator's page needs of the running program: actions, health and metrics."""
+"""Access of the operator's page to the running program: actions, health and metrics."""
 
 import asyncio
 from dataclasses import dataclass

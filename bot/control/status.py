@@ -120,7 +120,7 @@ class ArenaStatus:
 
     url: str
     games: int
-    """Games that go on, also between others."""
+    """Running games, including games between others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +239,10 @@ async def gather_status(
         started_at: When the program started.
         admission: Whether new games begin.
         workers: As `bot.game.search_pool.SearchPool.load`.
-        arena: The embedded arena; None: there is none.
+        arena: The embedded arena; None if there is none.
         log_level: The level from which on we log.
         last_error: The last error in the log.
-        alarms: Those that are not ok, or snoozed.
+        alarms: Alarms that are not ok, or snoozed.
     """
     lobbies = [(name, runner.lobby) for name, runner in runners.items() if runner.lobby is not None]
     return Status(

@@ -121,7 +121,7 @@ class Access:
         )
 
     def sign_out(self, request: web.Request, response: web.Response) -> None:
-        """End the request's session, also for copies of its cookie, and take the cookie away."""
+        """End the request's session, also for copies of its cookie, and delete the cookie."""
         now = self._now()
         self._ended = {said: ends for said, ends in self._ended.items() if ends > now}
         said, ends = self._session(request)

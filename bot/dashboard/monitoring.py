@@ -10,7 +10,7 @@ def monitoring_routes(operator: OperatorServices | None) -> list[web.RouteDef]:
     """The routes ``/healthz``, ``/readyz`` and ``/metrics``.
 
     Args:
-        operator: The running program; None: there is none, and only ``/healthz`` answers.
+        operator: The running program; None if there is none, and only ``/healthz`` answers.
     """
 
     async def healthz(_request: web.Request) -> web.Response:

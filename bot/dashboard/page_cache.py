@@ -14,7 +14,7 @@ from storage.evidence.queries.changes import ChangeWatch
 logger = logging.getLogger(__name__)
 
 LONGEST_S = 10.0
-"""Seconds after which a computation is given up."""
+"""Timeout of a computation, in seconds."""
 MOST = 60
 """Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
 OLDEST_S = 60.0

@@ -1,4 +1,4 @@
-"""Renders pages in worker processes, since in the main process they would delay moves.
+"""Renders pages in worker processes, because in the main process they would delay moves.
 
 A page takes tens to hundreds of milliseconds of Python.  On the event loop it would delay every move that
 falls due meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start

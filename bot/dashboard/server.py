@@ -29,6 +29,7 @@ from bot.dashboard.monitoring import monitoring_routes
 from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
+from bot.parts.html import PARTS_STYLE
 from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
 from engine.errors import RecordError
 from storage.database import Database
@@ -39,7 +40,7 @@ logger = logging.getLogger(__name__)
 FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
-"""Of a page's address: a question in SQL is in it."""
+"""Maximum length of a page's address."""
 MOST_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """May have all of them."""
@@ -69,7 +70,7 @@ class Dashboard:
         config: Where it listens, and who may see it.
         database: The data to show.
         pages: All pages, in the order of the menu.
-        operator: The running program, for controls, alarms, metrics and health; None: there is none.
+        operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
         workers: Make the pages, and are closed at the end; None: they are made here.
@@ -113,6 +114,7 @@ class Dashboard:
         self._app.add_routes(
             [
                 web.get("/", _to_first_page),
+                web.get("/dash/", _to_first_page),
                 *monitoring_routes(operator),
                 web.get(LOGIN, self._login_page),
                 web.post(LOGIN, self._sign_in),
@@ -132,7 +134,7 @@ class Dashboard:
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
                 colours_route(STATIC.rstrip("/")),
-                *(file_route(STATIC.rstrip("/"), path) for path in CHART_FILES),
+                *(file_route(STATIC.rstrip("/"), path) for path in (*CHART_FILES, PARTS_STYLE)),
                 web.static(STATIC, FILES),
             ]
         )

@@ -25,7 +25,7 @@ class GameChat:
 
     Args:
         game_id: The site's id.
-        services: What every game shares.
+        services: Shared by all games.
         ledger: The game's; open before the first message.
         side_tasks: Runs the sending of messages.
         moves: Returns the moves on the board.

@@ -46,7 +46,7 @@ def farewell(
     Args:
         names_traps: Whether to say sentences about traps; they are left out after a game of a player that
             sets none on purpose, unless that would reveal a secret player.
-        counts: Of the game, as its page has them.
+        counts: Counts of the game, as on its page.
     """
     template = config.farewell
     if not names_traps:

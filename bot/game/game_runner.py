@@ -68,9 +68,9 @@ from storage.records import StoredDecision, StoredGame
 logger = logging.getLogger(__name__)
 
 QUICK_TRIES = 8
-"""Reconnection attempts less than half a second apart, since the clock runs on while the stream is lost."""
+"""Reconnection attempts less than half a second apart, because the clock runs on while the stream is lost."""
 MOVE_CAP_S = 4.0
-"""Longest wait before a move is sent again, in seconds: shorter than others, since our clock runs."""
+"""Longest wait before a move is sent again, in seconds: shorter than others, because our clock runs."""
 WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
@@ -102,7 +102,7 @@ class GameRunner:
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
-        """Of the move in this position, each time with the game read again."""
+        """Attempts at the move in this position, each after reading the game again."""
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
@@ -110,9 +110,9 @@ class GameRunner:
         """As the server showed them last, and when by our clock."""
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
-        """Of our latest turn: when it began, by our clock, and how many seconds it may take."""
+        """Start of our latest turn, by our clock, and its limit in seconds."""
         self._pending_bait: tuple[int, TemptingReply] | None = None
-        """Of our latest move with a forecast: its ply, and the confirmed bait that it sets."""
+        """Ply of our latest move with a forecast, and the confirmed bait that it sets."""
         self._unknown = 0
         """Consecutive answers of the server that it has no such game."""
         self._tasks: asyncio.TaskGroup
@@ -208,8 +208,8 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open.  Of a game that is over in the ledger, and
-        not settled, the server is not asked.
+        A game that the server adjourns leaves its ledger open. The server is not queried for a game that is
+        over in the ledger but not settled.
 
         Raises:
             AuthError: The server no longer accepts our account.

@@ -561,7 +561,7 @@ class GameLedger:
         )
 
     def _is_ours(self, ply: int) -> bool:
-        # Sides alternate in every game, since a pass is a move.
+        # Sides alternate in every game, because a pass is a move.
         if self._first_side is None:
             rules = get_rules(self.game.game)
             text = self.game.initial_position

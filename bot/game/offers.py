@@ -27,7 +27,7 @@ class GameOffers:
 
     Args:
         game_id: The site's id.
-        services: What every game shares.
+        services: Shared by all games.
         ledger: The game's; open before the first call.
         side_tasks: Runs the tasks that no move waits for.
         session: Returns the current session.

@@ -21,14 +21,14 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 logger = logging.getLogger(__name__)
 
 GAMES = 2
-"""Number of latest games with an opponent, of those with a result, that are not to be repeated."""
+"""Number of latest games with an opponent and a result that are not to be repeated."""
 PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
 """A game that equals an unwon one for fewer plies only shares its opening, and is not a copy."""
 NON_WINS = 300
-"""Number of latest games of a kind that are not to be repeated, of those that an account did not win."""
+"""Number of latest games of a kind, among the ones an account did not win, that are not to be repeated."""
 MOST_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
@@ -156,7 +156,7 @@ make it the first of them.  Each of these is its own inverse."""
 def _turned(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Moves in normal form: those of Othello as if the game had begun with f5, since four starts are one.
+    """Moves in normal form: those of Othello as if the game had begun with f5, because four starts are one.
 
     Args:
         game: The game's name.

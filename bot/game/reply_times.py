@@ -65,7 +65,7 @@ class ReplyTimer:
             moves: The whole list.
             is_theirs: It is the opponent's turn.
             clock_s: Time left on the opponent's clock; None: there is no clock.
-            increment_s: What a move adds to that clock.
+            increment_s: Time that a move adds to that clock.
             now: The moment.
             lag_s: Known lag of a request to the server and back.
             is_prompt: The state came at once when it changed; False: it was requested after a lost link.

@@ -100,7 +100,7 @@ class PoolLoad:
     live: int
     """Of these, threads with a move of a game with a real-time clock."""
     waiting: int
-    """Jobs that wait for a thread, those of spare time left out."""
+    """Jobs that wait for a thread, without spare-time jobs."""
     waiting_moves: int = 0
     """Of these, moves of games; the others are analyses, which have time."""
 

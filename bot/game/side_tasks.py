@@ -17,7 +17,7 @@ class SideTasks:
 
     Args:
         game_id: For the log.
-        services: What every game shares.
+        services: Shared by all games.
         tasks: The group they run in.
     """
 

@@ -50,7 +50,8 @@ GRACE_S = 1.0
 """Seconds beyond the time planned before a move counts as late: starting and storing it take time, too."""
 
 _MOST_THREADS = 8
-"""Of one strong search on idle cores: more gain little, and each costs every thread of the pool some MB."""
+"""Threads of one strong search on idle cores: more gain little, and each costs every thread of the pool some
+MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ class GameThinker:
     """Runs one game's searches.
 
     Args:
-        services: What every game shares.
+        services: Shared by all games.
         tasks: The group that pondering runs in.
     """
 
@@ -349,7 +350,7 @@ class GameThinker:
 
         Args:
             after: The position after our move; the opponent has not replied yet.
-            decision: The decision behind our move; the more complete its profile, the better.
+            decision: The decision behind our move, with as complete a profile as possible.
         """
         self.forget()
         if not self._services.config.engine.ponder or self._left_s is None:

@@ -137,7 +137,7 @@ class Finished:
     loser: int | None
     """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
     reason: str
-    """What happened, in words; empty when `end` says it all."""
+    """An explanation in words; empty if `end` is enough."""
     used: tuple[Used, Used]
     """A's and B's."""
     names: tuple[str, str]
@@ -282,7 +282,8 @@ class _GameInPlay:
         while legal := game.legal_moves(position):
             side = game.side_to_move(position)
             which = 0 if side == self.a_side else 1
-            if len(legal) == 1 and not game.move_squares(legal[0]) and self._is_other(which):
+            is_ours = isinstance(self.players[which], OurPlayer)
+            if len(legal) == 1 and not game.move_squares(legal[0]) and not is_ours:
                 # A forced pass: not every program accepts the request for one.
                 self.moves.append(game.move_text(legal[0]))
                 position = game.play(position, legal[0])
@@ -300,9 +301,6 @@ class _GameInPlay:
                 won = (agreement.leader > 0) == (self.a_side == 0)
                 return _Verdict(float(won), End.ADJUDICATED, reason="both agreed that the game is decided")
         return self._by_rules(game, position)
-
-    def _is_other(self, which: int) -> bool:
-        return not isinstance(self.players[which], OurPlayer)
 
     def _request_move(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
         """Return a player's move, or how it lost the game instead."""

@@ -239,7 +239,7 @@ class _Key:
     read: Callable[[str], Any]
     """Reads the value; raises ValueError."""
     name: str = ""
-    """Of the field; empty: as the key."""
+    """Name of the field; empty: the key."""
     part: _Part = _Part.SPEC
     audience: _Audience | None = None
     """None: all players."""
@@ -309,7 +309,7 @@ def _settings(
         text: The whole specification, for messages.
         parts: The texts; a single blank one stands for none.
         keys: The keys of such a player.
-        of_others: Those of all kinds of players, to say who has one.
+        of_others: Keys of all strategies, for messages that say which one has a key.
 
     Raises:
         MatchError: A key is unknown or there twice, a value is bad, or two limits exclude each other.

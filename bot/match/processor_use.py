@@ -1,4 +1,4 @@
-"""Processor time of this process, known only while it plays one game, since it cannot be split among
+"""Processor time of this process, known only while it plays one game, because it cannot be split among
 games."""
 
 import threading
@@ -30,5 +30,5 @@ def processor_time_s() -> float | None:
 
 
 def used_s(before_s: float | None, after_s: float | None) -> float | None:
-    """Time between two readings, each of which may be unknown; the answer then is, too."""
+    """Time between two readings; unknown if either of them is."""
     return None if before_s is None or after_s is None else max(0.0, after_s - before_s)

@@ -239,7 +239,7 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The strong player's move from a book or table; None: there is none, or another player is set."""
+        """The strong player's move from a book or table; None if there is none, or another player is set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()
@@ -304,7 +304,7 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Yield reports of ever deeper searches; at least one, however early it is stopped.
+        """Yield reports of ever deeper searches, at least one even if stopped at once.
 
         Args:
             position: Must not be final.

@@ -458,7 +458,7 @@ class Uci:
         search.say_last(self._best(report))
 
     def _known(self, go: Go, position: Any, moves: tuple[int, ...]) -> SearchReport | None:
-        """A report from a book or table; None: there is none, or the GUI wants an analysis."""
+        """A report from a book or table; None if there is none, or the GUI wants an analysis."""
         is_analysis = go.is_infinite or go.is_ponder or moves or "mate" in go.numbers
         return None if is_analysis else self._driver.known(position)
 

@@ -23,7 +23,7 @@ def make_server(
         config: The settings.
         dialect: Of the site.
         url: Its address.
-        token: Of the account, or its password.
+        token: Token of the account, or its password.
         recall: Returns the games that are open in the database.
         on_answer: Called with the seconds that the site took for each request.
 

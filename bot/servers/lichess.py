@@ -38,7 +38,7 @@ from bot.base.notation import MoveCodec
 from bot.base.rate_limiter import Rate, RateLimiter
 from bot.servers.lag import Lag
 from bot.servers.lichess_calls import Calls, Lane, RequestThrottle, read_answer
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
+from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_beginning, read_error
 from bot.servers.lichess_wire import (
     ChallengeMade,
     GameReader,
@@ -81,7 +81,7 @@ CHALLENGE_SCOPE = "challenge:write"
 TOURNAMENT_SCOPE = "tournament:write"
 """Scope of a token that may join tournaments."""
 STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
-"""Of the account's stream: lichess.org allows 30 in 10 minutes."""
+"""Limit for the account's stream: lichess.org allows 30 in 10 minutes."""
 _LINE_LIMIT = 1 << 20
 """Longest line of a stream, in bytes; a longer one is an error."""
 _LINES_A_TURN = 8
@@ -167,7 +167,7 @@ class LichessServer:
             trace_configs=[_timing(clock, on_answer)],
         )
         self._throttle = RequestThrottle(clock)
-        self._calls = Calls(self._http, self._throttle, self._url, token, call_timeout_s)
+        self._calls = Calls(partial(self._request, "GET"), self._throttle, self._url, token)
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:  # noqa: ARG002
         self._http.headers.update(self._dialect.headers(challenges.variants))
@@ -333,24 +333,41 @@ class LichessServer:
     async def _post(
         self, path: str, form: Mapping[str, str] | None = None, timeout_s: float | None = None
     ) -> None:
+        await self._request("POST", path, form, timeout_s)
+        self._refusals.accepted()
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        form: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+        accept: str = "application/json",
+    ) -> bytes:
+        """The complete answer to a request: only that shows that the server is done."""
+        what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
-        timeout = aiohttp.ClientTimeout(total=timeout_s)
         try:
-            async with self._http.post(
-                self._url + path, data=form, timeout=timeout, allow_redirects=False
+            async with self._http.request(
+                method,
+                self._url + path,
+                data=form,
+                headers={"Accept": accept},
+                timeout=aiohttp.ClientTimeout(total=timeout_s),
+                allow_redirects=False,
             ) as response:
+                if response.status == 404 and accept == "text/html":
+                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
                 if response.status >= 300:
-                    raise await self._read_error(response, f"POST {path}")
-                # Only a complete answer shows that the server is done.
-                await read_answer(response)
-                self._refusals.accepted()
+                    raise await self._read_error(response, what)
+                return await read_answer(response)
         except TimeoutError:
-            raise TransientError(f"POST {path}: no answer in {timeout_s:g} s") from None
+            raise TransientError(f"{what}: no answer in {timeout_s:g} s") from None
         except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"POST {path}: {one_line(lost)}") from lost
+            raise TransientError(f"{what}: {one_line(lost)}") from lost
 
     async def _read_error(self, response: aiohttp.ClientResponse, what: str) -> ServerError:
-        body = await _error_body(response)
+        body = (await read_beginning(response, ERROR_BODY_LIMIT)).decode(errors="replace")
         error = read_error(response.status, response.headers, body, what, self._token)
         self._throttle.heard(error)
         return error
@@ -514,24 +531,9 @@ class LichessServer:
         Raises:
             RefusedError: The site has no such game, or none any more.
         """
-        what = f"GET /{_quote(game_id)}"
-        timeout = aiohttp.ClientTimeout(total=self._call_timeout_s)
-        try:
-            async with (
-                self._throttle.turn(what, Lane.READS),
-                self._http.get(
-                    f"{self._url}/{_quote(game_id)}", timeout=timeout, allow_redirects=False
-                ) as response,
-            ):
-                if response.status == 404:
-                    raise RefusedError(f"{what}: the site keeps no record of it", 404)
-                if response.status >= 300:
-                    raise await self._read_error(response, what)
-                return (await read_answer(response)).decode(errors="replace")
-        except TimeoutError:
-            raise TransientError(f"{what}: no answer in {self._call_timeout_s:g} s") from None
-        except (aiohttp.ClientError, OSError) as lost:
-            raise TransientError(f"{what}: {one_line(lost)}") from lost
+        path = f"/{_quote(game_id)}"
+        async with self._throttle.turn(f"GET {path}", Lane.READS):
+            return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
         """The error for a live stream that does not send its game's state."""
@@ -677,14 +679,6 @@ async def _read_chunk(response: aiohttp.ClientResponse) -> bytes:
     except RuntimeError as error:
         # What aiohttp says of a connection that broke between two reads, for instance at a garbled chunk.
         raise aiohttp.ClientPayloadError(str(error)) from error
-
-
-async def _error_body(response: aiohttp.ClientResponse) -> str:
-    try:
-        body = await response.content.readexactly(ERROR_BODY_LIMIT)
-    except asyncio.IncompleteReadError as error:
-        body = error.partial
-    return body.decode(errors="replace")
 
 
 def _is_origin(url: str) -> bool:

@@ -8,7 +8,7 @@ never ends.
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from enum import Enum, auto
 from io import BytesIO
@@ -19,17 +19,15 @@ import berserk
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
-from yarl import URL
 
 from bot.base.errors import PausedError, ProtocolError, TransientError
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, TooManyRequests, one_line, read_error
+from bot.servers.lichess_errors import TooManyRequests, read_beginning
 
 T = TypeVar("T")
 
 
 ANSWER_LIMIT = 1 << 20
 """Longest answer to a call, in bytes."""
-_TRANSFER_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 class Lane(Enum):
@@ -89,11 +87,10 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     Raises:
         TransientError: It is longer than `ANSWER_LIMIT`.
     """
-    try:
-        await response.content.readexactly(ANSWER_LIMIT + 1)
-    except asyncio.IncompleteReadError as error:
-        return error.partial
-    raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
+    answer = await read_beginning(response, ANSWER_LIMIT + 1)
+    if len(answer) > ANSWER_LIMIT:
+        raise TransientError(f"{response.method} {response.url.path}: more than {ANSWER_LIMIT} bytes")
+    return answer
 
 
 class _LichessCall(Exception):
@@ -107,33 +104,31 @@ class _LichessCall(Exception):
 class _Adapter(HTTPAdapter):
     """Replaces the transport of requests, the HTTP library under berserk, which therefore never blocks."""
 
-    answer: HTTPResponse | None = None
+    answer: bytes | None = None
     """To the next request; None: raise it."""
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
         if self.answer is None:
             raise _LichessCall(request)
-        return self.build_response(request, self.answer)
+        answer = HTTPResponse(BytesIO(self.answer), status=200, preload_content=False)
+        return self.build_response(request, answer)
 
 
 class Calls:
     """One account's calls.
 
     Args:
-        http: Carries the requests, with its own User-Agent; the caller closes it after these calls.
+        carry: Fetches the answer at a path, which may have a query; raises a `ServerError`.
         throttle: Schedules the requests.
         url: The site's origin.
         token: The account's; never shown in an error or log.
-        timeout_s: Deadline of each call, in seconds.
     """
 
     def __init__(
-        self, http: aiohttp.ClientSession, throttle: RequestThrottle, url: str, token: str, timeout_s: float
+        self, carry: Callable[[str], Awaitable[bytes]], throttle: RequestThrottle, url: str, token: str
     ) -> None:
-        self._http = http
+        self._carry = carry
         self._throttle = throttle
-        self._token = token
-        self._timeout_s = timeout_s
         self._adapter = _Adapter()
         session = berserk.TokenSession(token)
         # As aiohttp does by default: no proxies and no .netrc, which would replace the token.
@@ -150,52 +145,19 @@ class Calls:
             call: Called twice: its first call only shows the request.
         """
         async with self._throttle.turn(what, Lane.READS):
+            self._adapter.answer = await self._carry(self._path_of(call))
             try:
-                async with asyncio.timeout(self._timeout_s):
-                    self._adapter.answer = await self._transfer(self._asked(call))
                 return call(self._client)
-            except TimeoutError:
-                raise TransientError(f"{what}: no answer in {self._timeout_s:g} s") from None
-            except berserk.exceptions.ResponseError as error:
-                response = error.response
-                body = response.text[:ERROR_BODY_LIMIT]
-                refused = read_error(response.status_code, response.headers, body, what, self._token)
-                self._throttle.heard(refused)
-                raise refused from None
-            except (berserk.exceptions.ApiError, aiohttp.ClientError, OSError) as error:
-                if isinstance(error, ValueError):
-                    raise ProtocolError(f"{what}: the answer is not JSON") from error
-                raise TransientError(f"{what}: {one_line(error)}") from error
+            except requests.JSONDecodeError as error:
+                raise ProtocolError(f"{what}: the answer is not JSON") from error
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
                 # berserk converts some fields and takes their types for granted.
                 raise ProtocolError(f"{what}: the answer is malformed: {error!r}") from error
 
-    def _asked(self, call: Callable[[berserk.Client], object]) -> requests.PreparedRequest:
+    def _path_of(self, call: Callable[[berserk.Client], object]) -> str:
         self._adapter.answer = None
         try:
             call(self._client)
         except _LichessCall as asked:
-            return asked.request
+            return asked.request.path_url
         raise AssertionError("a call makes a request")
-
-    async def _transfer(self, request: requests.PreparedRequest) -> HTTPResponse:
-        async with self._http.request(
-            request.method or "GET",
-            URL(request.url or "", encoded=True),
-            headers={
-                key: str(value) for key, value in request.headers.items() if key.lower() != "user-agent"
-            },
-            data=request.body,
-            allow_redirects=False,
-        ) as response:
-            body = await read_answer(response)
-            if 300 <= response.status < 400:
-                # The layer above would follow it, with the token, to any host.
-                text = body[:ERROR_BODY_LIMIT].decode(errors="replace")
-                what = f"{response.method} {response.url.path}"
-                raise read_error(response.status, response.headers, text, what, self._token)
-            # The body is decoded already, so drop the headers that describe its encoding.
-            headers = {
-                key: value for key, value in response.headers.items() if key.lower() not in _TRANSFER_HEADERS
-            }
-            return HTTPResponse(BytesIO(body), headers, response.status, preload_content=False)

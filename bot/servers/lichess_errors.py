@@ -1,11 +1,14 @@
 """Maps HTTP statuses to the exceptions of `bot.base.errors`."""
 
+import asyncio
 import json
 import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+import aiohttp
 
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
@@ -102,6 +105,14 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     except (ValueError, OverflowError):
         return None
     return max(0.0, min(wait_s, LONGEST_WAIT_S))
+
+
+async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """Read an answer, at most this many bytes of it."""
+    try:
+        return await response.content.readexactly(limit)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
 
 
 def one_line(error: BaseException) -> str:

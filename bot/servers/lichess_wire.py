@@ -493,7 +493,7 @@ def read_rating_diff(record: Mapping[str, Any], name: str) -> int | None:
 
     Args:
         record: The site's JSON of ``/game/export``.
-        name: Of the account, in any case.
+        name: Name of the account, in any case.
     """
     players = record.get("players")
     for player in players.values() if isinstance(players, dict) else ():

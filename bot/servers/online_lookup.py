@@ -20,7 +20,7 @@ import chess
 
 from bot.base.config import Config, OnlineConfig, read_token
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
-from bot.servers.lichess_errors import ERROR_BODY_LIMIT, read_error
+from bot.servers.lichess_errors import ERROR_BODY_LIMIT, read_beginning, read_error
 from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI
 from engine.games.standard_chess import ChessPosition, StandardChess
@@ -100,7 +100,7 @@ class OnlineLookup:
 
     Args:
         config: Which services, and their limits.
-        token: Of a lichess.org account, sent to the explorer alone; empty: none.
+        token: Token of a lichess.org account, sent to the explorer alone; empty: none.
         clock: A monotonic clock, in seconds.
         rng: Chooses among the explorer's moves.
     """
@@ -214,11 +214,7 @@ class OnlineLookup:
             if response.status == 404:
                 return None
             limit = _BODY_LIMIT if response.status == 200 else ERROR_BODY_LIMIT
-            body = bytearray()
-            async for chunk in response.content.iter_chunked(1 << 14):
-                body += chunk
-                if len(body) > limit:
-                    break
+            body = await read_beginning(response, limit)
             text = body.decode("utf-8", "replace")
             if response.status == 401:  # also when a proxy says it
                 raise AuthError("the service demands the token of a lichess.org account (HTTP 401)")

@@ -95,7 +95,7 @@ def read_game(page: str, reader: GameReader) -> GameSnapshot | None:
 
 
 def _attribute(page: str, name: str) -> str:
-    """The value of a ``data-`` attribute; empty: there is none."""
+    """The value of a ``data-`` attribute; empty if there is none."""
     match = re.search(rf'\bdata-{name}="([^"]*)"', page)
     return html.unescape(match[1]) if match else ""
 

@@ -47,14 +47,14 @@ def short_name(name: str) -> str:
 
 
 def probability_text(probability: float | None) -> str:
-    """A probability: ``41 %``, ``under 1 %``; a dash: there is none."""
+    """A probability: ``41 %``, ``under 1 %``; a dash if there is none."""
     if probability is None:
         return NO_VALUE
     return "under 1 %" if probability < 0.01 else str(ShareText(probability))
 
 
 def score_part(text: str | None) -> TextPart:
-    """A score with a true minus sign, and a mate in words; a dash: there is none."""
+    """A score with a true minus sign, and a mate in words; a dash if there is none."""
     if not text:
         return NO_VALUE
     if text.startswith("#"):

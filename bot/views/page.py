@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
-from bot.parts.values import Rows
+from bot.parts.values import Part, Rows
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
@@ -21,7 +21,17 @@ class NoSuchThing(DesdemonaError):
 
 
 class View(Protocol):
-    """The contents of a page, for its template, JSON and CSV."""
+    """The contents of a page for all its faces."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What people see."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The name of the browser's tab; empty: the page's."""
+        ...
 
     def to_json(self) -> Mapping[str, Any]:
         """Plain JSON values: every number that the page shows."""
@@ -84,7 +94,7 @@ class Download:
     text: str
     media_type: str
     name: str
-    """Of ASCII letters, digits, dots and hyphens."""
+    """Consists of ASCII letters, digits, dots and hyphens."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,6 @@ class Page:
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
-    template: str = "view.html"
-    """The template's file; the default one renders a `bot.parts.values.PartsView`."""
 
     @property
     def pause_s(self) -> int:

@@ -47,12 +47,12 @@ class Paging:
 
     @property
     def earlier(self) -> str:
-        """The address of the page before; empty: there is none."""
+        """The address of the page before; empty if there is none."""
         return self.address(page=str(min(self.page - 1, self.pages))) if self.page > 1 else ""
 
     @property
     def later(self) -> str:
-        """The address of the page after; empty: there is none."""
+        """The address of the page after; empty if there is none."""
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
@@ -76,7 +76,7 @@ class Paging:
         return Choice(title, tuple(options))
 
     def below(self, filters: Filters, *, is_shown: bool) -> tuple[Part, ...]:
-        """What stands below the list: its pager, and what is left out.
+        """The pager below the list, and a note on omitted rows.
 
         Args:
             filters: Of the list.

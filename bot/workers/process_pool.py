@@ -41,8 +41,8 @@ class ProcessPool:
     it in the queue, or a lock that is never released, and the others wait for ever.
 
     Processes are spawned, not forked (a fork copies locks that other threads hold).  Ctrl-C reaches only the
-    process that owns the pool; the workers block the signal.  They end at once when the owner ends, however
-    it does, because their pipes close.
+    process that owns the pool; the workers block the signal. They end at once when the owner ends or crashes,
+    because their pipes close.
     """
 
     def __init__(self, processes: int) -> None:

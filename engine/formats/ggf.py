@@ -166,7 +166,7 @@ def _behind(text: str, at: int) -> int:
 def write(game: GgfGame) -> str:
     """The game on one line, as GGS prints it.
 
-    A ``]`` in a text becomes ``)``, since the format cannot represent it.  See `clean` for the rest.
+    A ``]`` in a text becomes ``)``, because the format cannot represent it.  See `clean` for the rest.
     """
     tags = [("GM", "Othello"), ("PC", game.place), ("DT", game.date), ("PB", game.black), ("PW", game.white)]
     tags += [("RB", _number_text(game.black_rating)), ("RW", _number_text(game.white_rating))]

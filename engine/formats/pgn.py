@@ -3,7 +3,7 @@
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
   ``Variant``), other start positions ``FEN``.  Rules and SAN are python-chess's.
 * Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs and white's,
-  ``34-30``.  Move numbers are skipped, since some sites number plies; the moves outrank the stated result.
+  ``34-30``.  Move numbers are skipped, because some sites number plies; the moves outrank the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
   of the World Xiangqi Federation (``C2=5``) is read too.  Moves in Chinese characters are not.
 

@@ -34,7 +34,7 @@ def turned(square: int, symmetry: int) -> int:
 def weight_bytes() -> bytes:
     """The learned weights of all stages: little-endian 16-bit integers.
 
-    Of two mirror-image contents only the one with the lower number has a weight here.
+    Mirror-image contents share the weight of the lower number.
 
     Raises:
         DamagedFile: The file is missing or damaged; its size is for the core to check.

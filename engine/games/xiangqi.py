@@ -338,8 +338,8 @@ class Xiangqi:
         """The notation of the World Xiangqi Federation: ``C2=5``, ``H8+7``, ``R+-1``.
 
         Files are counted from the mover's right; ``+`` is forwards, to the target's file or by a number of
-        ranks.  Of two pieces on one file ``+`` names the front one; soldiers this cannot tell apart are
-        numbered from the front, ``17+1``.
+        ranks. Of two pieces on one file ``+`` names the front one; soldiers that this does not distinguish
+        are numbered from the front, ``17+1``.
         """
         board, side = position.board, position.side
         start, target = move & 127, move >> 7

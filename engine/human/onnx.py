@@ -2,7 +2,7 @@
 
 A file states its kind, game, name and licence in ONNX's own ``metadata_props``, under keys that begin with
 ``desdemona.``, so that it needs no companion file.  Evaluation must terminate on any input: we refuse
-networks with control flow, since we could not interrupt a loop.
+networks with control flow, because we could not interrupt a loop.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ class OnnxNetwork:
     def __init__(self, data: bytes, where: str) -> None:
         self.where = where
         self.sha256 = hashlib.sha256(data).hexdigest()
-        """Of the file, in hexadecimal."""
+        """SHA-256 of the file, in hexadecimal."""
         try:
             model = message(data, "the model", (_CARD, _GRAPH, _METADATA, _FUNCTIONS))
             metadata, flow = _metadata(model), _control_flow(model)
@@ -135,7 +135,7 @@ class OnnxNetwork:
     def _started(self) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Reject any other format too, since we have not checked it.
+        # Reject any other format too, because we have not checked it.
         options.add_session_config_entry("session.load_model_format", "ONNX")
         options.log_severity_level = _FATAL_ONLY  # errors come as exceptions, and need no log line
         try:

@@ -102,8 +102,8 @@ class OpponentModelSearch:
         models: The models for that game.
         is_calibrated: Whether to take the replies' probabilities from `Models.calibrated`, if there is one.
         params: Parameters of the trap arithmetic, with the game's own logistic function.
-        background: What led to the position, and who will reply.
-        stop: Ends the decision; looked at before each few queries of a model.
+        background: The earlier positions, and the person who will reply.
+        stop: Ends the decision; checked before every few queries of a model.
     """
 
     def __init__(

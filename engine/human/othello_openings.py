@@ -62,7 +62,7 @@ class OpeningTable:
         """Build the table from some games.
 
         Args:
-            keys: Of each position in which a move was played.
+            keys: Key of the position of each move.
             squares: The moves.
             weights: The weight of each.
             least: Positions with a lower total weight are dropped.

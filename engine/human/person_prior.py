@@ -188,8 +188,8 @@ def tilted_rows(
 
     Args:
         points: Shape (points, 2), as `Grid.points`.
-        probabilities: Of the replies by the base model, shape (replies,).
-        costs: Of the replies, from 0 to 1, shape (replies,).
+        probabilities: Probabilities of the replies by the base model, shape (replies,).
+        costs: Costs of the replies, from 0 to 1, shape (replies,).
         starts: Index of each position's first reply.
         least: See `BasePrior.least`.
         uniform: u, the share spread evenly.

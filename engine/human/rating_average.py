@@ -26,7 +26,7 @@ class RatingAverage:
 
     Args:
         model: One that depends on the rating.
-        ratings: Those that it supports; we query some of them, at least `APART` from each other.
+        ratings: Supported ratings; we query some of them, at least `APART` from each other.
     """
 
     def __init__(self, model: HumanModel, ratings: Sequence[int]) -> None:

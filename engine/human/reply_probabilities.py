@@ -24,7 +24,7 @@ class ReplyPrediction:
     replies: tuple[str, ...]
     """Every legal reply, in the game's order."""
     probabilities: tuple[float, ...]
-    """Of each reply; they add up to 1."""
+    """Probability of each reply; they add up to 1."""
     base: tuple[float, ...]
     """The same before the tilt, as `model` predicted them."""
     model: ModelInfo

@@ -177,7 +177,7 @@ def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: 
     Args:
         path: The file; an existing one is replaced.
         entries: Moves of each canonical position.
-        made: How the book was made, as JSON.
+        made: How the book was generated, as JSON.
     """
     header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
     lines = [json.dumps(header)]

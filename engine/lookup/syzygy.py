@@ -2,7 +2,7 @@
 
 A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ).  A
 winner who always takes the shortest way there wins, within the fifty-move rule when that is possible at all;
-not always in the most natural way, since the tables do not have the distance to mate.
+not always in the most natural way, because the tables do not have the distance to mate.
 """
 
 import random

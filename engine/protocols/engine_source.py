@@ -250,9 +250,9 @@ class EngineSource:
         Args:
             position: Where they are legal.
             moves: One or more.
-            depth: Of both searches, in plies.
+            depth: Depth of both searches, in plies.
             stop: Ends them early.
-            longest_s: They may take so long together, in seconds.
+            longest_s: Their total time limit, in seconds.
 
         Returns:
             None: the engine had no result in time, or failed, which is in the log.
@@ -289,7 +289,7 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _asked(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
-        """What some work with the running engine finds; None: it does not run yet, failed or was stopped.
+        """The result of some work with the running engine; None: it does not run yet, failed or was stopped.
 
         Args:
             work: May raise `EngineError` and `Stopped`.

@@ -67,7 +67,7 @@ class Resources:
     rng: random.Random
     """Chooses among a book's moves."""
     engine: EngineSource | None
-    """Another engine for the same game; None: there is none, or the strategy needs none."""
+    """Another engine for the same game; None if there is none, or the strategy needs none."""
     models: Models | None
     """Models of the people who play the game; None: the estimate from shallow searches."""
     randomised: RandomisedParams
@@ -199,7 +199,7 @@ class MoveContext:
     def draw_for_variety(self) -> Decision | None:
         """A random draw among the best moves of a plain search; None: there is nothing to draw from.
 
-        Nothing is drawn in games that need another engine, since the core's scores are too weak to play by.
+        Nothing is drawn in games that need another engine, because the core's scores are too weak to play by.
         """
         avoidance, game = self.avoidance, self.use.game
         if avoidance is None or game.name in ENGINE_GAMES:

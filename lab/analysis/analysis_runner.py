@@ -69,7 +69,7 @@ async def run_analysis(
         The analysis's key, and a tally.
 
     Raises:
-        AnalysisError: The analysis cannot go on.
+        AnalysisError: The analysis cannot continue.
         StorageError: A result cannot be stored.
         WorkersError: The workers die, or are gone.
     """

@@ -25,7 +25,7 @@ _per_thread = threading.local()  # searchers and engines are for one thread at a
 
 
 class AnalysisError(DesdemonaError):
-    """An analysis cannot begin or go on; the message says why."""
+    """An analysis cannot begin or continue; the message says why."""
 
 
 class _Engine:

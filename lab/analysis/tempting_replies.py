@@ -4,8 +4,9 @@ The forecasts are those that the bot makes in play (`engine.forecasts`): by the 
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
 (R, `engine.bait_rule.rank_probabilities`).  The stored predictions stand in for the human-move network.
  Tempting
-replies are candidate baits; those that a search two plies deeper confirms are baits.  Of each move the one of
-the greatest probability times cost counts.  Searches are made for positions with a candidate bait only.
+replies are candidate baits; those that a search two plies deeper confirms are baits. Only the bait with the
+greatest probability times cost of each move counts. Searches are made for positions with a candidate bait
+only.
 
 Decided positions are left out: where our move wins or loses by force, nothing is a distance.
 """
@@ -197,7 +198,7 @@ def confirm_all(
     """The forecasts with tempting replies searched two plies deeper, each once for all forecasters.
 
     Args:
-        searcher: Of the kind and revision that made the profiles.
+        searcher: The searcher, of the kind and revision that made the profiles.
         on_count: Called with the number of positions just done, those without a candidate bait included.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]

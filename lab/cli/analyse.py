@@ -57,7 +57,9 @@ def analyse_command(
     ] = None,
     narrow: Annotated[
         bool,
-        typer.Option("--narrow", help="Of a folder of models, use only those nearest to a person's rating."),
+        typer.Option(
+            "--narrow", help="From a folder of models, use only the ones nearest to a person's rating."
+        ),
     ] = False,
     sample: Annotated[
         int | None, typer.Option(min=1, max=MOST, help="Number of moves to draw at random, by --seed.")

@@ -1,4 +1,4 @@
-"""What `desdemona lab fit` and `lab fit-person` share: the options that choose the data, and the card."""
+"""Shared by `desdemona lab fit` and `lab fit-person`: the options that choose the data, and the card."""
 
 import shlex
 import sys
@@ -106,7 +106,7 @@ class FitData:
     """The human-move model with predictions for them."""
     description: str
     card: dict[str, Any]
-    """What a model's card says of them, as plain JSON values."""
+    """Their description for a model's card, as plain JSON values."""
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:

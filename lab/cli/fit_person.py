@@ -91,7 +91,7 @@ def _base_of(
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:
-    """The card to extend; None: there is none."""
+    """The card to extend; None if there is none."""
     from engine.human.person_prior import PersonPrior
 
     if not out.exists():

@@ -253,7 +253,7 @@ def _forecasts(
 
 
 def _games_before(context: typer.Context, url: str | None, people: "Population") -> Counter[str] | None:
-    """Imported games of each person before the year of the first position; None: there are none."""
+    """Imported games of each person before the year of the first position; None if there are none."""
     from lab.analysis.recorded_games import year_of
 
     first = min((year for each in people.positions if (year := year_of(each.date)) is not None), default=None)
@@ -456,7 +456,7 @@ Known = tuple[int, ModelInfo]
 
 
 def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
-    """The requested human-move model, by name or SHA-256, by default the newest; None: there is none."""
+    """The requested human-move model, by name or SHA-256, by default the newest; None if there is none."""
     found = [each for each in known if wanted in (None, each[1].name)]
     if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
         found = [each for each in known if each[1].sha256.startswith(wanted.lower())]

@@ -33,7 +33,7 @@ class MeanEstimate:
 
 
 def without_interval(value: float, n: int) -> MeanEstimate:
-    """A mean of which no more is known."""
+    """A mean without an interval."""
     return MeanEstimate(value, float("-inf"), float("inf"), n, has_interval=False)
 
 

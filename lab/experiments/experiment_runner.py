@@ -49,7 +49,7 @@ OnResult = Callable[[int, int], None]
 
 
 class ExperimentError(DesdemonaError):
-    """The experiment cannot go on; the message says why."""
+    """The experiment cannot continue; the message says why."""
 
 
 def run_of(experiment: Experiment, size: Size, seed: int) -> ExperimentRun:

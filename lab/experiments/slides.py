@@ -185,7 +185,7 @@ def _bags(_: Mapping[str, Any], __: int) -> Result:
 def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
     same = found["value"] == found["plain"]
     holds = same and found["seen"] == [*BAGS[0], BAGS[1][0]]
-    return _verdict(holds), f"{len(found['seen'])} of 6 things looked at, {_same(same)} choice"
+    return _verdict(holds), f"{len(found['seen'])} of 6 things examined, {_same(same)} choice"
 
 
 def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:

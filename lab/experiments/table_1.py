@@ -100,7 +100,7 @@ def _depth_cell(depth: int, pairs: int) -> Cell:
 
 
 def equality(depth: int, seed: int, number: int) -> Result:
-    """Whether searches that the paper tells apart find the same on one position, by every line.
+    """Whether searches that the paper distinguishes agree on one position, by every line.
 
     Returns:
         ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy

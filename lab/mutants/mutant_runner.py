@@ -1,7 +1,8 @@
 """Runs the tests that guard a module with a mutant in its place, each in a process of its own.
 
 Nothing is written into the working tree: Python gets another source when it imports the module, and the
-C++ core is built in a temporary folder.  Processes are forked, since importing pytest and the libraries takes
+C++ core is built in a temporary folder.  Processes are forked, because importing pytest and the libraries
+takes
 longer than most of the tests.
 """
 

@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Another operator between two operands; comments there do not matter, since none holds one."""
+        """Another operator between two operands; comments there do not matter, because none holds one."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

@@ -5,10 +5,9 @@ predict the probability of each move (`lab.training.human_othello_graph` describ
 is written as ONNX, with its card beside it.  Games of the years 2016-2019 are never used for training: they
 are the validation set.
 
-Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``, however far the
-machine gets in that time; more is better.  Ctrl-C ends it early and writes the current network; ``--resume``
-continues from the checkpoint, also with a larger ``--minutes``.  ``--evaluate FILE`` only measures a network,
-without PyTorch.
+Training needs PyTorch (``pip install 'desdemona[train]'``), and ends after ``--minutes``; longer is better.
+Ctrl-C ends it early and writes the current network; ``--resume`` continues from the checkpoint, also with a
+larger ``--minutes``. ``--evaluate FILE`` only measures a network, without PyTorch.
 """
 
 import argparse

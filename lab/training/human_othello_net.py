@@ -89,7 +89,7 @@ class Budget:
     """Duration and settings of the training."""
 
     minutes: float
-    """The learning rate decays to its final value in this time, however many steps the machine manages."""
+    """The learning rate decays to its final value in this time, whatever the number of steps."""
     batch: int
     """Positions per step."""
     threads: int

@@ -73,7 +73,7 @@ class Lc0Network:
     """The policy network in a file."""
 
     sha256: str
-    """Of the published file, in hexadecimal."""
+    """SHA-256 of the published file, in hexadecimal."""
     licence: str
     """The licence stated in the file; usually empty."""
     input: Convolution

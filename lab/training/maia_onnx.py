@@ -1,7 +1,8 @@
 """Converts a published Maia network to ONNX, and verifies the result.
 
 The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and outputs ``moves`` (n,
-1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, since we do
+1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, because
+we do
 not need it.
 
 Convolutions use Winograd's method (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural Networks): the
@@ -106,7 +107,7 @@ def verify(model: MaiaModel, rating: int | None) -> float:
 
     Args:
         model: The network.
-        rating: Of a published one: its first moves must be those known for it.
+        rating: Rating of a published network, whose first moves must be the known ones.
 
     Raises:
         BadModel: They are not, or illegal moves get too much probability.
@@ -185,9 +186,9 @@ def _card(name: str, *, is_published: bool) -> str:
 def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     """The Winograd matrices for 8 numbers in a row, for the 3 of a kernel, and for the way back.
 
-    By Toom and Cook: a convolution is a product of polynomials, determined by its values at 10 points, of
-    which the last is infinity.  The points were chosen by search to keep errors of single precision small:
-    1.5e-5 of the mean result, where the usual ones (0, 1, -1, 2, -2 and so on) leave 5e-5 and more.
+    By Toom and Cook: a convolution is a product of polynomials, determined by its values at 10 points, the
+    last of them infinity. The points were chosen by search to keep errors of single precision small: 1.5e-5
+    of the mean result, where the usual ones (0, 1, -1, 2, -2 and so on) leave 5e-5 and more.
 
     Returns:
         Shapes (10, 8), (10, 3) and (8, 10).

@@ -22,8 +22,8 @@ class Samples:
 
     Attributes:
         inputs: Shape (n, 2, 32): the mover's view, then the other's; filled up with the number of inputs.
-        scores: Of the search, in centi-units, for the mover.
-        linear: Of the linear evaluation, likewise.
+        scores: Scores of the search, in centi-units, for the mover.
+        linear: Scores of the linear evaluation, likewise.
         results: 0, 1, 2.
         held_out: Whether the position's game is not learned from.
         files: For the card: names and checksums.
@@ -89,7 +89,7 @@ def to_bytes(
     Args:
         inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.
         bias: Of the sums.
-        outputs: Of the second layer; limited to what the core can take.
+        outputs: Weights of the second layer, limited to the core's range.
         output_bias: Of the second layer.
     """
     parts = [

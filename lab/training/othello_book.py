@@ -67,7 +67,7 @@ class Child(NamedTuple):
 
 @dataclass(slots=True)
 class Searched:
-    """A position all of whose moves have been searched to one depth."""
+    """A position with all its moves searched to one depth."""
 
     depth: int
     """Search depth in plies from the position."""
@@ -175,7 +175,7 @@ class Searches:
         """
         Args:
             path: The file; created if missing.
-            settings: What the scores depend on.  An existing file must have the same.
+            settings: The settings that the scores depend on. An existing file must have the same.
             scorer: See `Scorer`.
 
         Raises:

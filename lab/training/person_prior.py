@@ -30,9 +30,9 @@ class JudgedReplies:
     """Replies of many positions, grouped by position."""
 
     probabilities: Floats
-    """Of each reply by the base model."""
+    """Probability of each reply by the base model."""
     costs: Floats
-    """Of each reply, from 0 to 1."""
+    """Cost of each reply, from 0 to 1."""
     starts: Ints
     """Index of each position's first reply."""
     played: Ints
@@ -94,7 +94,7 @@ def fit_gaussian(
     """The prior by EM.
 
     Args:
-        names: Of the features; the first is constant.
+        names: Names of the features; the first is constant.
         features: Shape (persons, features).
         log_likelihood: See `log_likelihoods`; persons as in `features`.
     """

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from storage.errors import StorageError
 
 _STEPS = 10_000
-"""Instructions of SQLite between two looks at the clock."""
+"""Instructions of SQLite between two checks of the clock."""
 
 
 class BadQuestion(StorageError):

@@ -62,7 +62,7 @@ _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """What stood in a game for its opponent; baits count only in positions that were not decided."""
+    """The baits that a game offered its opponent; only in positions that were not decided."""
 
     baits_set: int = 0
     """Moves with a confirmed bait, answered or not."""

@@ -23,9 +23,9 @@ _FAR = 4000.0
 """Search range for a performance beyond the opponents' ratings, in rating points: odds of 1 to 10^10."""
 
 _PRECISION = 1e-5
-"""Of a performance, in rating points."""
+"""Precision of a performance, in rating points."""
 _MOST_STEPS = 200
-"""More bisections of an interval than a 64-bit floating-point number has values to tell apart."""
+"""More bisections of an interval than 64-bit floating-point numbers can distinguish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Performance:
     rating: float | None
     """None without games, and if all were won or all lost: then no rating is high or low enough."""
     low: float | None
-    """None: no lower limit, since no points were scored."""
+    """None: no lower limit, because no points were scored."""
     high: float | None
-    """None: no upper limit, since every game was won."""
+    """None: no upper limit, because every game was won."""
 
     @property
     def words(self) -> str:
@@ -140,7 +140,7 @@ def performances(
 
 
 def _moments(rating: Floats, group: Codes, others: Floats, games: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of the points that each group is expected to score at a rating: mean, variance and third moment."""
+    """Mean, variance and third moment of the points that each group is expected to score at a rating."""
     p = _expected(rating[group], others)
     spread = games * p * (1 - p)
     sums = (games * p, spread, spread * (1 - 2 * p))
@@ -154,7 +154,7 @@ def _expected(rating: Floats, other: Floats) -> Floats:
 
 
 def _as_elo(share: Floats) -> Floats:
-    """The difference in rating of which this is the expected score; of 0 and 1 an infinite one, or none."""
+    """The difference in rating with this expected score; infinite or None for 0 and 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(_ELO_SCALE * (np.log(share) - np.log1p(-share)))
 

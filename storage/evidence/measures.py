@@ -43,9 +43,9 @@ class Measure(NamedTuple):
     seen_in: str
     """The column of the replies in which it could be observed."""
     happened: str
-    """The column of those in which it was."""
+    """The column of replies in which it happened."""
     expected: str
-    """What the expectations of `storage.evidence.replies.REPLY` call it."""
+    """Its name in the expectations of `storage.evidence.replies.REPLY`."""
     planned_n: PlannedN
 
     @property

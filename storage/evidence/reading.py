@@ -30,11 +30,11 @@ from storage.tables.summaries import GameSummaryRow
 _PART = 2_000
 """Keys of games in a part: 5 MB with their replies."""
 _OTHERS = 200
-"""Games without a summary that are made at once."""
+"""Maximum games to summarise at once."""
 _SPARSEST = 3
 """Where at most one game in this many is wanted, only those are read."""
 MOST_BYTES = 128_000_000
-"""Of the parts that a process keeps."""
+"""Memory of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"

@@ -154,11 +154,11 @@ _DIGITS = 8
 
 @lru_cache(maxsize=1000)
 def model_text(name: str, sha256: str, prior: str) -> str:
-    """A model of people, or the replies' looks, in one line, for instance ``maia-1500 1f2e3d4c``.
+    """A model of people, or the replies' shallow scores, in one line, for instance ``maia-1500 1f2e3d4c``.
 
     Args:
         name: Its name.
-        sha256: Of its file, of which the first digits are shown; empty: it has none.
+        sha256: SHA-256 of its file, shown by its first digits; empty: it has no file.
         prior: SHA-256 of the card by which it was tilted to the person; empty: it was not.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()

@@ -14,7 +14,7 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     """Whether a reply costs a tenth of the game or more and took no bait that counts.
 
     Args:
-        cost: Of the reply, in hundredths of a per cent of the game; None: it is not judged.
+        cost: Cost of the reply, in hundredths of a per cent of the game; None: it is not judged.
         is_taken: Whether it took a confirmed bait.
         is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not all
             replies are known, so nothing counts.

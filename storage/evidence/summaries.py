@@ -75,7 +75,7 @@ async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]
 
 
 async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
-    """Recompute the summaries of some games; those of open games are removed.
+    """Recompute the summaries of some games; open games lose theirs.
 
     Returns:
         How many summaries there are now; a game with a row that cannot be read has none.
@@ -135,6 +135,6 @@ async def _stored(session: AsyncSession, games: Sequence[int]) -> dict[int, Mapp
 
 
 async def _locked(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Those of the games that are over; nobody else can change or summarise them until we commit."""
+    """The finished games among them, locked until we commit."""
     closed = select(GameRow.id).where(GameRow.id.in_(games), GameRow.state != GameStatus.OPEN)
     return list(await session.scalars(closed.order_by(GameRow.id).with_for_update()))

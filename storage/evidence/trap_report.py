@@ -331,7 +331,7 @@ def decision_report(
         game: The rules of its game.
         stored: Its game.
         made: The decision.
-        forecast: What people were expected to reply; None: not known yet.
+        forecast: The expected replies of people; None: not known yet.
 
     Raises:
         ValueError: The record contradicts the rules or itself.

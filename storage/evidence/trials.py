@@ -101,7 +101,7 @@ class StoredTrial(NewTrial):
     games: int
     """Games that belong to it, aborted ones too."""
     open_games: int
-    """Those among them that are still being played or judged."""
+    """Games that are still being played or judged."""
 
 
 async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | None = None) -> StoredTrial:
@@ -163,7 +163,7 @@ async def end_trial(
 
 
 async def open_trial(session: AsyncSession) -> StoredTrial | None:
-    """The open trial; None: there is none."""
+    """The open trial; None if there is none."""
     return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
 
 

@@ -217,7 +217,7 @@ async def settle_game(session: AsyncSession, game_id: int) -> None:
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
     """Undo the end of a game that goes on after all, and its consequences.
 
-    Dropped decisions count again, and the outcome *unanswered* is removed, since a reply may still come.
+    Dropped decisions count again, and the outcome *unanswered* is removed, because a reply may still come.
     """
     await session.execute(
         update(GameRow)
@@ -287,7 +287,7 @@ async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datet
 
 
 async def adopt_records(session: AsyncSession, owner: AccountKey) -> None:
-    """Give an account the games and events of its site that name none: those of earlier versions."""
+    """Assign games and events of earlier versions, which name no account, to an account of their site."""
     for table in (GameRow, EventRow):
         statement = update(table).where(table.site == owner.site, table.account == "")
         await session.execute(statement.values(account=owner.name))

@@ -1,7 +1,7 @@
 """The rows of a table in transit between databases, as values that mean the same on both.
 
 Most values are read and written by their column's type.  Two are not: a packed record is copied byte by
-byte, and JSON as text, since two databases may write one value in two ways.
+byte, and JSON as text, because two databases may write one value in two ways.
 """
 
 import hashlib

@@ -40,7 +40,7 @@ _LARGEST = 1.7976931348623157e308
 """The largest number that is not infinite."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
-"""Tables to look through, each with a condition; None: all rows."""
+"""Tables to check, each with a condition; None: all rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MalformedRow:
     reason: str
     """One line; it may contain unprintable characters of the value."""
     moved: int = 0
-    """Rows that were moved to the quarantine, with those that cannot be without it."""
+    """Rows moved to the quarantine, with the rows that depend on them."""
 
     @property
     def text(self) -> str:
@@ -68,7 +68,7 @@ def whole_database() -> Tables:
 
 
 def needed_at_start() -> Tables:
-    """What the program reads before it plays, and while it plays the games that are open."""
+    """Tables that the program reads at start and while it plays open games."""
     unsettled = select(GameRow.id).where(GameRow.is_settled.is_(False))
     tables = (OpponentRow, EngineConfigRow, TrialRow, BlockRow, ArenaAccount, ArenaRating, ArenaElapsed)
     return {
@@ -100,7 +100,7 @@ async def quarantine_malformed(database: Database, tables: Tables) -> list[Malfo
 
 
 async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ...], reason: str) -> int:
-    """Move a row and what cannot be without it; the number of rows moved.
+    """Move a row and the rows that depend on it; returns the number of rows moved.
 
     Args:
         session: Of the transaction.
@@ -157,7 +157,7 @@ async def _malformed(
 async def _reason(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """What is wrong with the first malformed row of some; None: nothing."""
+    """The fault of the first malformed row of a batch; None: nothing."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1
@@ -227,4 +227,4 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "decisions": lambda row: Decision.from_record(row.record),
     "forecasts": lambda row: ReplyForecast.from_record(row.record),
 }
-"""What else the rows of a table must be."""
+"""Further constraints on the rows of a table."""

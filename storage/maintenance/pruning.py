@@ -40,7 +40,7 @@ class Pruned:
     changed: int = 0
     """Records left as they are, because another program changed them meanwhile."""
     bytes_before: int = 0
-    """Of the shortened records, packed."""
+    """Size of the shortened records, packed."""
     bytes_after: int = 0
     """The same afterwards."""
 

@@ -42,7 +42,7 @@ class RecordedDecision:
     """Why the game's player was chosen."""
     game_state: GameStatus
     is_settled: bool
-    """Of its game, as `storage.records.StoredGame.is_settled`."""
+    """`storage.records.StoredGame.is_settled` of its game."""
     moves: tuple[str, ...]
     """The game's, as the server showed them."""
     ply: int
@@ -178,7 +178,7 @@ async def next_decision(
     """The decision that followed another one, even if it was taken back.
 
     Args:
-        ply: Of the earlier decision.
+        ply: Ply of the earlier decision.
         decision_id: The earlier decision's key.
     """
     statement = (

@@ -1,4 +1,4 @@
-"""Imported games: each is stored once, however often and in whatever format it is imported."""
+"""Imported games: each is stored once, even if imported repeatedly or in several formats."""
 
 import hashlib
 import json

@@ -99,7 +99,7 @@ class ArenaGame(Base):
     """Whether a takeback offer stands."""
     second_takeback: Mapped[bool] = mapped_column(Boolean)
     status: Mapped[str] = mapped_column(String(32))
-    """One of Lichess' status names; `started` while the game goes on."""
+    """One of Lichess' status names; `started` while the game runs."""
     winner: Mapped[int | None] = mapped_column(Integer)
     """Side 0 or 1; null: no winner, or not over."""
     first_diff: Mapped[int | None] = mapped_column(Integer)

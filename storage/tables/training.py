@@ -96,7 +96,7 @@ class TrainingReview(Base):
     position_id: Mapped[int] = mapped_column(BigInt, ForeignKey("training_positions.id"), primary_key=True)
     game: Mapped[KeyColumn]
     answers: Mapped[int] = mapped_column(Integer)
-    """Of all kinds, a look at the solution among them."""
+    """Attempts of all kinds, including views of the solution."""
     has_hint: Mapped[bool] = mapped_column(Boolean)
     """Whether it was given before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)

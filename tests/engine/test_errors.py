@@ -36,8 +36,6 @@ PARSING = {
     },
     "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
-    "bot/cli/common.py": {"moment_of"},
-    "bot/cli/filters.py": {"_phase_of", "_settings_of"},
     "bot/views/trial.py": {"_more"},  # our own arithmetic
     "bot/protocols/console.py": {"say"},  # a closed stream
     "bot/protocols/gtp.py": {"_loadsgf"},  # a name that no file has

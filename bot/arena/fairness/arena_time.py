@@ -36,7 +36,7 @@ class ArenaTime:
 
         Args:
             database: The arena's.
-            clock: In seconds; never goes back.
+            clock: In seconds; never decreases.
             grace_s: How long the time stays stopped after the end of an outage.
             site: The arena's name in events.
         """

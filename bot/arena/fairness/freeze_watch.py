@@ -1,7 +1,7 @@
 """Detects that the process was stopped for a while.
 
 A heartbeat in the event loop, once a second, then comes late; it runs before any game deadline that has
-passed meanwhile, since timers run in the order of their times.
+passed meanwhile, because timers run in the order of their times.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ LEVEL = "Level"
 """Prefix of bots that play at a level; a number follows."""
 
 ROLES = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that do not make a name different; nor do those of `TRUSTED`."""
+"""Words that do not make a name different, in addition to `TRUSTED`."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

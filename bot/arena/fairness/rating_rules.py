@@ -41,7 +41,7 @@ def weight_of(earlier: int, full_games: int) -> float:
 
     Args:
         earlier: Rated games of the same two players in the variant, within `arena.rating_window_h`.
-        full_games: Those that count in full; each further one counts half the last.
+        full_games: Number that count in full; each further one counts half the last.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
     return weight if weight >= _LEAST_WEIGHT else 0.0

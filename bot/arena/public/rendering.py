@@ -47,8 +47,8 @@ def say(sentence: str, *, element: str = "span", **places: object) -> Markup:
     Args:
         sentence: In English, with names in braces.
         element: The name of the element around it.
-        places: What stands there, by names in lower case: ``game`` is a game's title, ``day`` a time of which
-            the day is shown.
+        places: The values, by names in lower case: ``game`` is a game's title, ``day`` a time, shown as its
+            day.
     """
     shown = {name: _day(each) if isinstance(each, datetime) else each for name, each in places.items()}
     return tag(element, escape(sentence).format(**shown), data_say=sentence, **_data(shown))

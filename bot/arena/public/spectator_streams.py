@@ -22,7 +22,7 @@ class SpectatorStreams(Listeners[str]):
     """The streams by the game that they show.
 
     Args:
-        view: What spectators may see of a game.
+        view: The part of a game that spectators may see.
     """
 
     def __init__(self, view: Callable[[ReplayedGame], Json]) -> None:

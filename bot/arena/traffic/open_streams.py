@@ -51,7 +51,7 @@ class OpenStreams:
     Args:
         per_account: Most streams of an account.
         per_address: Most streams of all accounts at an address.
-        priority: Of an account, by its id.
+        priority: Priority of an account, by its id.
     """
 
     def __init__(self, *, per_account: int, per_address: int, priority: Callable[[str], Priority]) -> None:

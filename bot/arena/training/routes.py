@@ -7,7 +7,7 @@ from bot.arena.parts import ArenaParts
 from bot.arena.traffic.assets import assets
 from bot.arena.training.trainer import ReplyTrainer
 from bot.arena.variants import VARIANTS
-from storage.arena.accounts import AccountRecord, ArenaAccess
+from storage.arena.accounts import ArenaAccess
 
 GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 
@@ -64,8 +64,6 @@ class TrainingRoutes:
     async def _trainee(self, request: web.Request) -> str | None:
         """Id of the person whose answers are rated; None: no rating."""
         account = await self._gate.visitor(request)
-        return account.id if account is not None and _has_rating(account) else None
-
-
-def _has_rating(account: AccountRecord) -> bool:
-    return account.access is ArenaAccess.ACTIVE and not account.is_bot
+        if account is None or account.is_bot or account.access is not ArenaAccess.ACTIVE:
+            return None
+        return account.id

@@ -12,7 +12,7 @@ WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
 def after_answer(
     review: ReviewRecord, *, is_right: bool, now: datetime, is_free: bool = False
 ) -> ReviewRecord:
-    """The schedule after an answer; a look at the solution counts as a wrong one.
+    """The schedule after an answer; viewing the solution counts as a wrong one.
 
     A right answer advances a position only when it is due and at the first try.
 

@@ -44,7 +44,7 @@ def pause(
         float | None, typer.Argument(help="Minutes until the pause ends; without it, at `resume`.")
     ] = None,
 ) -> None:
-    """Start no new games at any account; running games go on.
+    """Start no new games at any account; running games continue.
 
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
     games wait.  A restart of the program ends the pause.
@@ -152,7 +152,7 @@ def challenge(
 ) -> None:
     """Challenge a player and wait for the end of the game.
 
-    Ctrl-C withdraws an unanswered challenge and sends no more; a game that has begun goes on.
+    Ctrl-C withdraws an unanswered challenge and sends no more; a game that has begun continues.
     """
     if colour not in ("first", "second", "random"):
         raise UsageError(f"--colour: {colour!r} is not known; known: first, second, random")

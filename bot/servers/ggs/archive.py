@@ -72,7 +72,7 @@ class Archive:
 
         Args:
             message: The end of their match.
-            games: Those that need it.
+            games: The games that need it.
             change: Of our rating.
         """
         for game in games:
@@ -98,7 +98,7 @@ class Archive:
     # --- The archive's answers --------------------------------------------------------------------------
 
     def history(self, lines: Sequence[str]) -> None:
-        """Find the searched games among our latest matches; those that are not there have no end."""
+        """Find the searched games among our latest matches; games that are absent have no end."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):

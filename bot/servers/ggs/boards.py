@@ -68,7 +68,7 @@ class Boards:
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
     def ask_lacking(self, asked: Asked | None = None) -> None:
-        """Request the state of matches of which we lack games: those that came from a request, or all."""
+        """Request the state of matches whose games we lack: all matches, or only the requested ones."""
         for id_ in self.lacking(asked):
             self._out.ask("moves", id_)
 
@@ -148,7 +148,7 @@ class Boards:
         """Bring a game up to date with its board.
 
         Args:
-            key: Of the challenge that the game came from.
+            key: Id of the challenge that the game came from.
         """
         if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s

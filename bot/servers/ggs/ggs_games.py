@@ -67,7 +67,7 @@ class GgsGames:
         )
 
     def stored_game(self, line: Request, *statuses: GgsStatus) -> GgsGame | None:
-        """Our game with one of these statuses that a request would resume; None: there is none."""
+        """Our game with one of these statuses that a request would resume; None if there is none."""
         stored = AdjournedMatch(line.stored_id, (line.asker, self._name), line.type_text)
         return next((game for game in self.with_status(*statuses) if self.may_be(game, stored)), None)
 

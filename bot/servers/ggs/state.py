@@ -1,4 +1,4 @@
-"""What the parts of an account on GGS share: its games, matches and requests, and the way out."""
+"""State that the parts of a GGS account share: games, matches, requests, and the output."""
 
 from bot.servers.ggs.actions import Outbox
 from bot.servers.ggs.archive import Archive

@@ -189,14 +189,14 @@ class MatchEnded:
     type_text: str
     flag: Flag
     result: float | None
-    """First player's view, in discs, the mean of two games; None: there is none."""
+    """First player's view, in discs, the mean of two games; None if there is none."""
     left_by: str = ""
     """The player who left: the match is adjourned, or aborted when it was unrated; empty: none."""
     stored_id: str = ""
     """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from a player's view, in discs; None: there is none."""
+        """The result from a player's view, in discs; None if there is none."""
         return _for_player(name, self.names, self.result)
 
 
@@ -232,10 +232,10 @@ class BoardEnded:
     id: str
     names: tuple[str, str]
     result: float | None
-    """First player's view, in discs; None: there is none."""
+    """First player's view, in discs; None if there is none."""
 
     def result_of(self, name: str) -> float | None:
-        """The result from a player's view, in discs; None: there is none."""
+        """The result from a player's view, in discs; None if there is none."""
         return _for_player(name, self.names, self.result)
 
 
@@ -340,7 +340,7 @@ class Said:
     channel: str = ""
     """``.chat``, ``_group``; empty: to us alone, or in a game."""
     id: str = ""
-    """Of the game or match; empty: outside games."""
+    """Id of the game or match; empty: outside games."""
     to: str = ""
     """In a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
 

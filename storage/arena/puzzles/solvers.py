@@ -29,7 +29,7 @@ class ReviewRecord:
     """A person's attempts at a position; the table has columns of these names."""
 
     answers: int = 0
-    """Of all kinds, a look at the solution among them."""
+    """Attempts of all kinds, including views of the solution."""
     has_hint: bool = False
     """Whether it was given before the first answer."""
     stage: int | None = None

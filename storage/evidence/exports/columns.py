@@ -38,7 +38,7 @@ class ExportColumn:
     read: Callable[..., Value] = str
     """The value from those of the sources."""
     sources: tuple[Any, ...] = ()
-    """What it is made of, in SQL."""
+    """Its SQL expressions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def export_of(
     """An export with a row for each row of its statement.
 
     Args:
-        about: What a row is.
+        about: Meaning of a row.
         base: The statement, with `id` and `game_id` alone.
-        columns: What each row has.
+        columns: Columns of every row.
         selected: See `Export`.
     """
     sources = [source for column in columns for source in column.sources]

@@ -164,7 +164,7 @@ OUTCOMES = export_of(
         computed(
             "model",
             _TEXT,
-            "who made the forecast, as `stats --by model` says it; null: there is none",
+            "who made the forecast, as `stats --by model` says it; null if there is none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -283,7 +283,7 @@ RECORDS = export_of(
         computed(
             "forecast",
             _TEXT,
-            "JSON: what people were expected to reply, and the baits; null: there is none",
+            "JSON: what people were expected to reply, and the baits; null if there is none",
             lambda forecast: None if forecast is None else _json(forecast),
             as_stored(ForecastRow.record),
         ),

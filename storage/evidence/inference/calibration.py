@@ -73,7 +73,7 @@ def calibration(
 
 
 def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
-    """No interval of fewer than `LEAST_PERSONS` effective persons, however often one looks."""
+    """No interval below `LEAST_PERSONS` effective persons; intervals are valid at any time."""
     if found.low is None or found.effective_persons >= LEAST_PERSONS:
         return found
     early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"

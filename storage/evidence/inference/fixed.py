@@ -25,7 +25,7 @@ _MOST_STEPS = 50
 _LEAST_STEP = 1e-10
 _CURVED = 1e-10
 _TERMS = 14
-"""Of the power series of the logistic function."""
+"""Terms of the power series of the logistic function."""
 _NEAR = 0.25
 """Greatest distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that
 the first one left out is below 1e-15 of the first."""

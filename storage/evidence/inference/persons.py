@@ -83,7 +83,7 @@ def checked(
     """Values as an array of shape (n,), and `codes_of` their persons.
 
     Args:
-        what: What a message calls a value.
+        what: The word for a value in messages.
         values: Shape (n,).
         persons: Each value's person, shape (n,).
         least: A value is at least this.

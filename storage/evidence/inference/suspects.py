@@ -1,7 +1,7 @@
 """Suspect games, flagged by simple, verifiable rules.
 
 A flag excludes nothing: a second line of the report leaves flagged games out.  Exclusion by events in a game
-would bias the trial, since traps change those events.
+would bias the trial, because traps change those events.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ def suspects(games: NDArray[np.void]) -> Flags:
 
 
 def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Of each game, whether its person's optimal replies exceed the model's expectation by `ENGINE_ERRORS`
+    """Whether the optimal replies of each game's person exceed the model's expectation by `ENGINE_ERRORS`
     standard errors.
 
     The standard error is by game, but at least what independent replies would have: two games whose surpluses
@@ -106,7 +106,7 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _are_copied(games: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Of each game, whether an earlier one of another account has its opening, within `COPIED_WITHIN`.
+    """Whether an earlier game of another account, within `COPIED_WITHIN`, has the same opening.
 
     The earlier game is not flagged: otherwise anybody could flag a stranger's game by repeating it.
     """

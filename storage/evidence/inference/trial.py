@@ -179,7 +179,7 @@ class TrialCounts:
     drawn: int
     """Rows that count, those without an outcome included."""
     drawn_treated: int
-    """Those among them whose draw was the treatment."""
+    """Draws of the treatment among them."""
     drawn_untreated: int
     """The others among them."""
     counted: int
@@ -277,9 +277,9 @@ class EndpointReport:
     """Their number by reason; a game may have several."""
     without_flagged: AnyTimeEstimate
     first_games: AnyTimeEstimate
-    """Of each person's first game."""
+    """Estimate from each person's first game."""
     later_games: AnyTimeEstimate
-    """Of all games but each person's first."""
+    """Estimate from all games but each person's first."""
 
 
 def endpoint(

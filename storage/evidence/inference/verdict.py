@@ -20,7 +20,7 @@ _MOST_MORE = 1_000_000
 
 
 class IntervalFinding(StrEnum):
-    """What the interval of a difference shows."""
+    """The conclusion from the interval of a difference."""
 
     TOO_EARLY = "too_early"
     """There is no interval yet."""
@@ -139,7 +139,7 @@ def games_verdicts(
         report: What was found.
         arms: The two players, in the report's order.
         planned: The trial's endpoint, ``score`` or ``cost``.
-        terms: What was fixed before the first game.
+        terms: The settings fixed before the first game.
     """
     design = terms.design(terms.planned_games)
     verdicts = [
@@ -159,7 +159,7 @@ def decisions_verdicts(
 
     Args:
         report: What was found.
-        terms: What was fixed before the first game.
+        terms: The settings fixed before the first game.
         is_planned: Whether the cost of the reply is the trial's endpoint.
     """
     design = terms.design(terms.planned_decisions)

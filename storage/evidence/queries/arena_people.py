@@ -18,7 +18,7 @@ from storage.tables.games import GameRow, OpponentRow
 MOST_POINTS = 2000
 """Latest rated games in a curve."""
 MOST_GAMES = 400
-"""Latest games by which replies are judged."""
+"""Number of latest games whose replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
 
@@ -114,7 +114,7 @@ def _line(row: Row[*tuple[Any, ...]]) -> ArenaGameLine:
 async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, list[tuple[datetime, int]]]:
     """An account's rating after each rated game, by variant: when the game began, and the rating.
 
-    Of the latest games only, the oldest of them first.
+    The latest games only, oldest first.
     """
     row = ArenaGame
     sides = (

@@ -74,7 +74,7 @@ class BaitEncounter:
     """The site's key of its account."""
     opponent_rating: int | None
     ply: int
-    """Of our move: the moves made before it."""
+    """Ply of our move: the moves before it."""
     move: str
     """Ours, in the game's notation for programs, like the next two."""
     bait: str
@@ -122,9 +122,9 @@ class BaitGroup:
     """With a reply."""
     taken: int
     unanswered: int
-    """Without a reply, since the game was over."""
+    """Without a reply, because the game was over."""
     expected: float
-    """How many would have been taken by the forecasts; of those met."""
+    """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int
     interval: FixedInterval | None
     """Of the share that is taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
@@ -185,7 +185,7 @@ async def list_repeated(
         offset: How many come before the first one.
 
     Returns:
-        Those from `offset` on, at most `limit`; and how many there are.
+        At most `limit` of them, from `offset` on; and their total number.
     """
     encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
     latest = encounters[np.argsort(-encounters["decision"])[:MOST_SEARCHED]]
@@ -206,7 +206,7 @@ async def list_repeated(
 async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     """The baits of the games that pass the filters, in the phase that these name.
 
-    Those of aborted games count nowhere.
+    Baits of aborted games count nowhere.
     """
     parts = [(np.zeros(0, REPLY), np.zeros(0, np.int64), np.zeros(0))]
     async for part in read_replies(

@@ -55,7 +55,7 @@ class SiteTimes:
     """From the decision to the site's acceptance of the move."""
     send_p95_s: float
     confirmed: int
-    """Those of the moves that the site has shown."""
+    """Times of the moves that the site has shown."""
     confirm_median_s: float | None
     """From there to the move in the site's list of moves; None: it has shown none, like the next."""
     confirm_p95_s: float | None

@@ -142,7 +142,7 @@ FIELDS: dict[str, FilterField] = {
 OLD_FILTERS = {"player": "strategy"}
 """Names of 0.2, which work until 0.4.0, with today's."""
 OF_MOVES = ("phase",)
-"""Those that select moves; the others select games."""
+"""Filters that select moves; the others select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)
 
 

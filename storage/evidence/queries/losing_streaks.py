@@ -12,7 +12,7 @@ async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[s
 
     Args:
         session: Of the database.
-        most: Games of all accounts that are looked at; the latest ones.
+        most: Number of latest games examined, over all accounts.
 
     Returns:
         By site and account; accounts without a game among these are left out.

@@ -107,9 +107,9 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
 
 
 def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
-    """What the games of each person add up to, by the person's key.
+    """Sums over the games of each person, by the person's key.
 
-    A database would sort the days of all games as texts to count those that differ.
+    A database would sort the days of all games as texts to count distinct ones.
     """
     keys, person = np.unique(games["person"], return_inverse=True)
     size, began, scores = len(keys), games["began_us"], games["score"]

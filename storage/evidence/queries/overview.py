@@ -19,7 +19,7 @@ from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
 _MOST_TIMES = 50_000
-"""Moves of which the times are read; the latest count."""
+"""Number of latest moves whose times are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class BaitEvent:
     site: str
     opponent: str
     ply: int
-    """Of our move: the moves made before it."""
+    """Ply of our move: the moves before it."""
     at: datetime
     is_taken: bool
     reply: str
@@ -73,7 +73,7 @@ class BaitEvent:
 
 @dataclass(frozen=True, slots=True)
 class MoveTimes:
-    """How long our moves took that were made in one hour, in seconds."""
+    """Our move times within one hour, in seconds."""
 
     hour: datetime
     moves: int
@@ -154,8 +154,7 @@ async def latest_baits(session: AsyncSession, limit: int = 8) -> list[BaitEvent]
 
 
 async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> list[MoveTimes]:
-    """Our move times by the hour in which the moves were made, the oldest first; hours without moves are left
-    out."""
+    """Our move times by the hour of the moves, the oldest first; hours without moves are left out."""
     since = now - timedelta(hours=hours)
     latest = latest_moves(
         hour_of(session, DecisionRow.created_at).label("name"),

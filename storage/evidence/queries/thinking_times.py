@@ -10,7 +10,7 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
 _MOST_TIMES = 20_000
-"""Moves of which the times are read; the latest count."""
+"""Number of latest moves whose times are read."""
 
 
 @dataclass(frozen=True, slots=True)

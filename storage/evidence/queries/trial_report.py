@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """The trial of a name; without one the open trial, else the one that began last; None: there is none.
+    """The trial of a name; without one the open trial, else the one that began last; None if there is none.
 
     Raises:
         FilterError: No trial has this name.
@@ -138,7 +138,7 @@ class TrialRows:
 async def trial_report(
     database: Database, name: str | None, arms: str | None, filters: Filters, at: datetime
 ) -> TrialReport | None:
-    """The report of a trial, or of those of its games that pass filters; None: there is no trial.
+    """The report of a trial, or of its games that pass filters; None: there is no trial.
 
     Args:
         database: Where the trial is.

@@ -85,7 +85,7 @@ async def read_calibrations(
     Args:
         session: Of the transaction.
         filters: Which games, and which replies in them; None: all.
-        by: What to group by beside the model; the game is added, and the site for rating bands.
+        by: Further grouping keys after the model; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()

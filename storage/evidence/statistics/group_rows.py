@@ -78,7 +78,7 @@ async def read_groups(
     Args:
         session: Of the transaction.
         filters: Which games, and which replies in them; None: all.
-        by: What to group by; the game is added, and the site for rating bands.
+        by: Grouping keys; the game is added, and the site for rating bands.
         among: Whether a game is wanted, by its key; None: all are.
     """
     keys, filters = complete_keys(by), filters or Filters()

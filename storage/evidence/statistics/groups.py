@@ -90,7 +90,7 @@ class Expected:
     chance: float | None
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
-    """Mean by the forecasts: the model of people where the game has one, else the replies' looks."""
+    """Mean by the forecasts: the model of people where the game has one, else the replies' shallow scores."""
     beyond_chance: AnyTimeEstimate
     """Happened less chance."""
     beyond_model: AnyTimeEstimate

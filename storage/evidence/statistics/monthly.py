@@ -54,7 +54,7 @@ class CostliestBait:
     cost: float
     """The cost of the reply, as a share of the game."""
     probability: float
-    """Of this reply by the forecast."""
+    """Probability of this reply by the forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _bait(row: Any) -> CostliestBait:
 async def _events(
     session: AsyncSession, filters: Filters, since: datetime, until: datetime
 ) -> tuple[tuple[str, int], ...]:
-    """Of the site and account that the filters name; other filters are of games."""
+    """Only the site and account filters apply; the other filters select games."""
     number = func.count().label("number")
     statement = select(EventRow.kind, number).where(EventRow.at >= since, EventRow.at < until)
     if filters.site is not None:

@@ -49,7 +49,7 @@ class ReplyQuality:
     cost: float | None
     """Mean cost of a reply."""
     cost_low: float | None
-    """None also without an error, since its cost is then unknown."""
+    """None also without an error, because its cost is then unknown."""
     cost_high: float | None
 
     @property
@@ -144,7 +144,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     Args:
         replies: How many each game has, shape (games,).
         errors: Those that cost a tenth of the game or more, shape (games,).
-        costs: What they cost together, in games, shape (games,).
+        costs: Their total cost, in games, shape (games,).
     """
     has_some = replies > 0
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]

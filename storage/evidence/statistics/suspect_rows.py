@@ -23,6 +23,6 @@ async def suspect_games(session: AsyncSession) -> Flags:
 
 
 async def are_programs(session: AsyncSession, persons: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Of each key of an opponent's account, whether it is a program's."""
+    """Whether each opponent's account, by key, is a program's."""
     programs = await session.scalars(select(OpponentRow.id).where(OpponentRow.is_bot.is_(True)))
     return np.isin(persons, np.array(list(programs), np.int64))

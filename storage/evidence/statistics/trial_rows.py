@@ -146,8 +146,8 @@ async def trial_decisions(
         filters: Which of its games.
 
     Returns:
-        The decisions, and those that cannot be read, or whose seed or checksum does not belong to what is
-        stored.  Among the latter are the decisions whose record does not say whether it was randomised, in
+        The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
+        record. Among the latter are the decisions whose record does not say whether it was randomised, in
         games of players that randomise.
     """
     keys = await _keys_of_draws(
@@ -292,7 +292,7 @@ def trial_decision(
 
     Args:
         decision: The record, with the draw.
-        forecast: Of both moves' replies; None: by their looks.
+        forecast: Of both moves' replies; None: by their shallow scores.
         reply: The person's first reply; None: there was none.
         unit: The fields of `TrialDecision` that the record does not have.
 
@@ -322,7 +322,8 @@ def trial_decision(
 class _Costs:
     """The costs of the replies to a move, as shares of the game.
 
-    Without a forecast the replies' looks say what is likely: that depends on nothing after the draw.
+    Without a forecast the replies' shallow scores give the probabilities: that depends on nothing after
+    the draw.
     """
 
     def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:

@@ -186,7 +186,7 @@ export class ReportSection {
     return traps.length ? el("ol", { class: "trap-list", "aria-label": say("Traps, the costliest and likeliest first") }, traps.map(entry)) : null;
   }
 
-  /** The choice to see the traps alone; null: there is none. */
+  /** The choice to see the traps alone; null if there is none. */
   #filter() {
     if (!this.#traps().length) {
       this.onlyTraps = false;

@@ -56,7 +56,7 @@ const DECIDED_TEXTS = {
   "lost in": (n) => say("lost in {n}", { n }),
 };
 
-/** A score's text with a proper minus sign and "#3" in words; a dash: there is none. */
+/** A score's text with a proper minus sign and "#3" in words; a dash if there is none. */
 export function scoreText(text) {
   const [, lost, moves] = MATE.exec(text ?? "") ?? [];
   if (moves) return lost ? say("mated in {n}", { n: moves }) : say("mate in {n}", { n: moves });
@@ -65,7 +65,7 @@ export function scoreText(text) {
   return text ? withFractions(text.replace(/^-/, "−")) : "–";
 }
 
-/** A probability as text: "41 %", "under 1 %"; a dash: there is none. */
+/** A probability as text: "41 %", "under 1 %"; a dash if there is none. */
 export function probabilityText(probability) {
   return probability === null || probability === undefined ? "–" : percentText(probability);
 }

@@ -107,7 +107,7 @@ export function againWords({ againAt }, now = Date.now()) {
   return sayCount("You will see it again tomorrow.", "You will see it again in {n} days.", days);
 }
 
-/** A person's rating in the head of the page; empty: there is none yet. */
+/** A person's rating in the head of the page; empty if there is none yet. */
 export function strengthOf(you) {
   if (!you?.answers) return "";
   return say("Rating {rating}; found at once: {solved} of {answers}", { rating: ratingText(you), solved: number(you.solved), answers: number(you.answers) });

@@ -8,7 +8,7 @@ import numpy as np
 from bot.base.rounding import NO_VALUE, counted, percent
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow
-from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
 from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
@@ -63,11 +63,11 @@ def robustness(report: TrialReport) -> tuple[Part, ...]:
             rows.append(_robustness_row(verdict, estimates, fixed))
     note = (
         f"Differences in points of a hundred; the {level(report.verdicts[0])} intervals are valid at any "
-        "time, by person. At one look: by weighted least squares, valid only at the planned number of "
+        "time, by person. At one analysis: by weighted least squares, valid only at the planned number of "
         "decisions."
     )
     heads = ("Difference", "e-value", "Without suspect games", "Without the largest person", "First games")
-    columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one look")))
+    columns = (Column("Outcome", is_text=True), *map(Column, (*heads, "Later games", "At one analysis")))
     parts: list[Part] = [
         TablePart("How robust is it?", columns, tuple(rows), note, nothing="Too early to say.")
     ]
@@ -81,6 +81,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
     others = report.verdicts[1:2] if report.games is not None else ()
     warnings = [warning(verdict)]
     warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
+    analyses = interim_analyses(report)
     until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
     return VerdictPart(
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
@@ -88,10 +89,10 @@ def _verdict(report: TrialReport) -> VerdictPart:
         headline(verdict),
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
-        None if report.games is None else _funnel(interim_analyses(report), report.arms),
+        None if report.games is None else _funnel(analyses, report.arms),
         f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
-        "running.",
+        f"running.{'' if analyses is None else _clear_since(analyses)}",
     )
 
 
@@ -166,10 +167,19 @@ def _draw(games: GamesReport, arms: Sequence[str]) -> TablePart:
 
 
 def _draw_text(guard: RandomisationCheck) -> str:
-    """What the test of the random assignment finds."""
+    """The result of the randomisation check."""
     if guard.draw.too_early is not None:
         return "It is too early to test the draw."
     return "" if guard.broken else "The draws fit the recorded probabilities."
+
+
+def _clear_since(analyses: InterimAnalyses) -> str:
+    """Since which game the interval of the difference in score excludes 0; empty: it holds 0."""
+    unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
+    since = int(unclear[-1]) + 1 if len(unclear) else 0
+    if since == len(analyses.mean):
+        return ""
+    return f" The interval has been clear of 0 since the one after {counted(int(analyses.n[since]), 'game')}."
 
 
 def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
@@ -183,20 +193,13 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
         np.where(readable, 100 * each, np.nan)[first:]
         for each in (analyses.mean, analyses.mean - half, analyses.mean + half)
     )
-    is_clear = readable & (np.abs(analyses.mean) > half)
-    unclear = np.flatnonzero(~is_clear[first:])
-    clear = int(unclear[-1]) + 1 if len(unclear) else 0
-    mark = None
-    if clear < len(x):
-        mark = MarkedPoint(float(x[clear]), 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
     return LineChart(
         title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
         description="The difference in score after each game, with its interval, right at every moment.",
         x_name="games that count",
         lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
         y_style=DIFFERENCE,
-        references=(Reference(0.0),),
-        mark=mark,
+        references=(0.0,),
         trims_bands=True,
         size=ChartSize.FULL,
         nothing="Too early: no interval can be trusted before 100 games with 30 people.",
@@ -249,7 +252,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: those at any time, and that at one look."""
+    """The estimates of an outcome: those at any time, and that at one analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
