@@ -28,7 +28,7 @@ def _group(start: int | None, baits: list[Row]) -> Row:
     expected = sum(bait["expected"] for bait in met)
     return {
         "start": start,
-        "met": len(met),
+        "encounters": len(met),
         "taken": len(taken),
         "unanswered": len(baits) - len(met),
         "expected": pytest.approx(expected),
@@ -66,7 +66,7 @@ def _share(group: Row, name: str) -> str:
 
 def _group_line(name: str, group: Row) -> str:
     taken = f"{_share(group, 'share')} / {_interval(group)}"
-    return " | ".join((name, f"{group['met']:,}", taken, _share(group, "expected_share")))
+    return " | ".join((name, f"{group['encounters']:,}", taken, _share(group, "expected_share")))
 
 
 def _json(found: Row) -> Row:
@@ -123,8 +123,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),
         "expected_loss": pytest.approx(bait["expected_loss"]),
-        "surprise": pytest.approx(bait["expected_loss"]),
-        "met": met,
+        "encounters": met,
         "taken": taken,
         "damage": "",
     }
@@ -199,9 +198,9 @@ async def test_traps(
 
     html = await visitor.text(f"/dash/traps?{address}")
     more, verb = everything["unanswered"], "was" if everything["unanswered"] == 1 else "were"
-    noun = "bait" if everything["met"] == 1 else "baits"
+    noun = "bait" if everything["encounters"] == 1 else "baits"
     head = [
-        f"{everything['taken']:,} of {everything['met']:,} {noun} fooled somebody.",
+        f"{everything['taken']:,} of {everything['encounters']:,} {noun} fooled somebody.",
         "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more. "
         f"Taken in {_share(everything, 'share')} of the cases; the models of people expected "
         f"{_share(everything, 'expected_share')}. 95 % interval, by person: {_interval(everything)}."
