@@ -17,9 +17,8 @@ from bench.full_width import print_full_width, timed
 from engine import _native
 from engine.game import Game
 from engine.games import get_rules
-from engine.search.searchers import NATIVE_GAMES, make_searcher
+from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
 from engine.stop import StopFlag
-from engine.strategies.move_context import SelectiveSearcher
 
 TABLE_MB = 64
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
@@ -29,7 +28,7 @@ RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
 def middle_games(game: Game[Any], count: int) -> list[Any]:
     """Positions after some random and some strong moves; the same on every machine."""
     searcher = make_searcher(game.name, 16)
-    assert isinstance(searcher, SelectiveSearcher)
+    assert isinstance(searcher, NativeSearcher)
     positions: list[Any] = []
     seed = 0
     while len(positions) < count:

@@ -350,8 +350,6 @@ class Decision:
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
     """A record with what old ones lack, and without what no longer means anything (`engine.judgement`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
-    if missing := {"assessment", "decided"} - params.keys():  # which every version has written
-        raise KeyError(f"params: {min(missing)}")
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}
     record = {**record, "params": params}

@@ -19,6 +19,7 @@ adjusted values are in the scale's unit; scores, raw values and their bounds are
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
@@ -219,17 +220,8 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
                 trap, quality = reply.reply, found
     raw = candidate.raw_centi
     value = utility(raw, params)
-    return Candidate(
-        move=candidate.move,
-        raw_centi=raw,
-        raw_is_bound=candidate.raw_is_bound,
-        adjusted_centi=value if swindle else value + bonus(quality, raw, params),
-        quality_centi=quality,
-        trap=trap,
-        replies=candidate.replies,
-        complete=candidate.complete,
-        value=candidate.value,
-    )
+    adjusted = value if swindle else value + bonus(quality, raw, params)
+    return replace(candidate, adjusted_centi=adjusted, quality_centi=quality, trap=trap)
 
 
 def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:

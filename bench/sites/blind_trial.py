@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bot.base.config import AssignmentConfig as Selection
 from bot.base.config import EngineConfig, TrialConfig
-from bot.cli.trial import plan
+from bot.control.trial_plan import plan
 from storage.database import Database
 from storage.evidence.trials import list_trials, start_trial
 from storage.records import Endpoint

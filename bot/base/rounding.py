@@ -10,13 +10,17 @@ from math import copysign, floor
 
 NO_VALUE = "\N{EN DASH}"
 """Placeholder for a missing number."""
+_LAST_BITS = 1e-9
 _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def half_up(value: float, digits: int = 0) -> float:
-    """A number rounded to a number of decimals; to be printed with the same number."""
+    """A number rounded to a number of decimals, to be printed with the same number.
+
+    Halves go up whatever the last bits of a sum are.
+    """
     power = 10**digits
-    return copysign(floor(abs(value) * power + 0.5) / power, value)
+    return copysign(floor(abs(value) * power + 0.5 + _LAST_BITS) / power, value)
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -33,7 +33,6 @@ class BarKind(StrEnum):
     GOOD = "good"
     TRAP = "trap"
     SLIP = "slip"
-    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +71,7 @@ class StackedBars:
 
 
 def stacked_bars(chart: StackedBars) -> Markup:
-    """Stacked bars with their legend and table.
-
-    Raises:
-        ValueError: A row with a negative count or with another number of counts than there are categories, or
-            two categories of a kind.
-    """
-    if len({each.kind for each in chart.categories}) < len(chart.categories):
-        raise ValueError(f"{chart.title!r} has two categories of one kind")
-    for row in chart.rows:
-        if len(row.counts) != len(chart.categories):
-            raise ValueError(f"row {row.label!r} has {len(row.counts)} counts, not {len(chart.categories)}")
-        if min(row.counts, default=0) < 0:
-            raise ValueError(f"row {row.label!r} has a negative count: {row.counts}")
+    """Stacked bars with their legend and table."""
     drawings = [
         _drawing(chart, "wide", chart.size.width),
         _drawing(chart, "narrow", NARROW_WIDTH),

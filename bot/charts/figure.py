@@ -19,8 +19,6 @@ class ChartSize(Enum):
 
     FULL = ("full", 1090, 300)
     """The whole width of the page."""
-    WIDE = ("wide", 640, 270)
-    """Three fifths of it."""
     HALF = ("half", 520, 260)
 
     def __init__(self, key: str, width: int, height: int) -> None:

@@ -1,6 +1,5 @@
 """Estimates of several groups with their intervals, one below the other (a forest plot)."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,6 @@ _ROW, _TALL_ROW = 34.0, 48.0
 _FOOT = 24.0
 _GAP = 14.0
 _TICK_WIDTH = 64.0
-_ARROW = 5.0
 _MARGIN = 0.03
 """Share of the axis that is left free beyond the outermost intervals."""
 
@@ -61,8 +59,6 @@ class IntervalChart:
     style: NumberStyle = DIFFERENCE
     neutral: float = 0.0
     """The value that means no difference; intervals without it are coloured."""
-    limits: tuple[float, float] | None = None
-    """The range of the axis; intervals beyond it end in an arrow.  None: all intervals."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "No group has a game yet."
 
@@ -71,28 +67,13 @@ def interval_rows(chart: IntervalChart) -> Markup:
     """Estimates with intervals, and their table.
 
     Raises:
-        ValueError: A value without an interval or with one end beyond the other, a number that is not finite,
-            or a link to another site.  The message names the row.
+        ValueError: A number is not finite.
     """
-    for row in chart.rows:
-        _check(row)
     drawings = [
         _drawing(chart, chart.size.width, is_narrow=False),
         _drawing(chart, NARROW_WIDTH, is_narrow=True),
     ]
     return figure(interval_table(chart), chart.size, drawings, nothing=chart.nothing)
-
-
-def _check(row: IntervalRow) -> None:
-    parts = (row.value, row.low, row.high)
-    if any(each is None for each in parts) and any(each is not None for each in parts):
-        raise ValueError(f"row {row.label!r} has a value without an interval, or the reverse")
-    if any(each is not None and not math.isfinite(each) for each in parts):
-        raise ValueError(f"row {row.label!r} has a number that is not finite: {parts}")
-    if row.low is not None and row.high is not None and row.low > row.high:
-        raise ValueError(f"row {row.label!r}: the interval ends before it begins")
-    if row.link and (row.link[0] not in "/?#" or row.link.startswith("//")):
-        raise ValueError(f"row {row.label!r} links to {row.link!r}, no path or query of this site")
 
 
 def interval_table(chart: IntervalChart) -> DataTable:
@@ -136,9 +117,8 @@ def _drawing(chart: IntervalChart, width: float, *, is_narrow: bool) -> Markup:
 
 def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks, Axis]:
     ends = [each for row in chart.rows for each in (row.low, row.high) if each is not None]
-    low, high = span_of([*(chart.limits or ends), chart.neutral])
-    if chart.limits is None:
-        low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
+    low, high = span_of([*ends, chart.neutral])
+    low, high = low - _MARGIN * (high - low), high + _MARGIN * (high - low)
     counts = max((text_width(f"{row.count:,}", TEXT_SIZE) for row in chart.rows), default=0.0)
     if is_narrow:
         start, end = _GAP, width - _GAP
@@ -196,15 +176,8 @@ def _interval(chart: IntervalChart, row: IntervalRow, axis: Axis, y: float) -> I
         yield tag("text", "too few to say", class_="tick start", x=axis.at(chart.neutral) + 6, y=y + 4)
         return
     kind = "more" if row.low > chart.neutral else "less" if row.high < chart.neutral else "open"
-    left, right = (min(max(axis.at(each), axis.start), axis.end) for each in (row.low, row.high))
-    path = f"M{left:.1f} {y:g}H{right:.1f}"
-    if row.low < axis.low:
-        path += f"M{left + _ARROW:.1f} {y - _ARROW:g}L{left:.1f} {y:g}l{_ARROW:g} {_ARROW:g}"
-    if row.high > axis.high:
-        path += f"M{right - _ARROW:.1f} {y - _ARROW:g}L{right:.1f} {y:g}l-{_ARROW:g} {_ARROW:g}"
+    path = f"M{axis.at(row.low):.1f} {y:g}H{axis.at(row.high):.1f}"
     yield tag("path", class_=f"interval-{kind}", d=path)
-    if not axis.low <= row.value <= axis.high:
-        return
     x, size = axis.at(row.value), 6.0 if row.is_total else 5.0
     if kind == "less":
         size += 1

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -13,9 +12,9 @@ from bot.charts.figure import (
     figure,
     legend,
 )
-from bot.charts.lines import DrawnLine, LineChart, drawn_lines, line_table, place
+from bot.charts.lines import DrawnLine, LineChart, drawn_lines, line_table
 from bot.charts.markup import path_of, tag, text_width
-from bot.charts.numbers import Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
+from bot.charts.numbers import PLAIN, Axis, Ticks, span_of, ticks_around, ticks_within, time_ticks
 from bot.charts.thinning import LineSample, runs_of
 
 _NARROW_HEIGHT = 230
@@ -26,9 +25,6 @@ _TICK_HEIGHT = 44.0
 """Least height from one y tick to the next."""
 _LINE_HEIGHT = 16.0
 _TRIMMED = 0.05
-_LEADER = 18.0
-_CAPTION_ROOM = 56.0
-"""Height of a caption with its detail and its leader."""
 _FEW_S = 10
 _ONE_MOMENT_S = 86_400
 """The width of a time axis with one moment on it, or several within `_FEW_S`: the day before."""
@@ -38,7 +34,7 @@ def line_chart(chart: LineChart) -> Markup:
     """A line chart with its legend and table.
 
     Raises:
-        ValueError: The chart's numbers cannot be drawn; see `drawn_lines`.
+        ValueError: A number is not finite, or sequences differ in length.
     """
     wide = [line.thinned(chart.size.width) for line in drawn_lines(chart)]
     narrow = [line.thinned(NARROW_WIDTH) for line in wide]  # the same samples, so that the table has them
@@ -97,7 +93,6 @@ def _drawing(chart: LineChart, lines: Sequence[DrawnLine], kind: str, width: flo
         *_grid(chart, plot),
         *_references(chart, plot),
         inside,
-        *_mark(chart, lines, plot),
         *_ends(chart, lines, plot),
         cross,
     )
@@ -131,9 +126,7 @@ def _y_ticks(chart: LineChart, lines: Sequence[DrawnLine], most: int) -> Ticks:
     highs = sorted(sample.high for sample in samples if sample.high is not None)
     cut = int(len(lows) * _TRIMMED) if chart.trims_bands else 0
     values = [sample.y for sample in samples if sample.y is not None]
-    values += [*lows[cut:], *highs[: len(highs) - cut], *(each.y for each in chart.references)]
-    if chart.mark is not None:
-        values.append(chart.mark.y)
+    values += [*lows[cut:], *highs[: len(highs) - cut], *chart.references]
     return ticks_around(*span_of(values), most)
 
 
@@ -141,9 +134,9 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
     length = x.end - x.start
     if chart.is_over_time:
         return time_ticks(x.low, x.high, max(3, int(length / 72)))
-    widest = max(text_width(chart.x_style.text(value), TEXT_SIZE) for value in (x.low, x.high))
+    widest = max(text_width(PLAIN.text(value), TEXT_SIZE) for value in (x.low, x.high))
     ticks = ticks_within(x.low, x.high, max(2, int(length / (widest + 60))))
-    return tuple((value, chart.x_style.text(value, ticks.decimals)) for value in ticks.values)
+    return tuple((value, PLAIN.text(value, ticks.decimals)) for value in ticks.values)
 
 
 def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
@@ -173,16 +166,9 @@ def _grid(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
 
 def _references(chart: LineChart, plot: _Plot) -> Iterator[Markup]:
     x, y = plot.x, plot.y
-    for each in chart.references:
-        at = y.at(each.y)
-        if not y.end <= at <= y.start:
-            continue  # beyond the limits that the chart's author has set
-        kind = "limit" if each.is_limit else "axis"
-        yield tag("path", class_=kind, d=f"M{x.start:.1f} {at:.1f}H{x.end:.1f}")
-        if each.label:
-            above = at - 5 if at - y.end >= _LINE_HEIGHT else at + 14
-            anchor, side = (" end", x.end - 4) if _is_late(chart, plot) else ("", x.start + 4)
-            yield tag("text", each.label, class_=f"{kind}-label{anchor}", x=side, y=above)
+    for at in map(y.at, chart.references):
+        if y.end <= at <= y.start:  # not beyond the limits that the chart's author has set
+            yield tag("path", class_="axis", d=f"M{x.start:.1f} {at:.1f}H{x.end:.1f}")
 
 
 def _band(plot: _Plot, samples: Sequence[LineSample], number: int) -> Markup:
@@ -223,54 +209,3 @@ def _ends(chart: LineChart, lines: Sequence[DrawnLine], plot: _Plot) -> Iterator
     for number, ((last, text), height, at) in enumerate(zip(labels, heights, places, strict=True), start=1):
         yield tag("circle", class_=f"dot-{number}", cx=plot.x.at(last.x), cy=height, r=5)
         yield tag("text", text, class_=f"end-{number}", x=plot.x.end + _GAP + 3, y=at + 4.5)
-
-
-def _mark(chart: LineChart, lines: Sequence[DrawnLine], plot: _Plot) -> Iterator[Markup]:
-    """The marked point, and its caption where there is room: below or above the lines, else beside it."""
-    mark = chart.mark
-    if mark is None:
-        return
-    x, y = plot.x.at(place(mark.x)), plot.y.at(mark.y)
-    if not (plot.x.start <= x <= plot.x.end and plot.y.end <= y <= plot.y.start):
-        return
-    width = max(text_width(mark.caption, TEXT_SIZE + 1.5), text_width(mark.detail, TEXT_SIZE))
-    top, bottom = _occupied(lines, plot, x - width / 2, x + width / 2, y)
-    at = min(max(x, plot.x.start + width / 2), plot.x.end - width / 2)
-    height = _CAPTION_ROOM if mark.detail else _CAPTION_ROOM - _LINE_HEIGHT
-    if plot.y.start - bottom >= height:
-        yield tag("path", class_="leader", d=f"M{x:.1f} {y:.1f}V{bottom + _LEADER:.1f}")
-        yield from _caption(chart, at, bottom + _LEADER + 14, "mid")
-    elif top - plot.y.end >= height:
-        base = top - _LEADER - 4 - (_LINE_HEIGHT if mark.detail else 0)
-        yield tag("path", class_="leader", d=f"M{x:.1f} {y:.1f}V{top - _LEADER:.1f}")
-        yield from _caption(chart, at, base, "mid")
-    else:
-        is_late = _is_late(chart, plot)
-        # Not on a line that goes through the point.
-        height = y + 17 if any(each.y == mark.y for each in chart.references) else y + 4
-        yield from _caption(chart, x - 9 if is_late else x + 9, height, "end" if is_late else "start")
-    yield tag("circle", class_="dot-mark", cx=x, cy=y, r=4.5)
-
-
-def _is_late(chart: LineChart, plot: _Plot) -> bool:
-    """Whether the marked point lies in the right half, so that a caption beside it goes to the left."""
-    return chart.mark is not None and plot.x.at(place(chart.mark.x)) > (plot.x.start + plot.x.end) / 2
-
-
-def _occupied(
-    lines: Sequence[DrawnLine], plot: _Plot, left: float, right: float, y: float
-) -> tuple[float, float]:
-    """The least and the greatest y of the point and of everything drawn between two x, as coordinates."""
-    heights = [y]
-    for line in lines:
-        for one, other in pairwise([line.samples[0], *line.samples]):
-            if plot.x.at(other.x) >= left and plot.x.at(one.x) <= right:
-                heights += [plot.y.at(each) for each in (*one[1:], *other[1:]) if each is not None]
-    return max(min(heights), plot.y.end), min(max(heights), plot.y.start)
-
-
-def _caption(chart: LineChart, x: float, y: float, anchor: str) -> Iterator[Markup]:
-    if chart.mark is not None:
-        yield tag("text", chart.mark.caption, class_=f"caption {anchor}", x=x, y=y)
-        if chart.mark.detail:
-            yield tag("text", chart.mark.detail, class_=f"tick {anchor}", x=x, y=y + _LINE_HEIGHT)

@@ -1,4 +1,4 @@
-"""The data of a line chart: its lines, checked and thinned, and its table."""
+"""The data of a line chart: its lines, thinned, and its table."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.charts.figure import ChartSize, DataTable
-from bot.charts.numbers import PLAIN, NumberStyle, moment_text, seconds
+from bot.charts.numbers import PLAIN, NumberStyle, moment_text
 from bot.charts.thinning import LineSample, SampleColumns, samples_of, thin
 
-MOST_LINES = 2
 _DAY_S = 86_400
 _Y = 1
 """The column of y."""
@@ -40,27 +39,6 @@ class ChartLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """A horizontal line to compare with."""
-
-    y: float
-    label: str = ""
-    is_limit: bool = False
-    """A limit that must not be crossed: red and dotted."""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedPoint:
-    """A point with a caption."""
-
-    x: float | datetime
-    y: float
-    caption: str
-    detail: str = ""
-    """A second line, in smaller type."""
-
-
-@dataclass(frozen=True, slots=True)
 class LineChart:
     """A line chart."""
 
@@ -72,10 +50,8 @@ class LineChart:
     lines: tuple[ChartLine, ...]
     """At most two."""
     y_style: NumberStyle = PLAIN
-    x_style: NumberStyle = PLAIN
-    """Format of numbers; moments are written in UTC."""
-    references: tuple[Reference, ...] = ()
-    mark: MarkedPoint | None = None
+    references: tuple[float, ...] = ()
+    """Horizontal lines to compare with."""
     limits: tuple[float, float] | None = None
     """The range of the y axis, extended only to the next ticks; None: all values and references."""
     trims_bands: bool = False
@@ -115,67 +91,21 @@ class DrawnLine:
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
-    """The lines of a chart as plain numbers; those without any value are left out.
-
-    Raises:
-        ValueError: Too many lines, sequences of different lengths, a number that is not finite, an x that
-            falls, moments among numbers or without a time zone, or an interval with one end or turned round.
-            The message names the line and the index.
-    """
-    if len(chart.lines) > MOST_LINES:
-        raise ValueError(
-            f"{chart.title!r} has {len(chart.lines)} lines, at most {MOST_LINES} can be told apart"
-        )
+    """The lines of a chart as plain numbers; those without any value are left out."""
     found = (DrawnLine(line.name, line.band if len(line.low) else "", _columns(line)) for line in chart.lines)
-    lines = tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
-    kinds = {isinstance(x, datetime) for line in chart.lines for x in _few(line.x)}
-    if chart.mark is not None:
-        kinds.add(isinstance(chart.mark.x, datetime))
-    if len(kinds) > 1 and lines:
-        raise ValueError(f"{chart.title!r} has moments among its numbers")
-    return lines
-
-
-def place(x: float | datetime) -> float:
-    """An x as a number: POSIX time of a moment."""
-    return seconds(x) if isinstance(x, datetime) else x
-
-
-def _few(x: Sequence[float] | Sequence[datetime] | Floats) -> Sequence[float | datetime]:
-    """All of them, or of an array, where they are alike, only the first."""
-    return x[:1].tolist() if isinstance(x, np.ndarray) else x
+    return tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
 
 
 def _columns(line: ChartLine) -> SampleColumns:
     missing = np.full(len(line.x), np.nan)
-    given: tuple[tuple[str, Sequence[float | None] | Floats], ...] = (
-        ("x", line.x if isinstance(line.x, np.ndarray) else [place(x) for x in line.x]),
-        ("y", line.y),
-        ("low", line.low if len(line.low) else missing),
-        ("high", line.high if len(line.high) else missing),
-    )
-    for name, values in given:
-        if len(values) != len(line.x):
-            raise ValueError(f"line {line.name!r} has {len(values)} {name} for {len(line.x)} x")
-    found = np.array([values for _, values in given], np.float64)
-    for (name, values), column in zip(given, found, strict=True):
-        may_be_nan = isinstance(values, np.ndarray) and name != "x"
-        for index in _where(np.isinf(column) if may_be_nan else ~np.isfinite(column)):
-            if values[index] is not None:
-                raise ValueError(f"line {line.name!r}: {name}[{index}] is {values[index]}")
-    x, _, low, high = found
-    for index in _where(x[1:] < x[:-1]):
-        raise ValueError(f"line {line.name!r}: x[{index + 1}] is less than the x before it")
-    for index in _where(np.isnan(low) != np.isnan(high)):
-        raise ValueError(f"line {line.name!r}: the interval at index {index} has one end")
-    for index in _where(low > high):
-        raise ValueError(f"line {line.name!r}: the interval at index {index} ends before it begins")
-    return np.ascontiguousarray(found.T)
+    x = line.x if isinstance(line.x, np.ndarray) else [place(x) for x in line.x]
+    bands = (each if len(each) else missing for each in (line.low, line.high))
+    return np.ascontiguousarray(np.array([x, line.y, *bands], np.float64).T)
 
 
-def _where(holds: NDArray[np.bool_]) -> list[int]:
-    indices: list[int] = np.flatnonzero(holds).tolist()
-    return indices
+def place(x: float | datetime) -> float:
+    """An x as a number: POSIX time of a moment."""
+    return x.timestamp() if isinstance(x, datetime) else x
 
 
 def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
@@ -195,7 +125,7 @@ def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
     is_daily = all(x % _DAY_S == 0 for x, _ in cells)
     rows = []
     for key in sorted(cells):
-        x = moment_text(key[0], is_daily=is_daily) if is_over_time else chart.x_style.text(key[0])
+        x = moment_text(key[0], is_daily=is_daily) if is_over_time else PLAIN.text(key[0])
         values = (cells[key].get(number, empty[number]) for number in range(len(lines)))
         rows.append((x, *(text for pair in values for text in pair)))
     return DataTable(chart.title, tuple(head), tuple(rows), tuple(x for x, _ in sorted(cells)))

@@ -9,17 +9,11 @@ from datetime import UTC, datetime
 from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
-_HUGE = 1e300
-"""Greater numbers count as this one, so that no difference of two overflows."""
 _LEAST_SPAN = 1e-9
 """An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
-_MOST_DECIMALS = 6
-_MANY = 1e15
-"""From here on a number is written with an exponent."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
-    *(1, 2, 5, 10, 15, 30),
     *(_MINUTE * n for n in (1, 2, 5, 10, 15, 30)),
     *(_HOUR * n for n in (1, 2, 3, 4, 6, 8, 12)),
     *(_DAY * n for n in (1, 2, 7, 14)),
@@ -30,8 +24,6 @@ _YEAR = 365.25 * _DAY
 _MONDAY = 4 * _DAY
 """1970-01-05 was a Monday."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FIRST_S = datetime.min.replace(tzinfo=UTC).timestamp()
-_LAST_S = datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +42,7 @@ class NumberStyle:
     def text(self, value: float, decimals: int | None = None) -> str:
         """A number as text."""
         places = self.decimals if decimals is None else decimals
-        if abs(value) >= _MANY or places > _MOST_DECIMALS:
-            digits = f"{abs(value):.3g}"
-        else:
-            digits = f"{half_up(abs(value), places):{',' if self.is_grouped else ''}.{places}f}"
+        digits = f"{half_up(abs(value), places):{',' if self.is_grouped else ''}.{places}f}"
         is_zero = not any(digit in "123456789" for digit in digits)
         sign = "" if is_zero else MINUS if value < 0 else "+" if self.is_signed else ""
         return f"{sign}{digits}{self.unit}"
@@ -93,22 +82,18 @@ class Axis:
     """Coordinate of `high`."""
 
     def at(self, value: float) -> float:
-        """The coordinate of a value, which may lie off the axis, but not by more than 50 times its length."""
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + min(max(share, -50.0), 51.0) * (self.end - self.start)
+        """The coordinate of a value."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none.
-
-    Values beyond 1e300 count as 1e300.
-    """
-    numbers = [min(max(value, -_HUGE), _HUGE) for value in values]
+    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none."""
+    numbers = list(values)
     if not numbers:
         return 0.0, 1.0
     low, high = min(numbers), max(numbers)
     size = max(abs(low), abs(high))
-    if size < 1 / _HUGE:
+    if size < _LEAST_SPAN:
         return -1.0, 1.0
     if high - low < size * _LEAST_SPAN:
         return low - size / 10, high + size / 10
@@ -158,20 +143,9 @@ def _multiple(count: int, exponent: int) -> float:
     return float(count * 10**exponent) if exponent >= 0 else count / 10**-exponent
 
 
-def seconds(moment: datetime) -> float:
-    """A moment as POSIX time.
-
-    Raises:
-        ValueError: It has no time zone.
-    """
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment.isoformat()} has no time zone")
-    return moment.timestamp()
-
-
 def moment_text(at_s: float, *, is_daily: bool) -> str:
     """A moment in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
-    moment = datetime.fromtimestamp(min(at_s, _LAST_S), UTC)
+    moment = datetime.fromtimestamp(at_s, UTC)
     day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
     return day if is_daily else f"{day}, {moment:%H:%M}"
 
@@ -184,7 +158,6 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
         high_s: Above `low_s`.
         most: At least 2.
     """
-    low_s, high_s = max(low_s, _FIRST_S), min(high_s, _LAST_S)
     need_s = (high_s - low_s) / most
     index = bisect_left(_STEPS_S, need_s)
     if index < len(_STEPS_S):
@@ -208,9 +181,9 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
 
 def _clock_label(at_s: float, step: int) -> str:
     moment = datetime.fromtimestamp(at_s, UTC)
-    if step >= _DAY or not (moment.hour or moment.minute or moment.second):
+    if step >= _DAY or not (moment.hour or moment.minute):
         return f"{moment.day} {_MONTHS[moment.month - 1]}"
-    return f"{moment:%H:%M:%S}" if step < _MINUTE else f"{moment:%H:%M}"
+    return f"{moment:%H:%M}"
 
 
 def _month_label(moment: datetime) -> str:

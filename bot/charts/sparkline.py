@@ -1,15 +1,13 @@
 """Sparklines: the course of a number, as small as a word."""
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
 from markupsafe import Markup
 
 from bot.charts.figure import DataTable, html_table
 from bot.charts.markup import joined, path_of, tag
 from bot.charts.numbers import PLAIN, Axis, NumberStyle, span_of
-from bot.charts.thinning import LineSample, runs_of, samples_of, thin
+from bot.charts.thinning import LineSample, runs_of
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
@@ -34,12 +32,8 @@ class Sparkline:
 
 
 def sparkline(chart: Sparkline) -> Markup:
-    """A sparkline, followed by its table for screen readers only.
-
-    Raises:
-        ValueError: Labels and values are not equally many, or a value is not finite.
-    """
-    samples = _samples(chart)
+    """A sparkline, followed by its table for screen readers only."""
+    samples = [LineSample(float(at), value, None, None) for at, value in enumerate(chart.values)]
     table = html_table(sparkline_table(chart), "visually-hidden")
     known = [sample.y for sample in samples if sample.y is not None]
     x = Axis(0.0, max(1.0, len(chart.values) - 1.0), _EDGE, _WIDTH - _EDGE)
@@ -59,22 +53,9 @@ def sparkline(chart: Sparkline) -> Markup:
 def sparkline_table(chart: Sparkline) -> DataTable:
     """The numbers that are drawn."""
     rows = []
-    for sample in _samples(chart):
-        value = "" if sample.y is None else chart.style.text(sample.y)
-        rows.append((chart.labels[int(sample.x)], value))
-    return DataTable(chart.title, (chart.label_name, chart.value_name), tuple(rows))
-
-
-def _samples(chart: Sparkline) -> tuple[LineSample, ...]:
-    if len(chart.labels) != len(chart.values):
-        raise ValueError(f"{chart.title!r} has {len(chart.labels)} labels for {len(chart.values)} values")
     for label, value in zip(chart.labels, chart.values, strict=True):
-        if value is not None and not math.isfinite(value):
-            raise ValueError(f"{chart.title!r}: the value of {label!r} is {value}")
-    columns = np.full((len(chart.values), len(LineSample._fields)), np.nan)
-    columns[:, 0] = np.arange(len(columns))
-    columns[:, 1] = np.array(chart.values, np.float64)  # None: NaN
-    return samples_of(thin(columns, int(_WIDTH / 2)))
+        rows.append((label, "" if value is None else chart.style.text(value)))
+    return DataTable(chart.title, (chart.label_name, chart.value_name), tuple(rows))
 
 
 def _description(chart: Sparkline, known: list[float]) -> str:

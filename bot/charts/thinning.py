@@ -45,10 +45,8 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
     if len(columns) <= buckets:
         return columns
     x, y, low, high = columns.T
-    width = x[-1] / 2 - x[0] / 2  # halves, because the difference of two huge numbers may overflow
-    bucket_of = np.zeros(len(x), np.intp)
-    if width > 0:
-        bucket_of = np.minimum(buckets - 1, ((x / 2 - x[0] / 2) / width * buckets).astype(np.intp))
+    width = (x[-1] - x[0]) or 1.0
+    bucket_of = np.minimum(buckets - 1, ((x - x[0]) / width * buckets).astype(np.intp))
     # Of each of these the least value is kept where there is one; gaps are all alike, so that the first is.
     wanted = [np.where(np.isnan(each), np.inf, each) for each in (y, -y, low, -high)]
     wanted.append(np.where(np.isnan(y), 0.0, np.inf))

@@ -9,8 +9,7 @@ import typer
 from bot.base.config import choose_accounts, read_token
 from bot.base.dialects import Ability, get_dialect
 from bot.base.game_server import Server
-from bot.cli.common import T, UsageError, config_of, note
-from storage.database import Database
+from bot.cli.common import T, UsageError, ask_database, config_of, note
 
 
 def add_bot(
@@ -26,15 +25,7 @@ def add_bot(
     own = [each.server.name.lower() for each in config.by_account().values() if each.uses_arena]
     if name.lower() in own:
         raise UsageError(f"{name} is an account of the bot: `run` gives it a token at every start")
-
-    async def work() -> str:
-        database = await Database.open(config.storage.url)
-        try:
-            return await add(database, name)
-        finally:
-            await database.close()
-
-    token = asyncio.run(work())
+    token = ask_database(context, lambda database: add(database, name), upgrade=True)
     note(f"Token of {name}; it is not stored and will not be shown again:")
     print(token)
 

@@ -5,7 +5,6 @@ import math
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -19,7 +18,7 @@ from bot.base.old_names import with_old_keys
 if TYPE_CHECKING:
     import asyncio
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from bot.base.config import Config
     from bot.parts.values import Part
@@ -61,12 +60,19 @@ def config_of(context: typer.Context) -> "Config":
 
 
 def ask_database(
-    context: typer.Context, read: "Callable[[Database], Awaitable[T]]", url: str | None = None
+    context: typer.Context,
+    read: "Callable[[Database], Awaitable[T]]",
+    url: str | None = None,
+    *,
+    upgrade: bool = False,
 ) -> T:
-    """Run a query on the database, which must already exist.
+    """Run a query on the database.
 
     Args:
+        context: The command's.
+        read: The query.
         url: The database's URL; None: the configured one.
+        upgrade: Create or upgrade the database; otherwise it must already exist.
 
     Raises:
         StorageError: The database failed.
@@ -77,7 +83,7 @@ def ask_database(
     from storage.database import Database
 
     async def work() -> T:
-        database = await Database.open(url or config_of(context).storage.url, upgrade=False)
+        database = await Database.open(url or config_of(context).storage.url, upgrade=upgrade)
         try:
             with damage_told():
                 return await read(database)
@@ -131,16 +137,6 @@ def require_known(option: str, name: str | None, names: Collection[str]) -> None
         raise UsageError(f"{option}: {name!r} is not known; known: {', '.join(names)}")
 
 
-def moment_of(option: str, text: str, *, end_of_day: bool = False) -> datetime:
-    """Parse an ISO 8601 time, in this machine's time zone unless it names one."""
-    from storage.evidence.queries.filter_language import parse_moment
-
-    try:
-        return parse_moment(text, end_of_day=end_of_day)
-    except ValueError as error:
-        raise UsageError(f"{option}: {error}") from None
-
-
 def console() -> "Console":
     """The console for tables."""
     from rich.console import Console
@@ -159,6 +155,16 @@ def print_parts(parts: "Iterable[Part]") -> None:
         screen.print(part)
 
 
+def print_rows(rows: Rows) -> None:
+    """Print flat rows as a table whose heads are their keys; times are in UTC."""
+    from bot.parts.values import Column, TablePart
+
+    heads = ((key.replace("_at", " (UTC)").replace("_", " "), value) for key, value in rows[0].items())
+    columns = (Column(head, is_text=isinstance(value, str)) for head, value in heads)
+    cells = (tuple("" if each is None else str(each) for each in row.values()) for row in rows)
+    print_parts([TablePart("", tuple(columns), tuple(cells))])
+
+
 def note(text: str) -> None:
     """Print one line to standard error; it may contain names from outside."""
     print(printable(text), file=sys.stderr)
@@ -166,13 +172,13 @@ def note(text: str) -> None:
 
 def write(
     output: CommandFormat,
-    table: "RenderableType",
+    parts: "Iterable[Part]",
     rows: Rows,
     *,
     nested: Rows,
     is_filtered: bool = False,
 ) -> None:
-    """Write a result about games as a table, as flat rows (CSV), or as nested rows (JSON).
+    """Write a result about games as a view, as flat rows (CSV), or as nested rows (JSON).
 
     Args:
         is_filtered: There may be games that were not selected.
@@ -181,7 +187,7 @@ def write(
         print_json(nested)
     elif output is CommandFormat.TABLE:
         if rows:
-            console().print(table)
+            print_parts(parts)
         else:
             note("No game passes these filters." if is_filtered else "No games yet.")
     else:

@@ -1,6 +1,5 @@
 """`desdemona export` and `import`: games in the file formats of other programs."""
 
-import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Iterator
@@ -166,14 +165,10 @@ def import_games(
     if not games:
         raise UsageError(f"{', '.join(map(str, names))}: names only; give the .wtb file")
 
-    async def work() -> list[_Tally]:
-        database = await Database.open(config_of(context).storage.url)
-        try:
-            return [await _import_file(database, path, form, game, names) for path in games]
-        finally:
-            await database.close()
+    async def work(database: Database) -> list[_Tally]:
+        return [await _import_file(database, path, form, game, names) for path in games]
 
-    tallies = asyncio.run(work())
+    tallies = ask_database(context, work, upgrade=True)
     if len(tallies) > 1:
         typer.echo(
             f"{len(tallies)} files: {counted(sum(t.new for t in tallies), 'game')} new, "

@@ -16,11 +16,17 @@ from jinja2 import Environment
 from bot.alarms.board import AlarmStatus
 from bot.base.old_names import with_old_keys
 from bot.dashboard.controls import ActionResult
-from bot.dashboard.filter_chips import chips
 from bot.dashboard.page_cache import PageCache
+from bot.parts.values import FormField
+from bot.text.values_text import title_of
 from bot.views.addresses import query_text
 from bot.views.page import BadQuery, Page, Query, View
 from storage.evidence.exports.csv_cells import csv_text
+from storage.evidence.queries.filter_language import FIELDS, LONGEST, filter_texts
+
+_DATES = ("since", "until")
+_NUMBERS = ("min-rating", "max-rating")
+_DAY = len("2026-11-30")
 
 
 class OutputFormat(StrEnum):
@@ -100,12 +106,12 @@ class PageRenderer:
         api = f"/dash/api/{page.name}{''.join(f'/{part}' for part in asked.parts.values())}"
         query = query_text({**asked.query.texts(), **dict.fromkeys(asked.parts, "")})
         text = self.render(
-            page.template,
+            "page.html",
             asked.context,
             page=page,
             view=view,
-            chips=chips(page, asked.query),
-            query=asked.query,
+            filters=filter_fields(page, asked.query),
+            own={name: text for name, text in asked.query.own.items() if name in page.parameters},
             api=api,
             query_string=query,
             csv_address=lambda table: f"{api}.csv?{query}{'&' if query else ''}table={table}",
@@ -121,6 +127,21 @@ class PageRenderer:
             said=context.said,
             **values,
         )
+
+
+def filter_fields(page: Page, query: Query) -> list[FormField]:
+    """The page's filters with their values, for a form."""
+    texts = filter_texts(query.filters)
+    found = []
+    for each in (FIELDS[name] for name in page.filters):
+        value = texts.get(each.name, "")
+        values = each.choices if value in ("", *each.choices) else (*each.choices, value)
+        words = ((text, title_of(text) if each.name == "game" else text) for text in values)
+        choices = (("", "any"), *words) if each.choices else ()
+        kind = "date" if each.name in _DATES else "number" if each.name in _NUMBERS else "text"
+        shown = value[:_DAY] if kind == "date" else value
+        found.append(FormField(each.name, each.title, shown, choices, LONGEST, kind))
+    return found
 
 
 def _csv(asked: PageRequest, view: View) -> RenderedPage:

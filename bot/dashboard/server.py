@@ -29,6 +29,7 @@ from bot.dashboard.monitoring import monitoring_routes
 from bot.dashboard.page_cache import PageCache, TooSlow
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.rendering import environment
+from bot.parts.html import PARTS_STYLE
 from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
 from engine.errors import RecordError
 from storage.database import Database
@@ -113,6 +114,7 @@ class Dashboard:
         self._app.add_routes(
             [
                 web.get("/", _to_first_page),
+                web.get("/dash/", _to_first_page),
                 *monitoring_routes(operator),
                 web.get(LOGIN, self._login_page),
                 web.post(LOGIN, self._sign_in),
@@ -132,7 +134,7 @@ class Dashboard:
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
                 colours_route(STATIC.rstrip("/")),
-                *(file_route(STATIC.rstrip("/"), path) for path in CHART_FILES),
+                *(file_route(STATIC.rstrip("/"), path) for path in (*CHART_FILES, PARTS_STYLE)),
                 web.static(STATIC, FILES),
             ]
         )

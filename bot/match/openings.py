@@ -18,9 +18,8 @@ from engine.formats.record import BadGame, GameRecord, lines_of, start_of
 from engine.game import BadPosition, Game, IllegalMove, replay
 from engine.games import get_rules
 from engine.search.reference import exact_score
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
-from engine.strategies.move_context import SelectiveSearcher
 
 _TABLE_MB = 16
 _MOST_TRIES = 1000
@@ -95,7 +94,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
         # With a fresh table, a selective search gives a position the same score each time.
         root, depth = game.for_search(position), balance.depth
         judge = make_searcher(game_name, _TABLE_MB)
-        if isinstance(judge, SelectiveSearcher):
+        if isinstance(judge, NativeSearcher):
             result = judge.think(root, depth, None, StopFlag(), confidence_percent=_SURE_PERCENT, threads=1)
             score = result.score_centi
         else:

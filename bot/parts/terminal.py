@@ -1,9 +1,14 @@
 """Renders the parts of a view as sentences and tables for a terminal."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
-from rich.console import RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -14,21 +19,31 @@ from bot.charts.intervals import IntervalChart, interval_table
 from bot.charts.lines import LineChart
 from bot.parts.values import (
     Beside,
-    BoardsPart,
+    BoardPart,
+    Card,
+    Cards,
     Chart,
     ChartPart,
-    Gallery,
+    ControlsPart,
     Heading,
+    Links,
+    ListedMoves,
     Note,
     Pager,
     Part,
+    Story,
     TableCell,
     TablePart,
+    Tiles,
     VerdictPart,
+    as_cell,
 )
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
+_UNLIMITED = 10_000
+_LEAST_TURNED, _MOST_BESIDE = 4, 4
+"""Columns of a table that is turned where it is too wide, and its rows beside each other then."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
@@ -39,12 +54,13 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from _table(part)
             case ChartPart():
                 yield from _figure(part)
-            case Gallery():
-                yield from _table(part.table)
-            case BoardsPart():
-                yield from _lines(part.title, *(f"{caption} ({where})" for _, caption, where in part.boards))
+            case Cards():
+                yield from _lines(part.title, *map(_card, part.cards))
             case Heading():
-                yield from _lines(f"{part.emphasis} {part.text}".strip(), part.lead)
+                way = " · ".join(words for words, _ in part.crumbs)
+                words = (part.state[0], part.emphasis, part.text, part.detail)
+                pills = "; ".join(pill.text for pill in part.pills)
+                yield from _lines(way, " ".join(filter(None, words)), pills, part.lead)
             case Note():
                 yield from _lines(f"{part.title}: {part.text}" if part.title else part.text)
             case Pager() if part.earlier or part.later:
@@ -54,6 +70,23 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
                 yield from terminal(part.parts)
             case VerdictPart():
                 yield from _lines(part.warning, part.headline, *part.evidence, *part.others, part.about)
+            case BoardPart() if part.board is not None:
+                yield from _lines(*("  " + " ".join(row) for row in part.board.rows))
+            case Story():
+                facts = (f"{term} {move}: {text}." for _, term, move, text in part.facts)
+                yield Text(_printable(f"{part.before}\n{part.title}."), style="bold")
+                yield from _lines(" ".join((*part.paragraphs, *facts)))
+            case ListedMoves():
+                names = (move.name for move in part.moves)
+                turns = (" ".join(filter(None, pair)) for pair in zip_longest(names, names))
+                yield from _lines(" ".join(f"{number}. {turn}" for number, turn in enumerate(turns, 1)))
+            case Links() if part.is_list:
+                yield from _lines(*(f"{n:2}. {words}" for n, (words, _) in enumerate(part.links, 1)))
+            case Tiles():
+                yield from _lines("; ".join(f"{value} {words}" for value, words, _ in part.tiles))
+            case ControlsPart() if part.controls:
+                told = (" ".join(filter(None, (c.tag[0], c.name, c.small, c.text))) for c in part.controls)
+                yield from _lines(f"{part.title}:", *told)
             case _:
                 pass
 
@@ -66,25 +99,34 @@ def bars(values: Sequence[float]) -> str:
     return "".join(_BARS[round((value - least) / room * (len(_BARS) - 1))] for value in shown)
 
 
+def _printable(text: str) -> str:
+    """A text without what could control the terminal, and without marks of its direction."""
+    return "\n".join(printable(re.sub("[\u2066-\u2069]", "", line)) for line in text.splitlines())
+
+
 def _lines(*texts: str) -> Iterator[RenderableType]:
-    yield from (Text(printable(each)) for each in texts if each)
+    yield from (Text(_printable(each)) for each in texts if each)
 
 
 def _table(part: TablePart) -> Iterator[RenderableType]:
     title = f"{part.title} ({part.aside})" if part.aside else part.title
     if not part.rows:
-        yield Text(printable(f"{title}: {part.nothing}"))
+        yield from _lines(f"{title}: {part.nothing}" if title else part.nothing)
         return
     columns = [(each.head, each.is_text or at == 0) for at, each in enumerate(part.columns)]
-    yield _grid(title, columns, [[_text(each) for each in row] for row in part.rows])
+    yield _grid(title, columns, [[_text(as_cell(each)) for each in row] for row in part.rows])
     yield from _lines(part.note)
 
 
-def _text(content: TableCell | str) -> str:
-    if isinstance(content, str):
-        return content
-    small = f" ({content.small})" if content.small and content.text else content.small
-    return content.text + (f" ({content.tag})" if content.tag else "") + small
+def _card(card: Card) -> str:
+    who = " ".join(filter(None, (card.name, card.detail)))
+    head = ", ".join(filter(None, (who, card.about, card.link[0], card.tag[0])))
+    return " ".join((f"{head}:", *(text for text, _ in card.said), card.link[1])).strip()
+
+
+def _text(cell: TableCell) -> str:
+    small = f" ({cell.small})" if cell.small and cell.text else cell.small
+    return cell.text + "".join(f" ({words})" for words, _ in cell.tags) + small
 
 
 def _figure(part: ChartPart) -> Iterator[RenderableType]:
@@ -114,16 +156,63 @@ def _curves(title: str, chart: LineChart) -> Iterator[RenderableType]:
         known = values[~np.isnan(values)].tolist()
         if known:
             least, most, last = (chart.y_style.text(each) for each in (min(known), max(known), known[-1]))
-            yield Text(printable(f"{title}, {line.name}: {bars(known)} {last} ({least} to {most})"))
+            yield Text(_printable(f"{title}, {line.name}: {bars(known)} {last} ({least} to {most})"))
 
 
-def _grid(title: str, columns: Iterable[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> RichTable:
-    """A table; of each column the head and whether it is aligned to the left."""
-    table = RichTable(
-        title=Text(printable(title)), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
-    for head, is_left in columns:
-        table.add_column(head.lower() if head.istitle() else head, justify="left" if is_left else "right")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> "_WideTable":
+    heads = [(head[:1].lower() + head[1:], is_left) for head, is_left in columns]
+    return _WideTable(_printable(title), heads, [[_printable(cell) for cell in row] for row in rows])
+
+
+@dataclass(frozen=True, slots=True)
+class _WideTable:
+    """A table; where the terminal is too narrow for it, it is turned: each row becomes a column."""
+
+    title: str
+    columns: Sequence[tuple[str, bool]]
+    """Of each the head, and whether it is aligned to the left."""
+    rows: Sequence[Sequence[str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        def fits(table: RichTable) -> bool:
+            whole = options.update(max_width=_UNLIMITED)  # or the measure would never exceed it
+            return Measurement.get(console, whole, table).minimum <= options.max_width
+
+        whole = self._table(self.columns, self.rows)
+        if fits(whole) or len(self.columns) < _LEAST_TURNED:
+            yield whole
+            return
+        beside = _MOST_BESIDE
+        while beside > 1 and not fits(self._turned(0, beside)):
+            beside -= 1
+        for start in range(0, len(self.rows), beside):
+            yield self._turned(start, beside)
+
+    def _turned(self, start: int, beside: int) -> RichTable:
+        """Some of the rows as columns."""
+        names, *cells = zip(*self.rows[start : start + beside], strict=True)
+        columns = [(self.columns[0][0], True), *((name, False) for name in names)]
+        heads = (head for head, _ in self.columns[1:])
+        rows = [(head, *row) for head, row in zip(heads, cells, strict=True)]
+        return self._table(columns, rows, unbroken=beside if beside > 1 else 0)
+
+    def _table(
+        self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]], unbroken: int = 0
+    ) -> RichTable:
+        """A table whose first column, and so many after it, are not broken between lines."""
+        table = RichTable(
+            title=Text(self.title) if self.title else None,
+            title_justify="left",
+            box=None,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+        )
+        for at, (head, is_left) in enumerate(columns):
+            justify: JustifyMethod = "left" if is_left else "right"
+            width = max(map(cell_len, (head, *(row[at] for row in rows)))) if at <= unbroken else None
+            table.add_column(
+                Text(head), justify=justify, no_wrap=at <= unbroken, min_width=width, overflow="fold"
+            )
+        for row in rows:
+            table.add_row(*map(Text, row))
+        return table

@@ -1,13 +1,14 @@
 """The parts of a view as frozen values: their makers compute and word everything, faces only render."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.charts.bars import StackedBars
 from bot.charts.boards import BoardMark
 from bot.charts.intervals import IntervalChart
 from bot.charts.lines import LineChart
+from bot.charts.sparkline import Sparkline
 
 Rows = Sequence[Mapping[str, Any]]
 """Plain values for CSV and JSON."""
@@ -27,10 +28,15 @@ class TableCell:
     """A link after the small print: its words and its address."""
     tone: str | None = None
     """The colour of a tag around the text: ``good``, ``trap``, ``slip`` or none; None: no tag."""
-    tag: str = ""
-    """A tag after the text: ``program``."""
+    tags: tuple[tuple[str, str], ...] = ()
+    """Tags after the text, each with its colour as of `tone`: ``program``."""
     bar: tuple[float | None, float | None] | None = None
     """A bar before the text: its share, and the share that was expected; None: no bar."""
+
+
+def as_cell(content: TableCell | str) -> TableCell:
+    """A cell that may be a mere text."""
+    return content if isinstance(content, TableCell) else TableCell(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class TablePart:
     records: str = ""
     """The name of the rows for CSV that it shows; empty: none."""
     style: str = "stacked"
-    """Its class on a page: ``stacked``, ``stacked compact``, ``games`` or ``facts``."""
+    """Its class on a page: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
     """Its anchor on the page; empty: made from the title."""
 
@@ -100,53 +106,82 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form."""
+
+    name: str
+    label: str
+    value: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    """Values and their words; empty: any text."""
+    longest: int = 140
+    """Characters of a text."""
+    kind: str = "text"
+    """Of a text: ``text``, ``number`` or ``date``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionForm:
+    """A button that carries out an action of the running program (`bot.dashboard.controls.ACTIONS`)."""
+
+    action: str
+    button: str
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """Fields that are not shown."""
+    style: str = "small"
+    """Of the button: ``small``, ``danger``, ``primary``."""
+    fields: tuple[FormField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClock:
+    """One side's clock."""
+
+    text: str
+    left_s: int
+    is_running: bool
+    is_low: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """A board with its story."""
 
     name: str
     """Of the opponent."""
     name_link: str
+    """Empty: its page is not known."""
     detail: str
     """Beside the name: a rating."""
-    tag: str
-    """The outcome, in a word or two."""
-    mood: str
-    """``fell``, ``slip`` or ``held``; empty: nobody answered."""
     board: Board | None
-    """None: it cannot be read."""
-    link: str
-    """The moment in its game."""
-    played: str
-    """Our move; empty: `damage` says why it is not known."""
-    damage: str
-    story: str
-    reply: str
-    """The opponent's reply. The opponent's name is its subject, unless it is a sentence of its own."""
-    is_named: bool
-    """Whether the name stands before `reply`."""
-    before_reply: str
-    is_alarming: bool
-    """The reply took a bait."""
+    """None: it is not known."""
+    said: tuple[tuple[str, str], ...]
+    """Sentences, each with its style: none, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
-    when: str
+    tag: tuple[str, str] = ("", "")
+    """The outcome in a word or two, or our player, and its colour."""
+    mood: str = ""
+    """``fell``, ``slip`` or ``held``; empty: nobody answered."""
+    link: tuple[str, str] = ("", "")
+    """The moment in its game: words and address."""
+    clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
+    """Theirs and ours; None: there is no clock."""
+    forms: tuple[ActionForm, ...] = ()
+    key: str = ""
+    """Of its forms, on this page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gallery:
-    """Baits as cards, and the same as a table for the terminal."""
+class Cards:
+    """Boards with their stories."""
 
     cards: tuple[Card, ...]
-    table: TablePart
-
-
-@dataclass(frozen=True, slots=True)
-class BoardsPart:
-    """Positions with a line or two below each."""
-
-    title: str
-    boards: tuple[tuple[Board, str, str], ...]
-    """The position, what happened, and where."""
-    nothing: str
+    title: str = ""
+    has_keys: bool = False
+    """It says what the marks on the boards mean."""
+    nothing: str = ""
+    back: str = ""
+    """As of `ControlsPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +193,9 @@ class Pill:
     before: str = ""
     mood: str = "quiet"
     """``quiet``, ``good``, ``warn`` or ``bad``."""
+    link: str = ""
+    is_health: bool = False
+    """It tells whether a part works, which a mark and, for screen readers, a word say, too."""
 
     @property
     def text(self) -> str:
@@ -174,6 +212,36 @@ class Heading:
     """The words before it, emphasised."""
     lead: str = ""
     """More about it."""
+    state: tuple[str, str] = ("", "")
+    """The words before all others, and their mood: ``good``, ``warn`` or ``bad``."""
+    crumbs: tuple[tuple[str, str], ...] = ()
+    """The way to it: words, each with its address, or none."""
+    link: str = ""
+    """The address of `text`, which is then the name of an opponent."""
+    detail: str = ""
+    """Beside the name: a rating."""
+    pills: tuple[Pill, ...] = ()
+    pills_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Links one after the other."""
+
+    title: str
+    links: tuple[tuple[str, str], ...]
+    """Words and addresses."""
+    is_list: bool = False
+    """They are sentences, each with its number; otherwise a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Numbers of today beside each other."""
+
+    title: str
+    tiles: tuple[tuple[str, str, Sparkline], ...]
+    """The number, its words, and its course over the last days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +277,8 @@ class Pager:
     """An address; empty if there is none."""
     later: str
     words: tuple[str, str] = ("Earlier", "Later")
+    text: str = ""
+    """Between the two links, if not the number of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +286,94 @@ class Beside:
     """Parts beside each other where there is room."""
 
     parts: "tuple[Part, ...]"
+    style: str = "two"
+    """Its class on a page."""
+    key: str = ""
+    """Its anchor on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPart:
+    """A large board, and the way to the boards before and after it."""
+
+    board: Board | None
+    """None: it is not known."""
+    pager: Pager
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What became of one of our moves."""
+
+    before: str
+    """A line before the title."""
+    title: str
+    mood: str
+    """``trap``, ``good``, ``slip`` or none."""
+    paragraphs: tuple[str, ...]
+    facts: tuple[tuple[str, str, str, str], ...] = ()
+    """Replies that matter: kind, term, move and text of a `bot.text.moment_text.MomentFact`."""
+    chart: LineChart | None = None
+    """How the replies look by depth."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMove:
+    """One move of a game."""
+
+    name: str
+    link: str = ""
+    """To the decision that it is, or that it answers; empty: there is none."""
+    is_ours: bool = False
+    is_shown: bool = False
+    mark: str = ""
+    """On a move of ours, one of `MOVE_MARKS`; empty: none."""
+
+
+MOVE_MARKS = {
+    "fell": "bait taken",
+    "held": "bait left alone",
+    "open": "bait not answered",
+    "slip": "a slip",
+}
+"""What may be said of a move in the list of moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMoves:
+    """All moves of a game; both sides' first moves are number 1."""
+
+    moves: tuple[ListedMove, ...]
+    records: str = ""
+    """As of `TablePart`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Something that can be controlled, with its buttons."""
+
+    forms: tuple[ActionForm, ...] = ()
+    text: str = ""
+    """Its state."""
+    tag: tuple[str, str] = ("", "")
+    """A tag before its name, and its colour."""
+    name: str = ""
+    small: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlsPart:
+    """The controls of the running program."""
+
+    title: str
+    controls: tuple[Control, ...]
+    back: str
+    """The page that is shown after an action."""
+    note: str = ""
+    """An explanation below them, or in place of them."""
+    key: str = ""
+    """As of `TablePart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +393,23 @@ class VerdictPart:
     """A sentence about the trial."""
 
 
-Part = TablePart | ChartPart | Gallery | BoardsPart | Heading | Note | Choice | Pager | Beside | VerdictPart
+Part = (
+    TablePart
+    | ChartPart
+    | Cards
+    | Heading
+    | Note
+    | Choice
+    | Pager
+    | Beside
+    | VerdictPart
+    | Links
+    | Tiles
+    | BoardPart
+    | Story
+    | ListedMoves
+    | ControlsPart
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +419,8 @@ class PartsView:
     parts: tuple[Part, ...]
     json: Mapping[str, Any]
     records: Mapping[str, Rows]
+    title: str = ""
+    """See `bot.views.page.View.title`."""
 
     def to_json(self) -> Mapping[str, Any]:
         """See `bot.views.page.View.to_json`."""

@@ -19,9 +19,9 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.move_context import SelectiveSearcher, StrongOptions
+from engine.strategies.move_context import StrongOptions
 from engine.strategies.strategy import Strategy
 from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
@@ -140,7 +140,7 @@ class SearchDriver:
 
     @property
     def _is_selective(self) -> bool:
-        return self.settings.strategy.searches_selectively and isinstance(self.searcher, SelectiveSearcher)
+        return self.settings.strategy.searches_selectively and isinstance(self.searcher, NativeSearcher)
 
     @property
     def usual_depth(self) -> int:
@@ -269,7 +269,7 @@ class SearchDriver:
     ) -> tuple[MoveLine, int] | None:
         """The line and nodes of a selective search; None: it was stopped too early."""
         searcher, strong = self.searcher, self.settings.strong
-        if not isinstance(searcher, SelectiveSearcher):
+        if not isinstance(searcher, NativeSearcher):
             return None
         try:
             result = searcher.think(

@@ -121,7 +121,11 @@ class MomentVerdict:
     """Whether there was a bait."""
     title: Sentence
     story: tuple[TextPart, ...]
-    """Paragraphs."""
+    """Paragraphs, among them `baits` and `outcome`."""
+    baits: tuple[TextPart, ...]
+    """Each bait: how likely, how it looks, and what it costs."""
+    outcome: TextPart | None
+    """What the opponent replied; None: nothing is known."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
     """On the board that the opponent faced."""
@@ -159,13 +163,13 @@ class MomentVerdict:
                 {
                     "kind": each.kind,
                     "term": each.term.to_json(),
-                    "move": each.move.to_json(),
+                    "move": part_json(each.move),
                     "text": part_json(each.text),
                 }
                 for each in self.facts
             ],
             "marks": [
-                {"kind": each.kind, "squares": each.squares, "move": each.move.to_json()}
+                {"kind": each.kind, "squares": each.squares, "move": part_json(each.move)}
                 for each in self.marks
             ],
             "entry": None if self.entry is None else self.entry.to_json(),
@@ -242,13 +246,16 @@ def judge_moment(
     kind = _kind(moment)
     title, line = _words(kind, moment)
     origin = [] if is_blind else [_how_picked(moment), _how_modelled(moment)]
-    story = (*origin, *_temptation(moment, steps, is_blind=is_blind), line)
+    baits = _temptation(moment, steps, is_blind=is_blind)
+    story = (*origin, *baits, line)
     reason = None if is_blind else _for_what(moment)
     return MomentVerdict(
         kind=kind,
         is_trap=bool(moment.baits),
         title=title,
         story=tuple(each for each in (*story, reason) if each is not None),
+        baits=tuple(baits),
+        outcome=line,
         facts=tuple(_facts(kind, moment, is_blind=is_blind)),
         marks=tuple(_marks(moment)),
         entry=_entry(kind, moment),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.text.moment_text import MomentKind, MomentVerdict
-from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPart, WhoText
+from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPart, WhoText, part_json
 from engine.expected import WHOLE
 from storage.evidence.trap_report import DecisionReport
 
@@ -31,7 +31,7 @@ class ReportSummary:
             "saw": self.saw,
             "fell": self.baits_taken,
             "slips": self.slips,
-            "story": self.story.to_json(),
+            "story": part_json(self.story),
         }
 
 

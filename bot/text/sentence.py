@@ -23,10 +23,6 @@ class ShareText:
     def __str__(self) -> str:
         return "under 1 %" if 0 < self.share < 0.01 else percent(self.share)
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"share": self.share}
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreText:
@@ -37,10 +33,6 @@ class ScoreText:
     def __str__(self) -> str:
         return self.text.replace("-", MINUS, 1) if self.text.startswith("-") else self.text
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"score": self.text}
-
 
 @dataclass(frozen=True, slots=True)
 class MoveText:
@@ -50,10 +42,6 @@ class MoveText:
 
     def __str__(self) -> str:
         return self.name
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"move": self.name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +54,6 @@ class WhoText:
     def __str__(self) -> str:
         return self.name
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"who": self.role}
-
 
 @dataclass(frozen=True, slots=True)
 class BracketText:
@@ -79,10 +63,6 @@ class BracketText:
 
     def __str__(self) -> str:
         return f" ({self.inside})"
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"brackets": part_json(self.inside)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +75,6 @@ class ListText:
         texts = [str(each) for each in self.items]
         return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"list": [part_json(each) for each in self.items]}
-
 
 @dataclass(frozen=True, slots=True)
 class JoinedText:
@@ -110,10 +86,6 @@ class JoinedText:
 
     def __str__(self) -> str:
         return (", " if self.is_list else " ").join(filter(None, (str(each) for each in self.parts)))
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Sentence.to_json`."""
-        return {"commas" if self.is_list else "all": [part_json(each) for each in self.parts]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,4 +138,22 @@ TextPart = (
 
 def part_json(place: TextPart) -> Any:
     """A placeholder's value as plain JSON values."""
-    return place if isinstance(place, str | int) else place.to_json()
+    match place:
+        case str() | int():
+            return place
+        case Sentence():
+            return place.to_json()
+        case ShareText(share):
+            return {"share": share}
+        case ScoreText(text):
+            return {"score": text}
+        case MoveText(name):
+            return {"move": name}
+        case WhoText(role):
+            return {"who": role}
+        case BracketText(inside):
+            return {"brackets": part_json(inside)}
+        case ListText(items):
+            return {"list": [part_json(each) for each in items]}
+        case JoinedText(parts, is_list):
+            return {"commas" if is_list else "all": [part_json(each) for each in parts]}

@@ -1,12 +1,11 @@
 """The games in progress as cards: board, players, clocks, and the bait of our last move."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from markupsafe import Markup
-
-from bot.charts.boards import BoardMark, MarkKind, board_shapes, board_svg
+from bot.base.rounding import percent
+from bot.charts.boards import BoardMark, MarkKind
 from bot.control.live_games import LiveGame
+from bot.parts.values import ActionForm, Board, Card, FormField, ShownClock
+from bot.text.values_text import title_of
+from bot.views.addresses import opponent_path
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
@@ -14,79 +13,32 @@ LOW_S = 60.0
 """A clock below this many seconds is shown as short of time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownClock:
-    """One side's clock."""
-
-    text: str
-    left_s: int
-    is_running: bool
-    is_low: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BoardCard:
-    """One game."""
-
-    key: str
-    account: str
-    title: str
-    """The game's name."""
-    site: str
-    opponent: str
-    rating: int | None
-    is_bot: bool
-    strategy: str
-    is_trappy: bool
-    theirs: ShownClock | None
-    """None: there is no clock."""
-    ours: ShownClock | None
-    board: Markup | None
-    """None: the site has not shown the game yet."""
-    bait: str
-    """The reply that tempts, as people write it; empty: none."""
-    probability: float
-    cost: float
-    saying: str
-    """The game's state, if no bait is armed."""
-    is_late: bool
-    """Our move is overdue."""
-    opponent_site_id: str
-    """The site's key of the opponent's account; empty: not known yet."""
-
-
-def board_cards(games: Iterable[LiveGame]) -> list[BoardCard]:
-    """The cards of the running games, in their order."""
-    return [_card(game) for game in games]
-
-
-def shapes_of(games: Iterable[LiveGame]) -> Markup:
-    """The shapes that the boards of these games use, once for a page."""
-    return board_shapes(sorted({game.game for game in games if game.position}))
-
-
-def _card(game: LiveGame) -> BoardCard:
-    rules = get_rules(game.game) if game.game else None
-    is_theirs = game.our_turn is False
-    return BoardCard(
-        key=game.key,
-        account=game.account,
-        title=rules.title if rules is not None else "",
-        site=game.site,
-        opponent=game.opponent or "somebody",
-        rating=game.opponent_rating,
-        is_bot=game.opponent_is_bot,
-        strategy=game.strategy,
-        is_trappy=(kind := STRATEGIES.get(game.strategy)) is not None and kind.sets_traps,
-        theirs=_clock(game.their_clock_s, is_running=is_theirs),
-        ours=_clock(game.our_clock_s, is_running=game.our_turn is True),
+def board_card(game: LiveGame) -> Card:
+    """The card of a running game."""
+    rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
+    kind = STRATEGIES.get(game.strategy)
+    where = {"game": game.key, "account": game.account}
+    block = {"name": game.opponent, "account": game.account}
+    style = "saying trap" if game.bait is not None else "saying late" if game.overdue_s else "saying"
+    return Card(
+        name=game.opponent or "somebody",
+        name_link=opponent_path(game.site, game.opponent_site_id) if game.opponent_site_id else "",
+        detail=f"{rating}{', program' * game.opponent_is_bot}",
         board=_board(game),
-        bait="" if game.bait is None else game.bait.reply,
-        probability=0.0 if game.bait is None else game.bait.probability,
-        cost=0.0 if game.bait is None else game.bait.cost,
-        saying=_saying(game),
-        is_late=bool(game.overdue_s),
-        opponent_site_id=game.opponent_site_id,
+        said=((_saying(game), style),),
+        about=f"{title_of(game.game)} · {game.account}" if game.game else game.account,
+        tag=(game.strategy, "trap" if kind is not None and kind.sets_traps else ""),
+        clocks=(
+            _clock(game.their_clock_s, is_running=game.our_turn is False),
+            _clock(game.our_clock_s, is_running=game.our_turn is True),
+        ),
+        forms=(
+            ActionForm("say", "Say", where, fields=(FormField("text", "Message"),)),
+            ActionForm("abort", "Abort", where),
+            ActionForm("resign", "Resign", where, "small danger"),
+            *((ActionForm("block", "Block", block, "small danger"),) if game.opponent else ()),
+        ),
+        key=f"{game.account}-{game.key}",
     )
 
 
@@ -103,22 +55,24 @@ def clock_text(left_s: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def _board(game: LiveGame) -> Markup | None:
+def _board(game: LiveGame) -> Board | None:
     if not game.position:
         return None
     rules = get_rules(game.game)
-    marks = () if game.bait is None else (BoardMark(MarkKind.BAIT, game.bait.squares),)
-    return board_svg(
+    return Board(
         game.game,
-        rules.board_rows(rules.parse_position(game.position)),
-        title=f"{rules.title} against {game.opponent or 'somebody'}",
-        side=game.our_side,
-        last_move=game.last_move,
-        marks=marks,
+        tuple(rules.board_rows(rules.parse_position(game.position))),
+        f"{rules.title} against {game.opponent or 'somebody'}",
+        game.our_side,
+        game.last_move,
+        () if game.bait is None else (BoardMark(MarkKind.BAIT, game.bait.squares),),
     )
 
 
 def _saying(game: LiveGame) -> str:
+    if game.bait is not None:
+        likely, cost = percent(game.bait.probability), percent(game.bait.cost)
+        return f"{game.bait.reply} tempts: {likely} likely, and costs {cost} of the game."
     if game.our_turn is None:
         return "Joining the game."
     if game.our_turn:

@@ -9,7 +9,19 @@ from bot.alarms.board import AlarmStatus
 from bot.base.rounding import counted
 from bot.control.actions import OperatorActions
 from bot.control.audit import ACTION
-from bot.parts.values import Column, Pager, Part, Rows, TableCell, TablePart
+from bot.parts.values import (
+    ActionForm,
+    Choice,
+    Column,
+    Control,
+    ControlsPart,
+    Heading,
+    Pager,
+    Part,
+    Rows,
+    TableCell,
+    TablePart,
+)
 from bot.text.values_text import ago, milliseconds, moment, number, title_of
 from bot.views.addresses import query_text
 from bot.views.now_text import mood_of
@@ -76,26 +88,46 @@ class EventsView:
     alarms: tuple[AlarmStatus, ...] = ()
     """Alarms that are not ok, or snoozed."""
 
-    @property
-    def mood(self) -> str:
-        """As `bot.views.now_text.mood_of`."""
-        return mood_of(self.alarms)
-
-    @property
-    def spans(self) -> list[int]:
-        """Days that can be chosen, ascending."""
-        return sorted(map(int, SPANS))
+    title = ""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The tables below the alarms."""
+        """See `bot.views.page.View.parts`."""
+        return (self._heading, *self._choices, self._alarms, *self._tables)
+
+    @property
+    def _heading(self) -> Heading:
+        firing, mood = [alarm for alarm in self.alarms if alarm.is_active], mood_of(self.alarms)
+        if not firing:
+            return Heading("What happened, and how long it took.")
+        return Heading("", state=("Something is wrong." if mood == "bad" else firing[0].headline, mood))
+
+    @property
+    def _choices(self) -> tuple[Choice, Choice]:
+        """The span and the kind of events."""
+        days = [
+            (counted(days, "day"), self._at(days=days), days == self.days) for days in sorted(map(int, SPANS))
+        ]
+        kinds = [(self.words(kind), self._at(kind=kind), kind == self.kind) for kind in self.kinds]
+        kinds.insert(0, ("all", self._at(kind=""), not self.kind))
+        return Choice("Last", tuple(days)), Choice("Kind", tuple(kinds))
+
+    @property
+    def _alarms(self) -> ControlsPart:
+        controls = tuple(map(_alarm, self.alarms))
+        return ControlsPart(
+            "Alarms", controls, "/dash/events", "" if controls else "No alarm fires.", "alarms"
+        )
+
+    @property
+    def _tables(self) -> tuple[Part, ...]:
         times = f"games of the last {counted(min(self.days, LAG_DAYS), 'day')}"
         happened = TablePart(
             "What happened, and why",
             _columns("Event Site Reason", "Times", "Last"),
             tuple(
                 (
-                    TableCell(self.words(each.kind), link=f"?{self._query(kind=each.kind, number=1)}"),
+                    TableCell(self.words(each.kind), link=self._at(kind=each.kind)),
                     each.site,
                     each.reason,
                     number(each.count),
@@ -173,14 +205,13 @@ class EventsView:
     @property
     def _pager(self) -> Pager:
         """The number of pages is not known, only whether there is another one."""
-        newer = f"?{self._query(number=self.number - 1)}" if self.number > 1 else ""
-        older = f"?{self._query(number=self.number + 1)}" if self.has_more else ""
+        newer = self._at(number=self.number - 1) if self.number > 1 else ""
+        older = self._at(number=self.number + 1) if self.has_more else ""
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
-    def _query(self, **changes: Any) -> str:
-        """The address of this page with other parameters."""
-        own = {"days": self.days, "kind": self.kind, "number": self.number, "site": self.site}
-        return query_text({**own, **changes})
+    def _at(self, **changes: Any) -> str:
+        """The address of this page with other parameters, from the first event on unless they say another."""
+        return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
     def words(kind: str) -> str:
@@ -214,6 +245,26 @@ class EventsView:
             name: latest if name == "latest" else [asdict(each) for each in getattr(self, name)]
             for name in ("counts", "latest", "times", "endings", "thinking", "alarms")
         }
+
+
+def _alarm(alarm: AlarmStatus) -> Control:
+    """An alarm with its buttons."""
+    told = [f"acknowledged by {alarm.acknowledged_by}"] if alarm.acknowledged_by else []
+    told += [f"snoozed until {moment(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
+    is_new = alarm.is_unacknowledged and not alarm.is_warning
+    snooze = {"alarm": alarm.name, "minutes": "60"}
+    can_acknowledge = alarm.is_active and not alarm.acknowledged_by
+    return Control(
+        (
+            *((ActionForm("ack", "Acknowledge", {"alarm": alarm.name}),) if can_acknowledge else ()),
+            ActionForm("snooze", "Snooze for an hour", snooze),
+        ),
+        f"{alarm.headline} {alarm.text}" if alarm.text else "",
+        (alarm.state.value, "trap" if is_new else "slip" if alarm.is_active else ""),
+        alarm.name,
+        ", ".join((ago(alarm.since), *told)),
+        alarm.cure,
+    )
 
 
 _LONG = ("Reason", "Details")
@@ -279,5 +330,4 @@ def events_page(actions: OperatorActions | None = None) -> Page:
         fresh_s=5.0,
         live=alarms,
         show_live=show_live,
-        template="events.html",
     )

@@ -1,23 +1,32 @@
 """One game: its moves, and the whole story of each of our decisions."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from markupsafe import Markup
-
-from bot.base.rounding import counted
-from bot.charts.figure import ChartSize
-from bot.charts.line_chart import line_chart
-from bot.charts.lines import ChartLine, LineChart
-from bot.charts.numbers import NumberStyle
-from bot.parts.values import Board, Rows
-from bot.text.bait_text import cost_text
+from bot.base.rounding import counted, duration
+from bot.parts.values import (
+    Beside,
+    Board,
+    BoardPart,
+    Heading,
+    Links,
+    ListedMove,
+    ListedMoves,
+    Note,
+    Pager,
+    Part,
+    Pill,
+    Rows,
+    Story,
+    TablePart,
+)
 from bot.text.values_text import moment as moment_text
+from bot.text.values_text import number, title_of
+from bot.views.addresses import opponent_path
 from bot.views.games import ended
-from bot.views.moments import Moment, read_moment_of
+from bot.views.moments import Moment, facts_table, read_moment_of
 from bot.views.page import BadQuery, Download, NoSuchThing, Page, Query
 from engine.errors import EngineFault
 from engine.expected import WHOLE
@@ -29,11 +38,10 @@ from engine.games import GAMES
 from storage.database import Database
 from storage.errors import VALUE_ERRORS, reason_of
 from storage.evidence.queries.game_list import MoveMark, list_marks
-from storage.evidence.trap_report import CandidateReport, ReplyReport
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game_by_id
-from storage.ledger.own_game_records import record_of
-from storage.records import StoredGame
+from storage.ledger.own_game_records import match_limits, match_of, record_of
+from storage.records import GameStatus, StoredGame
 
 FORMATS = {
     GameFormat.PGN.value: "application/vnd.chess-pgn",
@@ -48,23 +56,10 @@ _STATES = {
     "confirmed": "the server shows it",
     "dropped": "never played: the game ended first",
 }
-_SHARE = NumberStyle(unit=" %")
+_NO_REPLAY = (
+    "The moves of this game cannot be replayed to the end: {}. The list below has the rest as recorded."
+)
 _MOST_MOVES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class MoveCell:
-    """One move of the list."""
-
-    ply: int
-    name: str
-    """In people's notation, or as recorded where the rules do not allow it."""
-    link: str
-    """To the decision that it is, or that it answers; empty if there is none."""
-    is_ours: bool
-    is_shown: bool
-    mark: str
-    """On a move of ours: ``fell``, ``held``, ``open`` (a bait without a reply), ``slip`` or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,154 +84,95 @@ class GameView:
     rows: tuple[str, ...]
     """The board before the ply; empty: it is not known."""
 
-    formats = tuple(FORMATS)
-
     @property
     def title(self) -> str:
-        """Name of the game for people."""
-        known = GAMES.get(self.stored.game)
-        return self.stored.game if known is None else known.title
+        """See `bot.views.page.View.title`."""
+        return f"{self.stored.opponent_name[:60]}, {title_of(self.stored.game)}"
 
     @property
-    def ended(self) -> tuple[str, str]:
-        """How the game ended, in a word, and its colour."""
-        return ended(self.stored.state, self.stored.result)
+    def parts(self) -> tuple[Part, ...]:
+        """See `bot.views.page.View.parts`."""
+        told = self.moment
+        moves = ListedMoves(tuple(self._cells), "moves")
+        found: list[Part] = [game_heading(self.stored, self.sides, self.marks)]
+        if self.damage:
+            found.append(Note(_NO_REPLAY.format(self.damage), is_card=True))
+        found.append(Beside((self._board, self._story, moves), "moment-page", "moment"))
+        if told is not None:
+            found += [*told.draw_note, Beside((told.reply_table, told.candidate_table))]
+        if self.mark is not None:
+            nothing = (facts_table("What was expected", (), "There is no forecast of the reply."),)
+            expected = nothing if told is None else (told.forecast_table,)
+            found.append(Beside((*expected, self._record(self.mark))))
+        path = f"/dash/games/{self.stored.id}/download?format="
+        links = [(form if form == "transcript" else form.upper(), path + form) for form in FORMATS]
+        links.append(("JSON", f"/dash/api/game/{self.stored.id}?ply={self.ply}"))
+        return (*found, Links("Download:", tuple(links)))
 
     @property
-    def our_colour(self) -> str:
-        """The side that we play."""
-        return self.sides[self.stored.our_side] if self.sides else ""
-
-    @property
-    def baits_set(self) -> int:
-        """Moves of ours with a confirmed bait."""
-        return sum(mark.bait is not None for mark in self._counted)
-
-    @property
-    def baits_taken(self) -> int:
-        """Replies that took one."""
-        return sum(bool(mark.is_taken) for mark in self._counted)
-
-    @property
-    def slips(self) -> int:
-        """Other replies that cost a tenth of the game or more."""
-        return sum(mark.is_slip for mark in self._counted)
-
-    @property
-    def _counted(self) -> list[MoveMark]:
-        return [mark for mark in self.marks if mark.state != "dropped"]
-
-    @property
-    def state_words(self) -> str:
-        """The progress of the shown move to the server."""
-        return "" if self.mark is None else _STATES.get(self.mark.state, self.mark.state)
-
-    @property
-    def earlier(self) -> str:
-        """The address of our decision before; empty if there is none."""
-        plies = [mark.ply for mark in self.marks if mark.ply < self.ply]
-        return self._at(plies[-1]) if plies else ""
-
-    @property
-    def later(self) -> str:
-        """The address of our next decision; empty if there is none."""
-        plies = [mark.ply for mark in self.marks if mark.ply > self.ply]
-        return self._at(plies[0]) if plies else ""
-
-    @property
-    def step(self) -> int:
-        """The number of the shown decision among ours, from 1."""
-        return sum(mark.ply <= self.ply for mark in self.marks)
-
-    @property
-    def pairs(self) -> list[tuple[int, MoveCell, MoveCell | None]]:
-        """The moves, two by two, with their number."""
-        ours = {mark.ply: mark for mark in self.marks}
-        cells = [self._cell(ply, name, ours) for ply, name in enumerate(self.names)]
-        both = zip_longest(cells[::2], cells[1::2])
-        return [(number, first, second) for number, (first, second) in enumerate(both, start=1)]
-
-    def _cell(self, ply: int, name: str, ours: Mapping[int, MoveMark]) -> MoveCell:
-        of = ply if ply in ours else ply - 1
-        mark = ours.get(ply)
-        word = ""
-        if mark is not None and mark.bait is not None:
-            word = "open" if mark.is_taken is None else "fell" if mark.is_taken else "held"
-        if mark is not None and mark.is_slip:
-            word = "slip"
-        return MoveCell(
-            ply=ply,
-            name=name,
-            link=self._at(of) if of in ours else "",
-            is_ours=ply % 2 == self.stored.our_side if mark is None else True,
-            is_shown=ply == self.ply,
-            mark=word,
+    def _board(self) -> BoardPart:
+        """The board that the opponent faced; where no decision is shown, the one before the ply."""
+        board, after = None, counted(self.ply, "move")
+        if self.moment is not None:
+            board = self.moment.board
+        elif self.rows:
+            board = Board(self.stored.game, self.rows, f"After {after}", self.stored.our_side)
+        plies = [mark.ply for mark in self.marks]
+        earlier = [self._at(ply) for ply in plies if ply < self.ply]
+        later = [self._at(ply) for ply in plies if ply > self.ply]
+        step = f"after {after}"
+        if self.mark is not None:
+            step = f"our move {len(earlier) + 1} of {len(plies)}"
+        pager = Pager(1, None, "", "", ("← Earlier", "Later →"), step)
+        return BoardPart(
+            board, replace(pager, earlier=earlier[-1] if earlier else "", later=later[0] if later else "")
         )
+
+    @property
+    def _story(self) -> Story:
+        if self.moment is not None:
+            return self.moment.story
+        if self.mark is not None:
+            said = f"{self.moment_damage}. The rest of the game is shown. `desdemona db recheck` lists all."
+            before = f"Move {self.mark.ply // 2 + 1} · we played {self.mark.move}"
+            return Story(before, "The record of this move is damaged", "trap", (said,))
+        if self.marks:
+            said = "Choose one of our moves in the list, or step with the links."
+            return Story("", "No decision of ours stands here", "", (said,))
+        said = "Only the moves are known: another engine played them, or the game ended before our first."
+        if self.stored.state is GameStatus.OPEN:
+            said = "The game has just begun."
+        return Story("", "No decision of ours is recorded", "", (said,))
+
+    def _record(self, mark: MoveMark) -> TablePart:
+        """How the move came to the server, and how long each side took."""
+        times = zip(
+            ("Decided", "Sent", "Confirmed"), (mark.created_at, mark.sent_at, mark.confirmed_at), strict=True
+        )
+        reply = "not timed" if mark.reply_time_s is None else f"after {duration(mark.reply_time_s, 1)}"
+        return facts_table(
+            "The record",
+            (
+                ("State", f"{mark.state}: {_STATES.get(mark.state, mark.state)}"),
+                ("Their reply", reply),
+                *((name, moment_text(at, "%Y-%m-%d %H:%M:%S")) for name, at in times),
+            ),
+        )
+
+    @property
+    def _cells(self) -> Iterator[ListedMove]:
+        ours = {mark.ply: mark for mark in self.marks}
+        for ply, name in enumerate(self.names):
+            of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
+            if mark is not None and mark.bait is not None:
+                word = {None: "open", True: "fell", False: "held"}[mark.is_taken]
+            if mark is not None and mark.is_slip:
+                word = "slip"
+            is_ours = ply % 2 == self.stored.our_side or mark is not None
+            yield ListedMove(name, self._at(of) if of in ours else "", is_ours, ply == self.ply, word)
 
     def _at(self, ply: int) -> str:
         return f"/dash/games/{self.stored.id}?ply={ply}#moment"
-
-    @property
-    def board(self) -> Board:
-        """The board before the shown ply, where no decision is shown."""
-        return Board(self.stored.game, self.rows, f"After {counted(self.ply, 'move')}", self.stored.our_side)
-
-    @property
-    def replies(self) -> list[ReplyReport]:
-        """The replies to the shown move, the best for the opponent first."""
-        replies = () if self.moment is None else self.moment.decision.replies
-        return sorted(replies, key=lambda each: each.final_centi)
-
-    @property
-    def candidates(self) -> list[CandidateReport]:
-        """The moves that we could have played, the best by the score that decided first."""
-        candidates = () if self.moment is None else self.moment.decision.candidates
-        is_by_value = self.moment is not None and self.moment.decision.chosen.value_text is not None
-
-        def rank(each: CandidateReport) -> tuple[float, int]:
-            value = float("-inf") if each.value is None else each.value
-            return (value if is_by_value else each.adjusted_centi), each.raw_centi
-
-        return sorted(candidates, key=rank, reverse=True)
-
-    def cost(self, reply: ReplyReport) -> str:
-        """The cost of a reply, without its unit."""
-        return cost_text(reply.cost_text, "")
-
-    @property
-    def bait_names(self) -> frozenset[str]:
-        """Replies that are confirmed baits of the shown move."""
-        if self.moment is None or self.moment.decision.forecast is None or self.moment.decision.is_decided:
-            return frozenset()
-        return frozenset(bait.reply for bait in self.moment.decision.forecast.baits)
-
-    @property
-    def shallow_chart(self) -> Markup | None:
-        """How bait and best reply look by depth; None: there are not two replies to compare."""
-        if self.moment is None:
-            return None
-        decision, best = self.moment.decision, self.moment.best
-        baits = self.bait_names
-        wanted = [each for each in decision.replies if each.reply in baits and each.reply == decision.reply]
-        wanted += [each for each in decision.replies if each.reply in baits]
-        wanted += [each for each in decision.replies if each.reply == decision.reply]
-        other = next((each for each in wanted if each != best), None)
-        if best is None or other is None or len(best.scores_centi) < 2:
-            return None
-        values = dict(zip(decision.replies, self.moment.values, strict=True))
-        names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
-        return line_chart(
-            LineChart(
-                title="How the replies look by depth",
-                description=f"Expected score after {best.name} and {other.name}, for who played it.",
-                x_name="plies ahead",
-                lines=tuple(
-                    _line(f"{reply.name}, {names[reply.reply]}", values[reply]) for reply in (best, other)
-                ),
-                y_style=_SHARE,
-                size=ChartSize.HALF,
-            )
-        )
 
     def to_json(self) -> dict[str, Any]:
         """See `bot.views.page.View.to_json`."""
@@ -260,8 +196,11 @@ class GameView:
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
+        moves, told = [_mark_row(mark) for mark in self.marks], self.moment
+        if told is None:
+            return {"moves": moves, "replies": (), "candidates": ()}
         return {
-            "moves": [_mark_row(mark) for mark in self.marks],
+            "moves": moves,
             "replies": [
                 {
                     "reply": each.reply,
@@ -270,10 +209,10 @@ class GameView:
                     "in_truth": each.their_text,
                     "cost": each.cost / WHOLE,
                     "probability": each.probability,
-                    "is_bait": each.reply in self.bait_names,
-                    "is_played": self.moment is not None and each.reply == self.moment.decision.reply,
+                    "is_bait": each.reply in {bait.reply for bait in told.baits},
+                    "is_played": each.reply == told.decision.reply,
                 }
-                for each in self.replies
+                for each in told.replies
             ],
             "candidates": [
                 {
@@ -285,13 +224,52 @@ class GameView:
                     "bonus_for": each.trap_name,
                     "value": each.value,
                 }
-                for each in self.candidates
+                for each in told.candidates
             ],
         }
 
 
-def _line(name: str, values: Sequence[float]) -> ChartLine:
-    return ChartLine(name, tuple(range(2, 2 + len(values))), tuple(100 * worth for worth in values))
+def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveMark]) -> Heading:
+    """The head of a game: who played, how it ended, and how many baits were taken.
+
+    Args:
+        stored: The game.
+        sides: Names of its sides; none: its rules are not known.
+        marks: Our moves.
+    """
+    word, mood = ended(stored.state, stored.result)
+    counts = [mark for mark in marks if mark.state != "dropped"]
+    taken, set_ = sum(bool(mark.is_taken) for mark in counts), sum(mark.bait is not None for mark in counts)
+    slips = sum(mark.is_slip for mark in counts)
+    colour = f" with {sides[stored.our_side]}" if sides else ""
+    ours = "" if stored.our_rating is None else f", {stored.our_rating}"
+    clock = ""
+    if stored.clock_initial_s is not None:
+        minutes = number(stored.clock_initial_s / 60, 0 if stored.clock_initial_s % 60 == 0 else 1)
+        clock = f", {minutes}+{stored.clock_increment_s or 0}"
+    match = match_of(stored)
+    return Heading(
+        stored.opponent_name,
+        crumbs=(
+            ("Games", "/dash/games"),
+            (title_of(stored.game), f"/dash/games?game={stored.game}"),
+            (stored.site, ""),
+            *(((stored.account, ""),) if stored.account else ()),
+            (stored.site_game_id, ""),
+        ),
+        link=opponent_path(stored.site, stored.opponent_id),
+        detail="" if stored.opponent_rating is None else str(stored.opponent_rating),
+        pills=(
+            Pill(word, stored.end_reason or "", mood="bad" if mood == "trap" else "good"),
+            Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
+            Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
+            *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}"),)),
+            Pill(moment_text(stored.started_at)),
+            Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),
+            Pill(str(slips), "slip" if slips == 1 else "slips", mood="warn" if slips else "quiet"),
+        ),
+        pills_name="The game",
+    )
 
 
 def _mark_row(mark: MoveMark) -> dict[str, Any]:
@@ -406,5 +384,4 @@ PAGE = Page(
     is_in_menu=False,
     under="games",
     download=download,
-    template="game.html",
 )

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bot.base.rounding import NO_VALUE, counted
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
 from bot.text.values_text import iso_moment, moment, number, title_of
 from bot.views.addresses import opponent_path
@@ -18,6 +19,11 @@ from storage.evidence.queries.game_list import (
     count_games,
     list_game_lines,
 )
+from storage.ledger.own_game_records import match_of
+from storage.records import GameStatus, StoredGame
+
+if TYPE_CHECKING:
+    from storage.evidence.inference.suspects import Flags
 
 GAMES = 40
 """On one page."""
@@ -38,6 +44,11 @@ ORDERS = {
     GameOrder.MOST_BAITS_TAKEN.value: "most baits taken",
 }
 _WORDS = {"win": ("won", "good"), "draw": ("drawn", ""), "loss": ("lost", "trap")}
+_SAME = (
+    *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
+    *("strategy", "engine_version"),
+)
+"""Fields of `StoredGame` that its record has as they are."""
 _COLUMNS = (
     Column("Result", is_text=True),
     Column("Moves", label="moves"),
@@ -70,12 +81,12 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
     for game in games:
         word, mood = ended(game.state, game.result)
         rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
-        link, tag = f"/dash/games/{game.game_id}", "program" if game.opponent_is_bot else ""
+        link, tags = f"/dash/games/{game.game_id}", (("program", ""),) * game.opponent_is_bot
         if names_opponents:
             who = opponent_path(game.site, game.opponent_site_id)
             against = "" if game.our_rating is None else f" against {game.our_rating}"
             names = (
-                TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tag=tag),
+                TableCell(game.opponent, f"{rating}{against}", link, ("opponent", who), tags=tags),
                 TableCell(title_of(game.game), f"{game.strategy} · {game.site}"),
             )
         else:
@@ -91,7 +102,61 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
             )
         )
     columns = (*(Column(name, is_text=True) for name in first), *_COLUMNS)
-    return TablePart(title, columns, tuple(rows), records=records, style="games")
+    return TablePart(title, columns, tuple(rows), records=records, style="stacked games")
+
+
+def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None) -> TablePart:
+    """Games with their keys, as `desdemona show` takes them.
+
+    Args:
+        games: The games, in their order.
+        flags: Why games are suspect, in a column of their own; None: there is no such column.
+    """
+    are_several = len({game.owner for game in games if not match_of(game)}) > 1
+    heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")
+    columns = [Column(head, is_text=True) for head in heads]
+    rows = []
+    for game in games:
+        account = f" as {game.account}" if game.account and are_several else ""
+        variant = game.game if game.variant == "standard" else game.variant
+        casual = "" if game.rated or match_of(game) else "casual"
+        rating = "unrated" if game.opponent_rating is None else str(game.opponent_rating)
+        is_over = game.state is GameStatus.FINISHED
+        result = (game.result.value if game.result else NO_VALUE) if is_over else game.state.value
+        rows.append(
+            (
+                game.site_game_id,
+                moment(game.started_at),
+                TableCell(f"{game.site}{account} {variant}", casual),
+                TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
+                TableCell(game.strategy, "random" * game.is_drawn),
+                TableCell(result, counted(len(game.moves), "ply", "plies")),
+                game.end_reason or NO_VALUE,
+                *(() if flags is None else (", ".join(flags.get(game.id, ())),)),
+            )
+        )
+    columns += [] if flags is None else [Column("Suspect", is_text=True)]
+    return TablePart("", tuple(columns), tuple(rows))
+
+
+def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
+    """The same as plain values, with the reasons for which it is suspect."""
+    return {
+        "site": game.site,
+        "account": game.account,
+        "game_id": game.site_game_id,
+        "game": game.game,
+        "variant": game.variant,
+        "started_at": game.started_at.isoformat(),
+        "ended_at": None if game.ended_at is None else game.ended_at.isoformat(),
+        "opponent": game.opponent_name,
+        **{name: getattr(game, name) for name in _SAME},
+        "moves": len(game.moves),
+        "state": game.state.value,
+        "result": None if game.result is None else game.result.value,
+        "end_reason": game.end_reason,
+        "suspect": list(flags),
+    }
 
 
 def game_record(game: GameLine) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One move of ours, read and judged for a page; a damaged record becomes a reason, not a failure."""
+"""One move of ours, read, judged and put into words; a damaged record becomes a reason, not a failure."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,17 +6,28 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.base.rounding import NO_VALUE, percent
 from bot.charts.boards import BoardMark, MarkKind
-from bot.parts.values import Board
-from bot.text.bait_text import short_name
+from bot.charts.figure import ChartSize
+from bot.charts.lines import ChartLine, LineChart
+from bot.charts.numbers import NumberStyle
+from bot.parts.values import Board, Column, Note, Story, TableCell, TablePart
+from bot.text.bait_text import cost_text, probability_text, score_text, short_name
 from bot.text.moment_text import MomentVerdict, judge_moment
+from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
 from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
-from storage.evidence.trap_report import DecisionReport, ReplyReport, decision_report
+from storage.evidence.trap_report import (
+    BaitReport,
+    CandidateReport,
+    DecisionReport,
+    ReplyReport,
+    decision_report,
+)
 from storage.ledger.decisions import get_decision
 from storage.ledger.forecasts import get_forecast
 from storage.ledger.games import load_game_by_id
@@ -30,6 +41,7 @@ _MARKS = {
     "played": MarkKind.PLAYED,
 }
 _ORDER = (MarkKind.PLAYED, MarkKind.GOOD, MarkKind.BAIT)
+_SHARE = NumberStyle(unit=" %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +57,8 @@ class Moment:
     decision: DecisionReport
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
-    """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1."""
+    """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1;
+    none: not known."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -66,14 +79,257 @@ class Moment:
         )
 
     @property
-    def board_before(self) -> Board:
-        """The board that we faced."""
-        return Board(self.game, self.decision.rows_before, f"Before {self.decision.name}", self.our_side)
-
-    @property
     def best(self) -> ReplyReport | None:
         """One of the best replies."""
         return min(self.decision.replies, key=lambda each: each.final_centi, default=None)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether it is known which replies tempt people."""
+        return self.decision.forecast is not None and self.decision.forecast.is_confirmed
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it is known which replies are baits; where there is no choice, none is."""
+        return self.decision.is_complete and (self.is_checked or len(self.decision.replies) < 2)
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the server never took the move."""
+        return self.decision.state == "dropped"
+
+    @property
+    def baits(self) -> tuple[BaitReport, ...]:
+        """Confirmed baits that count: in decided positions and moves that were never played none does."""
+        found = self.decision.forecast
+        if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
+            return ()
+        return found.baits
+
+    @property
+    def replies(self) -> list[ReplyReport]:
+        """The replies to the move, the best for the opponent first."""
+        return sorted(self.decision.replies, key=lambda each: each.final_centi)
+
+    @property
+    def candidates(self) -> list[CandidateReport]:
+        """The moves that we could have played, the best by the score that decided first."""
+        is_by_value = self.decision.chosen.value_text is not None
+
+        def rank(each: CandidateReport) -> tuple[float, int]:
+            value = float("-inf") if each.value is None else each.value
+            return (value if is_by_value else each.adjusted_centi), each.raw_centi
+
+        return sorted(self.decision.candidates, key=rank, reverse=True)
+
+    # --- Parts ------------------------------------------------------------------------------------------
+
+    @property
+    def story(self) -> Story:
+        """The verdict on the move, and what the paper calls it."""
+        told, verdict = self.decision, self.verdict
+        effort = f"{_search(told)}, {told.time_s:.2f} s"
+        before = f"Move {told.number} · we played {told.name} · {effort}"
+        if self.is_dropped:
+            said = "The game ended before the server took the move."
+            return Story(before, "Never played", "", (said,))
+        return Story(
+            before,
+            str(verdict.title),
+            verdict.kind.mood,
+            (*map(str, verdict.story), *([_paper_trap(told)] if told.is_complete else [])),
+            tuple((each.kind, str(each.term), each.move.name, str(each.text)) for each in verdict.facts),
+            self._shallow_chart,
+        )
+
+    @property
+    def _shallow_chart(self) -> LineChart | None:
+        """How bait and best reply look by depth; None: there are not two replies to compare."""
+        decision, best = self.decision, self.best
+        baits = {bait.reply for bait in self.baits}
+        tempting = [each for each in decision.replies if each.reply in baits]
+        wanted = [each for each in tempting if each.reply == decision.reply] + tempting
+        wanted += [each for each in decision.replies if each.reply == decision.reply]
+        other = next((each for each in wanted if each != best), None)
+        if not self.values or best is None or other is None or len(best.scores_centi) < 2:
+            return None
+        values = dict(zip(decision.replies, self.values, strict=True))
+        names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
+        return LineChart(
+            title="How the replies look by depth",
+            description=f"Expected score after {best.name} and {other.name}, for who played it.",
+            x_name="plies ahead",
+            lines=tuple(
+                ChartLine(
+                    f"{reply.name}, {names[reply.reply]}",
+                    tuple(range(2, 2 + len(values[reply]))),
+                    tuple(100 * worth for worth in values[reply]),
+                )
+                for reply in (best, other)
+            ),
+            y_style=_SHARE,
+            size=ChartSize.HALF,
+        )
+
+    @property
+    def reply_table(self) -> TablePart:
+        """What the replies were worth, and how likely people play them."""
+        told, baits = self.decision, {bait.reply for bait in self.baits}
+        replies, by = self.replies, ""
+        if told.forecast is not None:
+            by = f", by a model of people ({told.forecast.model.name})"
+            if told.forecast.model.kind == "looks":
+                by = ", judged by how the replies look"
+        rows = []
+        for each in replies:
+            tags = [("best", "good")] if each.final_centi == replies[0].final_centi else []
+            tags += [("bait", "trap")] if each.reply in baits else []
+            tags += [("played", "")] if each.reply == told.reply else []
+            rows.append(
+                (
+                    TableCell(each.name, tags=tuple(tags)),
+                    score_text(each.score_texts[0] if len(each.score_texts) > 1 else None),
+                    score_text(each.their_text),
+                    cost_text(each.cost_text, ""),
+                    probability_text(each.probability),
+                )
+            )
+        unit = f", in {self.unit}" if self.unit else ""
+        return TablePart(
+            "What the replies were worth",
+            (Column("Reply", is_text=True), *map(Column, ("At a glance", "In truth", "Cost", "Expected"))),
+            tuple(rows),
+            f"Their view{unit}. At a glance: two plies ahead; in truth: {told.depth} plies from our move on. "
+            f"Expected: how likely people play it{by}.",
+            nothing="No reply is recorded.",
+            records="replies",
+            style="long",
+            key="replies",
+        )
+
+    @property
+    def candidate_table(self) -> TablePart:
+        """The moves that we could have played, as in the paper's Figure 8."""
+        told = self.decision
+        is_by_value = told.chosen.value_text is not None
+        rows = []
+        for each in self.candidates:
+            tags = [("played", "")] if each.move == told.move else []
+            tags += [("best score", "good")] if each.move == told.standard.move else []
+            if told.draw is not None and each.name == told.draw.other_name:
+                tags.append(("drawn against", ""))
+            decisive = each.value_text if is_by_value else None if each.raw_is_bound else each.adjusted_text
+            rows.append(
+                (
+                    TableCell(each.name, tags=tuple(tags)),
+                    f"{'≤ ' * each.raw_is_bound}{score_text(each.raw_text)}",
+                    score_text(decisive),
+                    each.trap_name or NO_VALUE,
+                    "?" if each.sets_trap is None else each.set_trap_name or NO_VALUE,
+                )
+            )
+        source = "plain minimax" if told.source is None else told.source.name
+        way = "With bonus: trappy minimax, which adds a bonus for a deceptive reply"
+        if is_by_value:
+            way = "Promise: averaged over the replies expected of people"
+        return TablePart(
+            "What we could have played",
+            (
+                Column("Move", is_text=True),
+                Column("Score"),
+                Column("Promise" if is_by_value else "With bonus"),
+                Column("Bonus for", is_text=True),
+                Column("Paper's trap", is_text=True),
+            ),
+            tuple(rows),
+            f"Our view. Score: by {source}. {way}. ≤: proven too low to matter. Paper's trap: a reply whose "
+            "quality (trappiness times cost) reaches the threshold, whether or not it tempts people "
+            "(?: not all replies are known).",
+            records="candidates",
+            style="long",
+            key="candidates",
+        )
+
+    @property
+    def draw_note(self) -> tuple[Note, ...]:
+        """The random draw that decided the move; empty: there was none."""
+        draw = self.decision.draw
+        if draw is None:
+            return ()
+        values = [percent(value / WHOLE, 1) for value in (draw.trap_value, draw.control_value)]
+        return (
+            Note(
+                f"A random draw decided between {draw.trap_name}, which sets a trap and is worth "
+                f"{values[0]}, and {draw.control_name}, which sets none and is worth {values[1]}. The trap "
+                f"had a chance of {percent(draw.chance)}; drawn: {self.decision.name}. Seed `{draw.seed}`. "
+                "Shares are our expected score.",
+                "The draw",
+            ),
+        )
+
+    @property
+    def forecast_table(self) -> TablePart:
+        """What people were expected to reply."""
+        told = self.decision
+        rows: list[tuple[str, str]] = []
+        if told.forecast is not None:
+            baits = [
+                f"{bait.name}: {probability_text(bait.probability)} likely, costs "
+                f"{percent(bait.cost / WHOLE)}; two plies deeper {percent(bait.confirmed_cost / WHOLE)}"
+                for bait in told.forecast.baits
+            ]
+            checked = "not: the deeper search took too long, so no bait is named"
+            if told.forecast.is_confirmed:
+                checked = "by a search two plies deeper"
+            rows = [
+                ("An error", probability_text(told.forecast.error_probability)),
+                *(("A bait", text) for text in baits or ["none"]),
+                ("Checked", checked),
+                ("Model", told.forecast.model.name),
+                ("Taken", {None: NO_VALUE, True: "yes", False: "no"}[told.forecast.is_taken]),
+            ]
+        why = "" if told.is_complete else ": not all replies were examined"
+        return facts_table("What was expected", rows, f"There is no forecast of the reply{why}.")
+
+
+def facts_table(title: str, rows: Sequence[tuple[str, str]], nothing: str = "") -> TablePart:
+    """Facts, each with its name."""
+    columns = (Column("", is_text=True), Column("", is_text=True, is_long=True))
+    return TablePart(title, columns, tuple(rows), nothing=nothing, style="facts")
+
+
+def _search(decision: DecisionReport) -> str:
+    """The search that found the move."""
+    pick, source = decision.pick, decision.source
+    if source is not None and pick is None:
+        return f"depth {decision.depth} by {source.name}"
+    if decision.search_mode == SearchMode.VARIETY_DRAW:
+        return f"drawn at random, depth {decision.depth}"
+    if pick is None:
+        return f"depth {decision.depth}"
+    if source is not None:
+        found = f"depth {pick.depth} by {source.name}"
+    elif decision.search_mode != SearchMode.STRONG:  # an opening book or an endgame tablebase
+        found = f"{decision.search_mode} ({pick.origin})" if pick.origin else decision.search_mode
+    else:
+        found = "solved" if pick.solved else f"depth {pick.depth} at {pick.confidence} %"
+    score = "" if decision.pick_text is None else f", {score_text(decision.pick_text)}"
+    return f"{found}{score}, replies judged to depth {decision.depth}"
+
+
+def _paper_trap(decision: DecisionReport) -> str:
+    """The trap in the paper's sense, in one sentence."""
+    if decision.trap is None:
+        return "No trap in the paper's sense."
+    if not decision.is_trap:
+        return "No trap in the paper's sense worth counting."
+    accident = "" if decision.sets_traps else " by accident"
+    quality = percent(decision.trap.quality / WHOLE, 1)
+    trap = f"The paper's trap{accident}: {decision.trap.name}, quality {quality}."
+    if decision.outcome is None or decision.reply is None:
+        return trap
+    best = " for the best trap" if decision.fell_for_best else ""
+    return f"{trap} Figure 9: {decision.outcome.replace('_', ' ')}{best}."
 
 
 async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment | str:
@@ -102,19 +358,30 @@ async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) ->
 
 
 def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
-    game = get_rules(stored.game)
-    report = decision_report(game, stored, made, forecast)
+    report = decision_report(get_rules(stored.game), stored, made, forecast)
     scale = expected_scale_centi(made.decision)
+    return moment_of(stored, report, tuple(_values(reply.scores_centi, scale) for reply in report.replies))
+
+
+def moment_of(
+    stored: StoredGame, report: DecisionReport, values: tuple[tuple[float, ...], ...] = ()
+) -> Moment:
+    """The moment of a move that is already reported.
+
+    Args:
+        stored: Its game.
+        report: The move.
+        values: As of `Moment`; none: it has no chart.
+    """
+    unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(
         game=stored.game,
         our_side=stored.our_side,
-        unit=game.score_unit,
+        unit=unit,
         opponent=stored.opponent_name,
         decision=report,
-        verdict=judge_moment(
-            report, short_name(stored.opponent_name), stored.account or "the bot", game.score_unit
-        ),
-        values=tuple(_values(reply.scores_centi, scale) for reply in report.replies),
+        verdict=judge_moment(report, name, stored.account or "the bot", unit),
+        values=values,
     )
 
 

@@ -7,15 +7,16 @@ from bot.base.rounding import counted, percent
 from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
 from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.intervals import IntervalChart, IntervalRow
-from bot.charts.lines import ChartLine, LineChart, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE, NumberStyle
-from bot.parts.values import Beside, Board, BoardsPart, ChartPart, Column, Heading, Note, Part, TablePart
+from bot.parts.values import Beside, Board, Card, Cards, ChartPart, Column, Heading, Note, Part, TablePart
 from bot.text.values_text import moment, number, title_of
 from bot.text.verdict_text import sentences
 from bot.views.ratings import RATINGS, rating_chart
+from bot.views.statistics.groups import group_name, group_tables
 from storage.evidence.inference.verdict import TrialVerdict
 from storage.evidence.queries.rating_curves import RatingCurve
-from storage.evidence.statistics.groups import Expected, GroupStatistics
+from storage.evidence.statistics.groups import GroupStatistics
 from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
@@ -24,20 +25,6 @@ _MOST_DAYS = 62
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
     "other tables are replies that the model of people expects, so their numbers differ."
-)
-_GROUP_HEADS = (
-    *(
-        "games",
-        "won",
-        "drawn",
-        "lost",
-        "persons",
-        "baits set",
-        "taken",
-        "by forecast",
-        "errors",
-        "by forecast",
-    ),
 )
 _TRIAL_HEADS = ("trial", "started", "ended", "compares", "games of these days")
 
@@ -68,7 +55,7 @@ def month_parts(
         Heading(f"Desdemona: {title}", lead=f"{counted(games, 'game')}{score}. {which}"),
         Note(f"Made {moment(made_at)} UTC; days and months are those of UTC."),
         Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
-        _groups_table(groups),
+        *group_tables(groups, [group_name(each) for each in groups]),
         Beside(
             (
                 ChartPart("Strength against rated opponents", _performance(groups)),
@@ -83,7 +70,7 @@ def month_parts(
         ),
         *([Beside(tuple(map(_rating, report.ratings)))] if report.ratings else []),
         *_trials(report, verdicts),
-        BoardsPart("Most costly baits", tuple(map(_bait, report.baits)), "No bait was taken."),
+        Cards(tuple(map(_bait, report.baits)), "Most costly baits", nothing="No bait was taken."),
         TablePart(
             "Events",
             (Column("what", is_text=True), Column("times")),
@@ -138,41 +125,17 @@ def _score(report: MonthlyReport) -> LineChart:
         lines=(ChartLine("so far", x, tuple(so_far)), ChartLine("of the day", x, tuple(each_day))),
         y_style=_PER_CENT,
         limits=(0.0, 100.0),
-        references=(Reference(50.0),),
+        references=(50.0,),
         nothing="No game has a result.",
     )
-
-
-def _label(group: GroupStatistics) -> str:
-    return f"{group.group['strategy']}, {title_of(group.group['game'])}"
-
-
-def _groups_table(groups: Sequence[GroupStatistics]) -> TablePart:
-    rows = (
-        (
-            _label(each),
-            *map(number, (each.games, each.wins, each.draws, each.losses, each.persons, each.baits_set)),
-            *_beside(each.baits),
-            *_beside(each.errors),
-        )
-        for each in groups
-    )
-    columns = (Column("strategy", is_text=True), *map(Column, _GROUP_HEADS))
-    return TablePart("By strategy and game", columns, tuple(rows))
-
-
-def _beside(found: Expected) -> tuple[str, str]:
-    return percent(found.happened, 1), percent(found.model, 1)
 
 
 def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
     rows = []
     for each in groups:
-        performance = each.performance
-        values = (performance.rating, performance.low, performance.high)
-        rows.append(
-            IntervalRow(_label(each), performance.games, *((None,) * 3 if None in values else values))
-        )
+        found = each.performance
+        values = (found.rating, found.low, found.high)
+        rows.append(IntervalRow(group_name(each), found.games, *((None,) * 3 if None in values else values)))
     ratings = [row.value for row in rows if row.value is not None]
     return IntervalChart(
         title="Performance",
@@ -196,7 +159,7 @@ def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> In
         values: tuple[float | None, float | None, float | None] = (None, None, None)
         if beyond.mean is not None and beyond.low is not None and beyond.high is not None:
             values = (100 * beyond.mean, 100 * beyond.low, 100 * beyond.high)
-        rows.append(IntervalRow(_label(each), expected.n, *values))
+        rows.append(IntervalRow(group_name(each), expected.n, *values))
     happened = "baits were taken" if what == "baits" else "replies cost a tenth of the game"
     return IntervalChart(
         title=title,
@@ -221,7 +184,7 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
             BarCategory("erred elsewhere", BarKind.SLIP),
         ),
         rows=tuple(
-            BarRow(_label(each), (each.traps_optimal, each.traps_fell, each.traps_erred_elsewhere))
+            BarRow(group_name(each), (each.traps_optimal, each.traps_fell, each.traps_erred_elsewhere))
             for each in groups
         ),
         total_name="traps",
@@ -259,7 +222,7 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
     return TablePart("Trials", columns, rows, about), *lines
 
 
-def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
+def _bait(bait: CostliestBait) -> Card:
     board = Board(
         bait.game,
         bait.rows,
@@ -272,4 +235,5 @@ def _bait(bait: CostliestBait) -> tuple[Board, str, str]:
         f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
         f"expected of {percent(bait.probability)} of people"
     )
-    return board, text, f"{bait.opponent}, {bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
+    about = f"{bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
+    return Card(bait.opponent, "", "", board, ((text, ""),), about)

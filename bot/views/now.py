@@ -2,45 +2,60 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from markupsafe import Markup
-
-from bot.base.rounding import counted
+from bot.base.rounding import counted, duration, percent
 from bot.charts.figure import ChartSize
-from bot.charts.line_chart import line_chart
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import PLAIN, NumberStyle
-from bot.charts.sparkline import Sparkline, sparkline
+from bot.charts.sparkline import Sparkline
 from bot.control.actions import OperatorActions
 from bot.control.status import Admission, Status
 from bot.control.status_text import admission_words
-from bot.parts.values import Rows
-from bot.views.board_cards import BoardCard, board_cards, shapes_of
-from bot.views.now_text import Headline, HealthPill, headline, pills, whereabouts
+from bot.parts.values import (
+    ActionForm,
+    Beside,
+    Cards,
+    ChartPart,
+    Column,
+    Control,
+    ControlsPart,
+    FormField,
+    Links,
+    Note,
+    Part,
+    Rows,
+    TableCell,
+    TablePart,
+    Tiles,
+)
+from bot.text.sentence import MINUS
+from bot.text.values_text import moment, number, title_of
+from bot.views.addresses import opponent_path
+from bot.views.board_cards import board_card
+from bot.views.now_text import headline
 from bot.views.page import Page, Query, View
-from bot.views.questions import Question, questions
+from bot.views.questions import questions
 from storage.database import Database
 from storage.evidence.queries.event_log import EventCount, count_events
 from storage.evidence.queries.overview import BaitEvent, Day, MoveTimes, last_days, latest_baits, move_times
 
+PATH = "/dash"
 DECLINED = "challenge_declined"
+_HOW_LONG = FormField(
+    "minutes",
+    "For how long",
+    choices=(("", "until I resume"), ("15", "for 15 minutes"), ("60", "for an hour"), ("480", "for 8 hours")),
+)
+_CONTROLS_NOTE = (
+    'Pause declines new games, with the reason "later"; running ones go on. Drain also stops the program '
+    "when the last game has ended."
+)
 _SECONDS = NumberStyle(decimals=2, unit=" s")
 _SHARE = NumberStyle(unit=" %")
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A number of today, with its course over the last days."""
-
-    value: float | None
-    is_share: bool
-    words: str
-    trend: Markup
-    is_trap: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,64 +70,59 @@ class NowView:
     status: Status | None = None
     """None: no program runs here, the page is of the database alone."""
 
-    @property
-    def today(self) -> Day:
-        """The day that has begun."""
-        return self.days[-1]
+    title = ""
 
     @property
-    def tiles(self) -> list[Tile]:
+    def parts(self) -> tuple[Part, ...]:
+        """See `bot.views.page.View.parts`."""
+        asked = tuple((each.text, each.link) for each in questions(datetime.now().astimezone()))
+        return (
+            *self._running,
+            self._tiles,
+            Beside((self._times, self._latest), "two wide-left"),
+            *(() if self.status is None else (Beside((self._queue(self.status), _controls(self.status))),)),
+            Links("Ten questions", asked, is_list=True),
+        )
+
+    @property
+    def _running(self) -> Iterator[Part]:
+        if self.status is None:
+            return
+        yield headline(self.status)
+        if self.status.games_on:
+            yield Cards(tuple(map(board_card, self.status.games_on)), back=PATH)
+        if closing := self.status.closing:
+            yield Note(
+                f"{counted(closing, 'game')} {'is' if closing == 1 else 'are'} over and being closed: the "
+                "last decisions are still being analysed, when no move needs the processor."
+            )
+
+    @property
+    def _tiles(self) -> Tiles:
         """The numbers of today."""
-        today = self.today
-        return [
-            self._tile(today.games, "games today", [day.games for day in self.days]),
-            self._tile(
-                today.score,
-                "of the points",
-                [None if day.score is None else 100 * day.score for day in self.days],
-                is_share=True,
-            ),
-            self._tile(today.baits_set, "baits set", [day.baits_set for day in self.days]),
-            self._tile(
-                today.baits_taken, "fallen into", [day.baits_taken for day in self.days], is_trap=True
-            ),
-        ]
+        today, days = self.days[-1], self.days
+        scores = tuple(None if day.score is None else 100 * day.score for day in days)
+        found = (
+            (number(today.games), "games today", tuple(day.games for day in days)),
+            (percent(today.score), "of the points", scores),
+            (number(today.baits_set), "baits set", tuple(day.baits_set for day in days)),
+            (number(today.baits_taken), "fallen into", tuple(day.baits_taken for day in days)),
+        )
+        return Tiles("Today", tuple((value, words, self._course(words, y)) for value, words, y in found))
 
-    def _tile(
-        self,
-        value: float | None,
-        words: str,
-        values: list[int] | list[float | None],
-        *,
-        is_share: bool = False,
-        is_trap: bool = False,
-    ) -> Tile:
-        trend = Sparkline(
+    def _course(self, words: str, values: tuple[float | None, ...]) -> Sparkline:
+        return Sparkline(
             f"{words.capitalize()}, last {counted(len(self.days), 'day')}",
             "day",
             words,
             tuple(f"{day.day:%d %b}" for day in self.days),
-            tuple(values),
-            _SHARE if is_share else PLAIN,
-            is_alert=is_trap,
+            values,
+            _SHARE if words == "of the points" else PLAIN,
+            is_alert=words == "fallen into",
         )
-        return Tile(value, is_share, words, sparkline(trend), is_trap)
 
     @property
-    def declined_reasons(self) -> list[tuple[str, int]]:
-        """Why challenges were declined today, at all sites together, the most frequent reason first."""
-        counts: Counter[str] = Counter()
-        for each in self.declined:
-            counts[each.reason or "no reason"] += each.count
-        return counts.most_common()
-
-    @property
-    def timed_moves(self) -> int:
-        """Moves whose times are shown."""
-        return sum(each.moves for each in self.times)
-
-    @property
-    def times_chart(self) -> Markup:
+    def _times(self) -> ChartPart:
         """How long moves took, by the hour."""
         hours = tuple(each.hour for each in self.times)
         line = ChartLine(
@@ -123,62 +133,61 @@ class NowView:
             tuple(each.p95_s for each in self.times),
             "up to the slowest twentieth",
         )
-        return line_chart(
-            LineChart(
-                title="Time to move, last 24 hours",
-                description="How long our moves took, by the hour: the median and the slowest twentieth.",
-                x_name="hour (UTC)",
-                lines=(line,),
-                y_style=_SECONDS,
-                size=ChartSize.HALF,
-                nothing="No move in the last 24 hours.",
-            )
+        title = "Time to move, last 24 hours"
+        chart = LineChart(
+            title=title,
+            description="How long our moves took, by the hour: the median and the slowest twentieth.",
+            x_name="hour (UTC)",
+            lines=(line,),
+            y_style=_SECONDS,
+            size=ChartSize.HALF,
+            nothing="No move in the last 24 hours.",
+        )
+        return ChartPart(title, chart, aside=counted(sum(each.moves for each in self.times), "move"))
+
+    @property
+    def _latest(self) -> TablePart:
+        """The latest replies to baits."""
+        return TablePart(
+            "Just now",
+            (Column("Opponent", is_text=True), Column("Reply", is_text=True), Column("Cost")),
+            tuple(
+                (
+                    TableCell(
+                        each.opponent,
+                        f"{moment(each.at, '%H:%M')}, {title_of(each.game)}",
+                        opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
+                    ),
+                    TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),
+                    _cost(each),
+                )
+                for each in self.baits
+            ),
+            nothing="Nobody has met a bait yet.",
         )
 
-    @property
-    def headline(self) -> Headline | None:
-        """The sentence at the top."""
-        return None if self.status is None else headline(self.status)
-
-    @property
-    def whereabouts(self) -> str:
-        """Where the program plays, and for how long."""
-        return "" if self.status is None else whereabouts(self.status)
-
-    @property
-    def pills(self) -> list[HealthPill]:
-        """The state of each part."""
-        return [] if self.status is None else pills(self.status)
-
-    @property
-    def cards(self) -> list[BoardCard]:
-        """The games that are on."""
-        return [] if self.status is None else board_cards(self.status.games_on)
-
-    @property
-    def shapes(self) -> Markup:
-        """The shapes that their boards use."""
-        return Markup() if self.status is None else shapes_of(self.status.games_on)
-
-    @property
-    def admission(self) -> str:
-        """Whether new games begin, in a sentence."""
-        return "" if self.status is None else admission_words(self.status.admission, self.status.at)
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """Frequent questions of operators, with links to the answers."""
-        return questions(datetime.now().astimezone())
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the operator holds back new games."""
-        return self.status is not None and self.status.admission.state is Admission.PAUSED
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether the program stops after its games."""
-        return self.status is not None and self.status.admission.state is Admission.DRAINING
+    def _queue(self, status: Status) -> TablePart:
+        counts: Counter[str] = Counter()
+        for each in self.declined:
+            counts[each.reason or "no reason"] += each.count
+        reasons = "; ".join(f"{reason}: {number(count)}" for reason, count in counts.most_common())
+        said = f"Declined today: {number(counts.total())}{f' ({reasons})' if counts else ''}."
+        waiting = "" if status.queue else "Nobody waits for a game. "
+        return TablePart(
+            "Who waits",
+            (Column("", is_text=True), Column("", is_text=True), Column("")),
+            tuple(
+                (
+                    TableCell(each.challenger or "Somebody", tags=(("program", ""),) * each.is_bot),
+                    f"{each.variant} at {each.account}",
+                    duration(each.waited_s, 1),
+                )
+                for each in status.queue
+            ),
+            said,
+            nothing=waiting + said,
+            link=("All declines", "/dash/events?days=1&kind=challenge_declined"),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """See `bot.views.page.View.to_json`."""
@@ -193,6 +202,32 @@ class NowView:
 
 
 _TABLES = ("days", "baits", "times", "declined")
+
+
+def _outcome(bait: BaitEvent) -> str:
+    if bait.is_taken:
+        return "took the bait"
+    if bait.is_slip:
+        return "left the bait, but slipped"
+    return "saw through it" if bait.is_best else "left the bait"
+
+
+def _cost(bait: BaitEvent) -> TableCell:
+    if not bait.is_taken and not bait.is_slip:
+        return TableCell("held", tone="good")
+    return TableCell(f"{MINUS}{percent(bait.cost)}", tone="trap" if bait.is_taken else "slip")
+
+
+def _controls(status: Status) -> ControlsPart:
+    forms = [ActionForm("reload", "Reload settings", style="")]
+    if status.admission.state is not Admission.DRAINING:
+        forms.insert(0, ActionForm("drain", "Drain", style="danger"))
+    if status.admission.state is Admission.PAUSED:
+        forms.insert(0, ActionForm("resume", "Resume", style="primary"))
+    elif status.admission.state is not Admission.DRAINING:
+        forms.insert(0, ActionForm("pause", "Pause", style="", fields=(_HOW_LONG,)))
+    control = Control(tuple(forms), admission_words(status.admission, status.at))
+    return ControlsPart("ControlsPart", (control,), PATH, _CONTROLS_NOTE)
 
 
 async def load(database: Database, _query: Query) -> NowView:
@@ -222,7 +257,7 @@ def now_page(actions: OperatorActions | None = None) -> Page:
     live = None if actions is None else actions.status
     return Page(
         "now",
-        "/dash",
+        PATH,
         "Now",
         load,
         filters=(),
@@ -230,5 +265,4 @@ def now_page(actions: OperatorActions | None = None) -> Page:
         refetch_s=1.0,
         live=live,
         show_live=show_live,
-        template="now.html",
     )

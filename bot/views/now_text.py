@@ -1,42 +1,17 @@
 """The program's state in words: the sentence at the top of the first page, and the state of each part."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.alarms.board import AlarmStatus
 from bot.base.rounding import counted, duration
 from bot.control.health_monitor import link_trouble
 from bot.control.status import Admission, Status
+from bot.parts.values import Heading, Pill
 
 ERROR_FRESH = timedelta(hours=1)
 """How long an error of the log is shown."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
-
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The sentence at the top."""
-
-    lead: str
-    """Whether all is well; problems first."""
-    mood: str
-    """``good``, ``warn`` or ``bad``: of the lead."""
-    games: str
-    """The emphasised words."""
-    rest: str
-
-
-@dataclass(frozen=True, slots=True)
-class HealthPill:
-    """The state of one part, in two or three words."""
-
-    mood: str
-    """``good``, ``warn`` or ``bad``."""
-    name: str
-    text: str
-    link: str = ""
-    """The target of its link; empty: none."""
 
 
 def in_words(number: int) -> str:
@@ -44,16 +19,23 @@ def in_words(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def headline(status: Status) -> Headline:
-    """Whether all is well, and the current activity."""
+def headline(status: Status) -> Heading:
+    """Whether all is well, the current activity, where it plays, and the state of each part."""
     games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"
-    verb = " are on" if games > 1 else " is on"
+    verb = "are on" if games > 1 else "is on"
     traps = f", {in_words(armed)} {'trap is' if armed == 1 else 'traps are'} armed" if armed else ""
     closing = status.closing
     closed = f"; {in_words(closing)} {'is' if closing == 1 else 'are'} being closed" if closing else ""
-    return Headline(_lead(status), mood_of(status.firing), first, f"{verb}{traps}{closed}.")
+    return Heading(
+        f"{verb}{traps}{closed}.",
+        first,
+        whereabouts(status),
+        (_lead(status), mood_of(status.firing)),
+        pills=tuple(pills(status)),
+        pills_name="Health",
+    )
 
 
 def mood_of(alarms: Sequence[AlarmStatus]) -> str:
@@ -87,43 +69,43 @@ def whereabouts(status: Status) -> str:
     return f"{where}; up for {duration(status.at - status.started_at)}."
 
 
-def pills(status: Status) -> list[HealthPill]:
+def pills(status: Status) -> list[Pill]:
     """The state of each part: links, database, workers, arena, alarms, the last error."""
-    pills = []
+    made = list[Pill]()
     for account in status.accounts:
         why = link_trouble(account)
         lag_ms = account.link.lag_ms if account.link is not None else 0
-        pills.append(
-            HealthPill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
+        made.append(
+            _pill("bad" if why else "good", account.name, why or (f"{lag_ms} ms" if lag_ms else "up"))
         )
     answer_ms = status.database.answer_ms
     alarms = {alarm.name for alarm in status.firing}
     if answer_ms is not None and alarms & {"database", "database_slow"}:
         pass  # the alarm's own pill says how it is; that it answers at this moment would contradict it
     elif answer_ms is None:
-        pills.append(HealthPill("bad", "database", status.database.trouble))
+        made.append(_pill("bad", "database", status.database.trouble))
     else:
-        pills.append(
-            HealthPill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms")
-        )
+        made.append(_pill("good", "database", f"{answer_ms:.0f} ms" if answer_ms >= 1 else "under 1 ms"))
     load = status.workers
     is_full = load.busy == load.threads and load.waiting_moves > load.threads
     analyses = load.waiting - load.waiting_moves
     text = f"{load.busy} of {load.threads} busy"
     text += _who_wait(load.waiting_moves, "move", "moves") + _who_wait(analyses, "analysis", "analyses")
-    pills.append(HealthPill("warn" if is_full else "good", "workers", text))
+    made.append(_pill("warn" if is_full else "good", "workers", text))
     if status.arena is not None:
         games = status.arena.games
-        pills.append(HealthPill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
+        made.append(_pill("good", "arena server", f"{games} game{'' if games == 1 else 's'}"))
     for alarm in status.firing:
         mood = "bad" if alarm.is_unacknowledged and not alarm.is_warning else "warn"
-        pills.append(HealthPill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
+        made.append(_pill(mood, alarm.name.replace("_", " "), alarm.text, "/dash/events#alarms"))
     error = status.last_error
     if error is not None and status.at - error.at < ERROR_FRESH:
-        pills.append(
-            HealthPill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events")
-        )
-    return pills
+        made.append(_pill("warn", "last error", f"{duration(status.at - error.at)} ago", "/dash/events"))
+    return made
+
+
+def _pill(mood: str, name: str, text: str, link: str = "") -> Pill:
+    return Pill(name, text, mood=mood, link=link, is_health=True)
 
 
 def _who_wait(number: int, one: str, many: str) -> str:

@@ -1,7 +1,7 @@
 """One opponent: identity, trend of its replies, baits taken, rating, and visits."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -16,14 +16,30 @@ from bot.charts.numbers import NumberStyle
 from bot.control.actions import OperatorActions, word
 from bot.control.control_socket import ControlError
 from bot.control.status import Status
-from bot.parts.values import Beside, ChartPart, Column, Note, Part, Pill, Rows, TableCell, TablePart
+from bot.parts.values import (
+    ActionForm,
+    Beside,
+    Cards,
+    ChartPart,
+    Column,
+    Control,
+    ControlsPart,
+    FormField,
+    Heading,
+    Note,
+    Part,
+    Pill,
+    Rows,
+    TableCell,
+    TablePart,
+)
 from bot.text.values_text import ago, moment, number, title_of
 from bot.views.addresses import opponent_path, query_text
 from bot.views.games import game_record, games_table
 from bot.views.page import NoSuchThing, Page, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
-from bot.views.traps import TrapCard, gallery, read_card
+from bot.views.traps import TrapCard, read_card
 from storage.database import Database
 from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
@@ -55,25 +71,16 @@ _PERCENT = NumberStyle(1, unit=" %")
 _DAYS = NumberStyle(unit=" d")
 
 
-@dataclass(frozen=True, slots=True)
-class ChallengeForm:
-    """The choices of the form that challenges the opponent."""
-
-    variants: Mapping[str, str]
-    """Their display names, by the site's keys."""
-    variant: str
-    """The last game's value, if it is one of these."""
-    clock: str
-    """For instance ``3+2``."""
-    is_rated: bool
-
-
 _SUSPECTS_SHOWN = 10
 _SUSPECT_RULES = (
     "Left early: they resigned, left or lost on time before ply 10. Fast replies: half of them or more took "
     "less than 0.3 s. Engine-like: over 100 replies or more, an optimal one far more often than the model of "
     "people expects. Copied: the first 20 plies are those of another account's game within the week before. "
     "A flag excludes nothing."
+)
+_CHALLENGE_NOTE = (
+    "Clock: minutes, and seconds of increment. What comes of a challenge later is among the operator's "
+    "actions on the page Events."
 )
 _PROGRESS_NOTE = (
     f"Small: the 95 % interval, by game. Numbers need {LEAST_REPLIES} replies, as of {int(LEAST_GAMES)} "
@@ -106,7 +113,39 @@ class OpponentView:
         return opponent_path(self.report.account.site, self.report.account.site_id)
 
     @property
-    def pills(self) -> tuple[Pill, ...]:
+    def title(self) -> str:
+        """See `bot.views.page.View.title`."""
+        return self.report.account.name[:60]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """See `bot.views.page.View.parts`."""
+        parts = self._met if self.report.line is not None else (self._nothing,)
+        games: tuple[Part, ...] = ()
+        if self.listed:
+            games = (games_table(self.listed, "All games", "games", names_opponents=False),)
+        pager = self.paging.pager(is_shown=bool(self.listed))
+        controls = () if self.status is None else (self._controls(self.status),)
+        return (self._heading, *parts, *games, *pager, *controls)
+
+    @property
+    def _heading(self) -> Heading:
+        account = self.report.account
+        formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
+        return Heading(
+            account.name,
+            lead=f"{formerly}{self._seen}",
+            crumbs=(
+                ("Opponents", "/dash/opponents"),
+                (account.site, ""),
+                *(((account.site_id, ""),) if account.site_id != account.name else ()),
+            ),
+            pills=self._pills,
+            pills_name="The opponent",
+        )
+
+    @property
+    def _pills(self) -> tuple[Pill, ...]:
         """The opponent in a few facts."""
         account, line = self.report.account, self.report.line
         pills = [Pill("program" if account.is_bot else "person")]
@@ -134,31 +173,13 @@ class OpponentView:
         return tuple(pills)
 
     @property
-    def seen(self) -> str:
+    def _seen(self) -> str:
         """When it was seen first and last."""
         line, first = self.report.line, moment(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
         last = moment(line.last_at, "%d %b %Y, %H:%M")
         return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
-
-    @property
-    def summary(self) -> tuple[Part, ...]:
-        """The head of the page in words, for the terminal."""
-        account = self.report.account
-        key = "" if account.site_id == account.name else f" ({account.site_id})"
-        formerly = f"Formerly {', '.join(account.former_names)}. " if account.former_names else ""
-        pills = "; ".join(pill.text for pill in self.pills)
-        return Note(f"{account.name}{key} at {account.site}: {pills}"), Note(f"{formerly}{self.seen}")
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """Everything below the head, but for the controls."""
-        parts = self._met if self.report.line is not None else (self._nothing,)
-        games: tuple[Part, ...] = ()
-        if self.listed:
-            games = (games_table(self.listed, "All games", "games", names_opponents=False),)
-        return (*parts, *games, *self.paging.pager(is_shown=bool(self.listed)))
 
     @property
     def _nothing(self) -> Note:
@@ -206,9 +227,8 @@ class OpponentView:
         )
         title = "The baits they took"
         if self.cards:
-            return Note("Those with the greatest expected loss.", title, link=link), gallery(
-                title, self.cards
-            )
+            cards = Cards(tuple(card.card for card in self.cards), has_keys=True)
+            return Note("Those with the greatest expected loss.", title, link=link), cards
         line = self.report.line
         set_ = 0 if line is None else line.baits_set
         return (Note(f"They met {number(set_)} and took none." if set_ else "They have met none.", title),)
@@ -296,20 +316,31 @@ class OpponentView:
             records="suspects",
         )
 
-    # --- Controls ---------------------------------------------------------------------------------------
+    # --- ControlsPart ---------------------------------------------------------------------------------------
+
+    def _controls(self, status: Status) -> ControlsPart:
+        """What the operator can do about the opponent."""
+        account = self.report.account
+        ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
+        controls, note = list[Control](), ""
+        if not self._address:
+            note = (
+                "Commands cannot name this account: a name has at most 64 ASCII characters, without spaces."
+            )
+        elif not ours:
+            note = f"None of our accounts is signed in at {account.site} at the moment."
+        else:
+            block = ActionForm("block", "Block", {"name": self._address, "account": ours[0]}, "danger")
+            if account.blocked_as is not None:
+                block = ActionForm("unblock", "Unblock", {"name": account.blocked_as, "account": ours[0]}, "")
+            controls.append(Control((block,)))
+            challenge = self.challenge(ours)
+            controls += [Control((challenge,))] if challenge is not None else []
+            note = self._why_no_challenge if challenge is None else _CHALLENGE_NOTE
+        return ControlsPart("ControlsPart", tuple(controls), self.path, note)
 
     @property
-    def accounts(self) -> tuple[str, ...]:
-        """Our accounts that are signed in at the opponent's site."""
-        if self.status is None:
-            return ()
-        site = self.report.account.site
-        return tuple(
-            each.name for each in self.status.accounts if each.site == site and each.link is not None
-        )
-
-    @property
-    def address(self) -> str:
+    def _address(self) -> str:
         """The name by which commands reach it; empty: commands cannot name it."""
         account = self.report.account
         for name in (account.site_id, account.name):
@@ -319,15 +350,14 @@ class OpponentView:
                 continue
         return ""
 
-    @property
-    def challenge(self) -> ChallengeForm | None:
-        """How it can be challenged; None: it cannot, or commands cannot name it."""
+    def challenge(self, ours: Sequence[str]) -> ActionForm | None:
+        """How it can be challenged by one of our accounts; None: it cannot."""
         dialect = DIALECTS.get(self.report.account.site)
-        if dialect is None or Ability.CHALLENGE not in dialect.abilities or not self.address:
+        if dialect is None or Ability.CHALLENGE not in dialect.abilities:
             return None
         if not dialect.shows_challenges and not self.report.account.is_bot:
             return None
-        last = self.report.last_terms
+        last, name = self.report.last_terms, self.report.account.name
         # A start position is not asked for, so its variant would be refused.
         played = {key: each for key, each in dialect.variants.items() if each.kind != FROM_POSITION}
         several = Counter(each.game for each in played.values())
@@ -338,21 +368,28 @@ class OpponentView:
         clock = "3+2"
         if last is not None and last.clock_initial_s is not None:
             clock = f"{last.clock_initial_s / 60:g}+{last.clock_increment_s or 0}"
-        return ChallengeForm(
-            variants,
-            last.variant if last is not None and last.variant in variants else next(iter(variants)),
-            clock,
-            last is None or last.rated,
+        variant = last.variant if last is not None and last.variant in variants else next(iter(variants))
+        accounts = tuple((each, each) for each in ours)
+        rated = "rated" if last is None or last.rated else "casual"
+        return ActionForm(
+            "challenge",
+            "Challenge",
+            # Its own spelling, if that equals its key except for case.
+            {
+                "name": name if name.lower() == self._address else self._address,
+                **({"account": ours[0]} if len(ours) == 1 else {}),
+            },
+            "",
+            (
+                *((FormField("account", "As", ours[0], accounts),) if len(ours) > 1 else ()),
+                FormField("variant", "Variant", variant, tuple(variants.items())),
+                FormField("clock", "Clock", clock, longest=12),
+                FormField("rated", "Rated", rated, (("rated", "yes"), ("casual", "no"))),
+            ),
         )
 
     @property
-    def challenged(self) -> str:
-        """The name for challenges: its own spelling, if that equals its key except for case."""
-        name = self.report.account.name
-        return name if name.lower() == self.address else self.address
-
-    @property
-    def why_no_challenge(self) -> str:
+    def _why_no_challenge(self) -> str:
         """The reason why it cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
@@ -540,5 +577,4 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
         live=None if actions is None else actions.status,
         show_live=show_live,
         under="opponents",
-        template="opponent.html",
     )

@@ -38,7 +38,12 @@ def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
     if line.baits_set:
         baits = TableCell(f"{line.baits_taken} of {line.baits_set}", link=address)
     return (
-        TableCell(line.name, line.site, opponent_path(line.site, line.site_id), tag="program" * line.is_bot),
+        TableCell(
+            line.name,
+            line.site,
+            opponent_path(line.site, line.site_id),
+            tags=(("program", ""),) * line.is_bot,
+        ),
         TableCell(number(line.games), f"on {line.days} days" if line.days > 1 else ""),
         TableCell(percent(line.score), f"of {line.decided:,}" if line.decided != line.games else ""),
         baits,
@@ -71,7 +76,7 @@ async def load(database: Database, query: Query) -> PartsView:
             f"{programs:,} of them {'is a program' if programs == 1 else 'are programs'}. "
             "Somebody came back if their games began on different days.",
         )
-    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="games")
+    table = TablePart("", _COLUMNS, tuple(_row(line, now) for line in shown), style="stacked games")
     parts: list[Part] = [heading, paging.choice("First", "sort", ORDERS, order.value)]
     parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
     records = [_record(line) for line in shown]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
-from bot.parts.values import Rows
+from bot.parts.values import Part, Rows
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
@@ -23,7 +23,17 @@ class NoSuchThing(DesdemonaError):
 
 
 class View(Protocol):
-    """The contents of a page, for its template, JSON and CSV."""
+    """The contents of a page for all its faces."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What people see."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """The name of the browser's tab; empty: the page's."""
+        ...
 
     def to_json(self) -> Mapping[str, Any]:
         """Plain JSON values: every number that the page shows."""
@@ -115,8 +125,6 @@ class Page:
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
-    template: str = "view.html"
-    """The template's file; the default one renders a `bot.parts.values.PartsView`."""
 
     @property
     def pause_s(self) -> int:

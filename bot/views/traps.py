@@ -1,6 +1,6 @@
 """The gallery of confirmed baits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import floor
 from typing import Any
@@ -11,8 +11,8 @@ from bot.base.rounding import counted, percent
 from bot.parts.values import (
     Beside,
     Card,
+    Cards,
     Column,
-    Gallery,
     Heading,
     Note,
     Part,
@@ -20,7 +20,7 @@ from bot.parts.values import (
     TableCell,
     TablePart,
 )
-from bot.text.bait_text import game_share
+from bot.text.bait_text import game_share, short_name
 from bot.text.values_text import iso_moment, number, title_of
 from bot.text.values_text import moment as moment_text
 from bot.views.addresses import opponent_path
@@ -84,10 +84,6 @@ class TrapCard:
     """Why; empty: it is sound."""
 
     @property
-    def _link(self) -> str:
-        return f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
-
-    @property
     def _fate(self) -> str:
         if self.is_repeated:
             return f"{number(self.taken)} of {number(self.encounters)} took it"
@@ -111,71 +107,39 @@ class TrapCard:
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
-    def _story(self) -> str:
-        """The bait's probability, appearance and cost."""
-        sentences = () if self.moment is None else map(str, self.moment.verdict.story)
-        said = next((line for line in sentences if line.startswith(("A trap:", "A trap by accident:"))), "")
-        said = said or f"It costs {game_share(self.bait.cost)}."
-        return f"The bait was {self.bait.bait}, after {self.bait.move}. {said}" if self.damage else said
-
-    def _name_of(self, reply: str) -> str:
-        """A reply as people write it, if the record of the move is sound."""
-        replies = () if self.moment is None else self.moment.decision.replies
-        return next((each.name for each in replies if each.reply == reply), reply)
-
-    @property
-    def _reply(self) -> str:
-        """The opponent's reply."""
-        bait = self.bait
+    def _said(self) -> Iterator[tuple[str, str]]:
+        """The bait's probability, appearance and cost, and the opponent's reply."""
+        bait, told = self.bait, self.moment
+        style = "saying trap" if bait.is_taken else "saying"
+        if told is None:
+            yield f"The bait was {bait.bait}, after {bait.move}. It costs {game_share(bait.cost)}.", ""
+            yield f"The record of this move cannot be read: {self.damage}. `db recheck` lists all.", style
+        else:
+            yield f"We played {told.decision.name}.", ""
+            yield from ((str(line), "") for line in told.verdict.baits)
         if bait.is_taken is None:
-            return "The game ended before the reply."
-        if bait.reply is None:  # judged by earlier rules
-            return "took a bait." if bait.is_taken else "left it alone."
-        reply, cost = self._name_of(bait.reply), bait.reply_cost
-        if bait.is_taken:
-            how = "took it" if bait.reply == bait.bait else f"took another bait, {reply},"
-            return f"{how}." if cost is None else f"{how} and lost {game_share(cost)}."
-        if not cost:
-            return f"played {reply}, the best reply."
-        return f"played {reply} instead, which cost {game_share(cost)}."
+            yield "The game ended before the reply.", style
+            return
+        last = f"Met {counted(self.encounters, 'time')}. Last: " * self.is_repeated
+        reply = None if told is None else told.verdict.outcome
+        if reply is None or bait.reply is None:  # the latter: judged by earlier rules
+            reply = f"{short_name(bait.opponent)} {'took a bait' if bait.is_taken else 'left it alone'}."
+        yield f"{last}{reply}", style
 
     @property
     def card(self) -> Card:
         """The bait for people."""
-        bait = self.bait
+        bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
             name_link=opponent_path(bait.site, bait.opponent_site_id),
             detail="" if bait.opponent_rating is None else str(bait.opponent_rating),
-            tag=self._fate,
-            mood=self._mood,
             board=None if self.moment is None else self.moment.board,
-            link=self._link,
-            played="" if self.moment is None else self.moment.decision.name,
-            damage=self.damage,
-            story=self._story,
-            reply=self._reply,
-            is_named=bait.is_taken is not None,
-            before_reply=f"Met {counted(self.encounters, 'time')}. Last: " if self.is_repeated else "",
-            is_alarming=bool(bait.is_taken),
+            said=tuple(self._said),
             about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
-            when=moment_text(bait.at, "%d %b %Y"),
-        )
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The bait as a row of a table for people."""
-        bait = self.bait
-        rating = "" if bait.opponent_rating is None else f" ({bait.opponent_rating})"
-        return (
-            title_of(bait.game),
-            bait.move if self.moment is None else self.moment.decision.name,
-            self._name_of(bait.bait),
-            number(self.encounters),
-            number(self.taken),
-            percent(bait.cost),
-            f"{bait.opponent}{rating}",
-            self._link.partition("#")[0],
+            tag=(self._fate, {"fell": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
+            mood=self._mood,
+            link=(moment_text(bait.at, "%d %b %Y"), link),
         )
 
     @property
@@ -189,14 +153,6 @@ class TrapCard:
             "taken": self.taken,
             "damage": self.damage,
         }
-
-
-def gallery(title: str, cards: Sequence[TrapCard]) -> Gallery:
-    """Baits as cards."""
-    names = (Column(name, is_text=True) for name in ("Game", "Our move", "Bait"))
-    heads = ("Met", "Taken", "Cost", "Last by", "See")
-    table = TablePart(title, (*names, *map(Column, heads)), tuple(card.texts for card in cards))
-    return Gallery(tuple(card.card for card in cards), table)
 
 
 async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
@@ -287,7 +243,7 @@ def traps_view(
         parts.append(paging.choice("Outcome", "outcome", FATES, fate.value))
         parts.append(paging.choice("First", "sort", ORDERS, order))
         if cards:
-            parts.append(gallery(f"Baits, {ORDERS[order]} first", cards))
+            parts.append(Cards(tuple(card.card for card in cards), has_keys=True))
         elif paging.page == 1:
             parts.append(Note(_no_card(order, fate), is_card=True))
         phases = [(phase_name(each), each) for each in counts.by_phase]

@@ -6,18 +6,17 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.base.rounding import NO_VALUE, counted, percent
-from bot.parts.values import Column, Heading, PartsView, Rows, TableCell, TablePart
-from bot.text.values_text import difference_interval, number, title_of
+from bot.parts.values import Heading, PartsView, Rows
 from bot.views.page import Page, Query
-from bot.views.trial import interim_analyses, trial_parts
+from bot.views.statistics.groups import group_name, group_tables
+from bot.views.statistics.trial import interim_analyses, trial_parts
 from storage.database import Database
 from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.queries.filter_language import OF_GAMES, filter_texts
 from storage.evidence.queries.trial_report import TrialReport, read_trial
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.statistics.groups import By, Expected, GroupStatistics, flat_row
+from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 
 BY_DRAW = ("strategy", "version", "settings")
 """Filters by randomised properties: the remaining games could not be compared."""
@@ -26,85 +25,6 @@ _NO_TRIAL = Heading(
     lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
     "one: in every game from then on, the players that `[assignment]` draws at random are compared.",
 )
-_SIDE = (
-    Column("Game, player", is_text=True),
-    *(Column(name) for name in ("Games", "Won · drawn · lost", "Performance", "Replies", "Errors")),
-    Column("at random", label="Errors at random"),
-    Column("forecast", label="Errors forecast"),
-    *(Column(name) for name in ("Cost a reply", "Baits met")),
-    Column("taken", label="Baits taken"),
-    Column("forecast", label="Baits forecast"),
-)
-_SIDE_NOTE = (
-    "Replies in positions that were not decided, the first 50 games of each opponent. An error costs 10 % of "
-    "the game or more. “At random”: what somebody who moves at random would do in the very same positions. "
-    "“Forecast”: what the model of people expects there. Below the forecast: by how many points of a hundred "
-    "more happened than was forecast (a minus: less), with a 95 % interval that is right at any time. "
-    "“Performance”: the rating at which this score is expected, with its 95 % interval."
-)
-_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
-_FIGURE_9_NOTE = (
-    "Traps as the paper counts them: a move may set several. Fell: the reply was one of them; for the best "
-    "trap: it was the one with the highest quality (how well it is hidden, times what it costs)."
-)
-
-
-def _forecast(found: Expected) -> TableCell:
-    beyond = found.beyond_model
-    return TableCell(percent(found.model, 1), difference_interval(beyond.mean, beyond.low, beyond.high))
-
-
-def side_by_side(groups: Sequence[GroupStatistics]) -> tuple[TablePart, TablePart]:
-    """All games by game and player, and what became of the paper's traps."""
-    names = [f"{title_of(each.group['game'])}, {each.group['strategy']}" for each in groups]
-    side = TablePart(
-        "Side by side, all games",
-        _SIDE,
-        tuple(
-            (
-                name,
-                TableCell(number(each.games), counted(each.persons, "opponent")),
-                f"{number(each.wins)} · {number(each.draws)} · {number(each.losses)}",
-                TableCell(
-                    each.performance.words or NO_VALUE, f"{number(each.performance.games)} against rated"
-                ),
-                number(each.replies),
-                percent(each.errors.happened, 1),
-                percent(each.errors.chance, 1),
-                _forecast(each.errors),
-                percent(each.cost.happened, 1),
-                number(each.baits.n),
-                percent(each.baits.happened, 1),
-                _forecast(each.baits),
-            )
-            for name, each in zip(names, groups, strict=True)
-        ),
-        note=_SIDE_NOTE,
-        records="groups",
-        style="stacked compact",
-    )
-    figure_9 = TablePart(
-        "Figure 9: what became of the traps, in the paper's terms",
-        (Column("Game, player", is_text=True), *map(Column, _FIGURE_9)),
-        tuple(
-            (
-                name,
-                *map(
-                    number,
-                    (
-                        each.traps_set,
-                        each.traps_optimal,
-                        each.traps_fell,
-                        each.traps_fell_for_best,
-                        each.traps_erred_elsewhere,
-                    ),
-                ),
-            )
-            for name, each in zip(names, groups, strict=True)
-        ),
-        note=_FIGURE_9_NOTE,
-    )
-    return side, figure_9
 
 
 def trial_json(report: TrialReport) -> dict[str, Any]:
@@ -142,7 +62,7 @@ def works_view(
             "unreadable": [asdict(each) for each in unreadable],
         }
     return PartsView(
-        (*parts, *side_by_side(groups)),
+        (*parts, *group_tables(groups, [group_name(each) for each in groups])),
         {"trial": trial, "groups": [asdict(each) for each in groups]},
         {
             "groups": [flat_row(asdict(each)) for each in groups],

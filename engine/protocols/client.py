@@ -1,12 +1,13 @@
 """The interface that every engine protocol implements."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from engine.game import Game
-from engine.process import WaitLimit
+from engine.process import EngineProcess, WaitLimit
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
@@ -39,23 +40,35 @@ class EngineReply:
     """Positions that the engine visited, by its own count; None: not reported."""
 
 
-class EngineProtocol(Protocol):
+class EngineProtocol(ABC):
     """One running program behind one protocol.
 
     Any call may raise `engine.protocols.link.EngineError` or, when its flag is set, `engine.stop.Stopped`.
     """
 
-    is_interruptible: bool
+    is_interruptible = True
     """Whether a search can be stopped with the program still usable; otherwise it must be ended."""
-    farewell: str
+    farewell = "quit"
     """The command that ends the program."""
 
+    def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
+        self._process = process
+        self._settings = settings
+        self._game = game
+
+    def _soon(self, stop: StopFlag) -> WaitLimit:
+        """How long the answer to a command may take that starts no search."""
+        return WaitLimit(stop, time.monotonic() + self._settings.start_s)
+
+    @abstractmethod
     def greet(self) -> str:
         """Perform the handshake; returns the program's own name."""
 
+    @abstractmethod
     def new_game(self, start: Any) -> None:
         """Begin a new game from that position, discarding the last one."""
 
+    @abstractmethod
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
         """Get a move from the program."""
 

@@ -5,28 +5,24 @@ moves from the start.  GTP cannot interrupt a program that is thinking.
 """
 
 import math
-import time
 from typing import Any
 
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, Resigned, WaitLimit
-from engine.protocols.client import EngineReply, MoveRequest, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, wait_for
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
 _MOST_LINES = 10_000  # in one answer
 
 
-class GtpClient:
-    """A program that speaks GTP; see `engine.protocols.client.EngineProtocol`."""
+class GtpClient(EngineProtocol):
+    """A program that speaks GTP."""
 
     is_interruptible = False
-    farewell = "quit"
 
     def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
-        self._process = process
-        self._settings = settings
-        self._game = game
+        super().__init__(process, settings, game)
         self._commands: frozenset[str] = frozenset()
         self._moves_sent: tuple[str, ...] | None = None
         """Moves that the program has; None: all have to be sent."""
@@ -111,6 +107,3 @@ class GtpClient:
         if first.startswith("?"):
             raise EngineError(f"{self._process.name} refuses {command!r}: {parts[0][:200]}")
         return "\n".join(parts)
-
-    def _soon(self, stop: StopFlag) -> WaitLimit:
-        return WaitLimit(stop, time.monotonic() + self._settings.start_s)

@@ -7,7 +7,6 @@ follows belongs to an old position, and is dropped.
 import contextlib
 import math
 import re
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from engine.formats.clock import GgfClock
 from engine.formats.ggf import GgfGame, GgfMove, write
 from engine.game import Game
 from engine.process import EngineError, EngineProcess, EngineTimeout, WaitLimit
-from engine.protocols.client import EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, first_with, wait_for
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag, Stopped
 
@@ -27,16 +26,11 @@ _LARGEST = 1e6  # discs; anything larger is not an evaluation
 _LONGEST_S = 359_999  # 99:59:59
 
 
-class NBoardClient:
-    """A program that speaks NBoard; see `engine.protocols.client.EngineProtocol`."""
-
-    is_interruptible = True
-    farewell = "quit"
+class NBoardClient(EngineProtocol):
+    """A program that speaks NBoard."""
 
     def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
-        self._process = process
-        self._settings = settings
-        self._game = game
+        super().__init__(process, settings, game)
         self._pings = 0
         self._depth: int | None = None
         self._name = ""
@@ -80,9 +74,6 @@ class NBoardClient:
         if depth != self._depth:
             self._process.say(f"set depth {depth}", wait)
             self._depth = depth
-
-    def _soon(self, stop: StopFlag) -> WaitLimit:
-        return WaitLimit(stop, time.monotonic() + self._settings.start_s)
 
     def _ping(self, wait: WaitLimit) -> None:
         self._pings += 1

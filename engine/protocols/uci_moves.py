@@ -15,7 +15,7 @@ from engine.process import (
     Resigned,
     WaitLimit,
 )
-from engine.protocols.client import EngineReply, MoveRequest, first_with, wait_for
+from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, first_with, wait_for
 from engine.protocols.link import InfoLine
 from engine.protocols.scores import centi, plies_played, split_text
 from engine.protocols.settings import Allowance, ExternalSettings
@@ -74,17 +74,12 @@ class _Thinking:
             self.lines = [*self.lines[-200:], line]
 
 
-class UciClient:
-    """A program that speaks UCI or UCCI; see `engine.protocols.client.EngineProtocol`."""
-
-    is_interruptible = True
-    farewell = "quit"
+class UciClient(EngineProtocol):
+    """A program that speaks UCI or UCCI."""
 
     def __init__(self, process: EngineProcess, settings: ExternalSettings, game: Game[Any]) -> None:
-        self._process = process
+        super().__init__(process, settings, game)
         self._engine = UciProgram(process, settings.protocol)
-        self._settings = settings
-        self._game = game
 
     def greet(self) -> str:
         engine, wait, protocol = self._engine, self._soon(StopFlag()), self._settings.protocol
@@ -176,6 +171,3 @@ class UciClient:
         if not self._engine.is_ucci:
             return ["wtime", left[0], "btime", left[1], "winc", more, "binc", more]
         return ["time", left[side], "increment", more, "opptime", left[1 - side], "oppincrement", more]
-
-    def _soon(self, stop: StopFlag) -> WaitLimit:
-        return WaitLimit(stop, time.monotonic() + self._settings.start_s)

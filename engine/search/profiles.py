@@ -8,64 +8,15 @@ whole table, for any game and search, and is the reference for all other methods
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from engine.decision import Candidate, ReplyProfile
 from engine.game import Game, Move
-from engine.params import TemptingParams, TrapParams
+from engine.params import TrapParams
 from engine.search.reference import INFINITY, Searcher, exact_score
+from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag
 from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, with_trap
-
-
-@runtime_checkable
-class LazySource(Protocol):
-    """A searcher that computes only the part of the table on which a player's choice depends."""
-
-    def trappy_candidates(
-        self, position: Any, depth: int, params: TrapParams, stop: StopFlag
-    ) -> list[Candidate]:
-        """Candidates that give the same choice as the whole table.
-
-        The chosen move's adjusted value is at most that of the whole table, and high enough: only
-        `engine.completion.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
-        choice (`engine.verification.verify` checks them).
-
-        Raises:
-            Stopped: The flag is or becomes set.
-        """
-
-    def tempting_candidates(
-        self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
-    ) -> list[Candidate]:
-        """Candidates that give the tempting player's choice, likewise.
-
-        Args:
-            position: As the root of a search.
-            depth: D, at least `engine.tempting_player.LEAST_DEPTH`.
-            params: Decide how positions are treated in which every move loses by force.
-            tempting: With the logistic function.
-
-        Raises:
-            Stopped: The flag is or becomes set.
-        """
-
-
-@runtime_checkable
-class BatchSource(Protocol):
-    """A searcher that finds many scores in one call, which is cheaper than a call for each."""
-
-    def scores_after(
-        self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
-    ) -> list[tuple[int, ...]]:
-        """Exact scores of the positions after the given legal moves, by searches of `least` .. `most` plies.
-
-        Returns:
-            For each move the scores that `exact_score` finds, from the view of the side to move there.
-
-        Raises:
-            Stopped: The flag is or becomes set.
-        """
 
 
 class Profiler:
@@ -157,18 +108,8 @@ class Profiler:
         candidates = []
         for move in self.moves:
             raw = self.raw_value(move, depth)
-            candidates.append(
-                Candidate(
-                    self.game.move_text(move),
-                    raw,
-                    False,
-                    0.0,  # `with_trap` fills it in
-                    0.0,
-                    None,
-                    self.all_replies(move, depth),
-                    True,
-                )
-            )
+            whole = Candidate(self.game.move_text(move), raw, False, 0.0, complete=True)
+            candidates.append(replace(whole, replies=self.all_replies(move, depth)))
         swindle = is_swindle(candidates, self._params)
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
@@ -221,12 +162,12 @@ def scores_after(
     most: int,
     stop: StopFlag,
 ) -> Sequence[tuple[int, ...]]:
-    """As `BatchSource.scores_after`, by any searcher.
+    """As `NativeSearcher.scores_after`, by any searcher.
 
     Raises:
         Stopped: The flag is or becomes set.
     """
-    if isinstance(searcher, BatchSource):
+    if isinstance(searcher, NativeSearcher):
         return searcher.scores_after(position, moves, least, most, stop)
     scores_after = []
     for move in moves:

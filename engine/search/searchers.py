@@ -62,14 +62,29 @@ class NativeSearcher:
     def scores_after(
         self, position: Any, moves: Sequence[Move], least: int, most: int, stop: StopFlag
     ) -> list[tuple[int, ...]]:
-        """See `engine.search.profiles.BatchSource.scores_after`."""
+        """Exact scores of the positions after the given legal moves, by searches of `least` .. `most` plies.
+
+        Returns:
+            For each move the scores that `exact_score` finds, from the view of the side to move there.
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
         native = self._game.native_position(position)
         return self._core.scores_after(native, moves, least, most, stop)
 
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
-        """See `engine.search.profiles.LazySource.trappy_candidates`."""
+        """Candidates that give the same choice as the whole table.
+
+        The chosen move's adjusted value is at most that of the whole table, and high enough: only
+        `engine.completion.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
+        choice (`engine.verification.verify` checks them).
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
         is_expected = params.scale is Scale.EXPECTED
         found = self._core.trappy_candidates(
             self._game.native_position(position),
@@ -105,7 +120,18 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """See `engine.search.profiles.LazySource.tempting_candidates`."""
+        """Candidates that give the tempting player's choice, likewise.
+
+        Args:
+            position: As the root of a search.
+            depth: D, at least `engine.tempting_player.LEAST_DEPTH`.
+            params: Decide how positions are treated in which every move loses by force.
+            tempting: With the logistic function.
+            stop: Ends the search.
+
+        Raises:
+            Stopped: The flag is or becomes set.
+        """
         to_expected_score(0, tempting)  # raises if the logistic function is missing
         gap, won_gap = gaps_centi(tempting, params.decided)
         candidates = self._core.tempting_candidates(

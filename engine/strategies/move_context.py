@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Self, TypeVar
 
 from engine import ENGINE_VERSION
 from engine.decision import Candidate, Decision, SearchMode
@@ -18,7 +18,6 @@ from engine.params import RandomisedParams, TrapParams
 from engine.protocols.engine_source import EngineSource
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher, exact_score, principal_variation
-from engine.search.result import SearchResult
 from engine.stop import StopFlag, Stopped
 from engine.time_management import Limits
 from engine.trappy import utility
@@ -37,25 +36,6 @@ _DRAWS_FROM_A_BOOK = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
 LEAST_S, MOST_S = 0.001, 1e6
 """Limits on the time of a search, in seconds."""
-
-
-@runtime_checkable
-class SelectiveSearcher(Protocol):
-    """A searcher that also has a selective search for play."""
-
-    def think(
-        self,
-        position: Any,
-        depth: int,
-        time_s: float | None,
-        stop: StopFlag,
-        *,
-        confidence_percent: int,
-        threads: int,
-        contempt_centi: int = 0,
-        nodes: int | None = None,
-    ) -> SearchResult:
-        """The best move that the limits allow; see `engine.search.searchers.NativeOthelloSearcher.think`."""
 
 
 @dataclass(frozen=True, slots=True)

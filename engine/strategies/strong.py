@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from engine.decision import Decision, Pick, SearchMode
 from engine.human.opponent_model_search import OpponentModelSearch
+from engine.search.searchers import NativeSearcher
 from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
-from engine.strategies.move_context import LEAST_S, MOST_S, MoveContext, SelectiveSearcher
+from engine.strategies.move_context import LEAST_S, MOST_S, MoveContext
 from engine.strategies.records import verify_pick
 from engine.time_management import Limits
 
@@ -22,7 +23,7 @@ class Strong(KnownMoves):
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
         """See `Strategy.search`."""
         searcher, options = context.use.searcher, context.use.strong
-        if not isinstance(searcher, SelectiveSearcher):
+        if not isinstance(searcher, NativeSearcher):
             return super().search(context, people)
         nodes_before = searcher.nodes
         decision = self.judged(context)

@@ -8,7 +8,8 @@ from engine.decision import Candidate, Decision
 from engine.errors import RecordError
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TemptingParams, TrapParams
-from engine.search.profiles import LazySource, Profiler, whole_profile
+from engine.search.profiles import Profiler, whole_profile
+from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_left_out
 from engine.strategies.strategy import Strategy
@@ -38,7 +39,7 @@ class Tempting(Strategy):
         """Candidates that give the same choice as the whole table, and prove it."""
         if depth < LEAST_DEPTH:
             return profiler.plain(depth)
-        if isinstance(profiler.searcher, LazySource):
+        if isinstance(profiler.searcher, NativeSearcher):
             return profiler.searcher.tempting_candidates(
                 profiler.position, depth, params, self.settings, profiler.stop
             )

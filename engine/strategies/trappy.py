@@ -7,7 +7,8 @@ from typing import ClassVar
 from engine.decision import Candidate
 from engine.human.opponent_model_search import OpponentModelSearch
 from engine.params import TrapParams
-from engine.search.profiles import LazySource, Profiler
+from engine.search.profiles import Profiler
+from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 from engine.trappy import best_standing, is_swindle
@@ -37,7 +38,7 @@ class Trappy(Strategy):
 
 
 def _candidates(profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
-    if isinstance(profiler.searcher, LazySource):
+    if isinstance(profiler.searcher, NativeSearcher):
         return profiler.searcher.trappy_candidates(profiler.position, depth, params, profiler.stop)
     return profiler.pruned_candidates(depth)
 

@@ -25,9 +25,8 @@ from engine.human.value import expectation
 from engine.judgement import ERROR, expected_scale_centi, judge
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance, ChosenMove
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
-from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
@@ -157,13 +156,13 @@ class MatingPlayer(OurPlayer):
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:
         """See `OurPlayer.choose`."""
         position = self._game.for_search(self._line.positions(moves)[-1])
-        mate = self._mate(position) if isinstance(self._mates, SelectiveSearcher) else None
+        mate = self._mate(position) if isinstance(self._mates, NativeSearcher) else None
         if mate is None:
             return super().choose(moves, allowance, stop)
         return ChosenMove(mate, evaluation_centi=WIN_CENTI, variation=(mate,), depth=None, time_s=0.0)
 
     def _mate(self, position: Any) -> str | None:
-        assert isinstance(self._mates, SelectiveSearcher)  # noqa: S101 - `choose` asks
+        assert isinstance(self._mates, NativeSearcher)  # noqa: S101 - `choose` asks
         found = self._mates.think(
             position,
             _MATE_PLIES,

@@ -8,8 +8,7 @@ import numpy as np
 from bot.match.openings import position_after, random_opening
 from engine.expected import expected_score
 from engine.games import get_rules
-from engine.search.profiles import BatchSource
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from lab.experiments.estimates_text import (
     in_points,
@@ -113,7 +112,7 @@ def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[flo
     position = game.for_search(found)
     moves = game.legal_moves(position)
     searcher = make_searcher(name, _TABLE_MB)
-    assert isinstance(searcher, BatchSource)  # noqa: S101 - the core plays these games
+    assert isinstance(searcher, NativeSearcher)  # noqa: S101 - the core plays these games
     scores = -np.array(searcher.scores_after(position, moves, 1, oracle - 1, StopFlag()))
     scale = game.expected_scale_centi(position)
     worth = [expected_score(int(score), scale) / 10_000 for score in scores[:, -1]]

@@ -21,12 +21,11 @@ from engine.game import WIN_CENTI, Move
 from engine.games import get_rules
 from engine.params import TrapParams
 from engine.protocols.settings import Allowance
-from engine.search.profiles import BatchSource, Profiler
+from engine.search.profiles import Profiler
 from engine.search.reference import exact_score, minimax
 from engine.search.result import SearchResult
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
-from engine.strategies.move_context import SelectiveSearcher
 from lab.experiments.estimates_text import above_zero, mean_of, share_percent, with_interval
 from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
@@ -123,7 +122,7 @@ def _same(holds: bool) -> str:
     return "the same" if holds else "another"
 
 
-def _thought(searcher: SelectiveSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
+def _thought(searcher: NativeSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
     """The strong search's answer, with one thread and no clock."""
     return searcher.think(position, depth, None, StopFlag(), confidence_percent=100, threads=1, **limits)
 
@@ -305,7 +304,7 @@ def _deepening(arguments: Mapping[str, Any], seed: int) -> Result:
             exact_score(core, position, plies, StopFlag())
         steps += core.nodes
     selective = make_searcher("chess", TABLE_MB)
-    assert isinstance(selective, SelectiveSearcher)  # noqa: S101 - the core plays chess
+    assert isinstance(selective, NativeSearcher)  # noqa: S101 - the core plays chess
     stopped = [_thought(selective, game.initial(), 60, nodes=nodes).depth for nodes in (2_000, 20_000)]
     return {"direct": direct, "steps": steps, "depth": depth, "stopped": stopped}
 
@@ -324,7 +323,7 @@ def _judge_deepening(found: Result) -> tuple[ClaimVerdict, str]:
 
 def _look_ahead(_: Mapping[str, Any], __: int) -> Result:
     game, core = get_rules("chess"), make_searcher("chess", TABLE_MB)
-    assert isinstance(core, BatchSource)  # noqa: S101 - the core plays chess
+    assert isinstance(core, NativeSearcher)  # noqa: S101 - the core plays chess
     position = _chess(SCHOLAR)
     moves = game.legal_moves(position)
     scores = [[-score for score in row] for row in core.scores_after(position, moves, 0, 5, StopFlag())]
@@ -348,7 +347,7 @@ def _exchange(_: Mapping[str, Any], __: int) -> Result:
     plain, score = best_moves(game, position, 1, material_centi)
     quiet, quiet_score = best_moves(game, position, 1, material_centi, is_quiet=True)
     ours = make_searcher("chess", TABLE_MB)
-    assert isinstance(ours, SelectiveSearcher)  # noqa: S101 - the core plays chess
+    assert isinstance(ours, NativeSearcher)  # noqa: S101 - the core plays chess
     core = _thought(ours, position, 1).move
     return {"plain": plain, "score": score, "quiet": quiet, "quiet_score": quiet_score, "core": core}
 
@@ -507,7 +506,7 @@ def _ending() -> Result:
     while _empties(position) > 7:
         position = game.play(position, rng.choice(game.legal_moves(position)))
     core = make_searcher("othello", TABLE_MB)
-    assert isinstance(core, SelectiveSearcher)  # noqa: S101 - the core plays Othello
+    assert isinstance(core, NativeSearcher)  # noqa: S101 - the core plays Othello
     solved = _thought(core, position, _empties(position))
     plain = search(game, game.for_search(position), 60, game.evaluate_centi, Count())
     return {"solved": [solved.score_centi, plain], "is_solved": solved.solved}
@@ -533,7 +532,7 @@ def _contempt(_: Mapping[str, Any], __: int) -> Result:
     chosen = []
     for contempt in (0, 200):
         core = make_searcher("chess", TABLE_MB)
-        assert isinstance(core, SelectiveSearcher)  # noqa: S101 - the core plays chess
+        assert isinstance(core, NativeSearcher)  # noqa: S101 - the core plays chess
         found = _thought(core, game.for_search(position), 6, contempt_centi=contempt)
         chosen.append([found.move, found.score_centi])
     return {"chosen": chosen}

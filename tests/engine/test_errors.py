@@ -36,9 +36,9 @@ PARSING = {
     },
     "bot/base/old_names.py": {"_new_json"},
     "lab/cli/analyse.py": {"_settings"},  # quotes of a command
-    "bot/cli/common.py": {"moment_of"},
-    "bot/cli/filters.py": {"_phase_of", "_settings_of"},
-    "bot/views/trial.py": {"_more"},  # our own arithmetic
+    "bot/cli/stats/stats_command.py": {"_keys"},
+    "bot/views/results.py": {"load"},
+    "bot/views/statistics/trial.py": {"_more"},  # our own arithmetic
     "bot/protocols/console.py": {"say"},  # a closed stream
     "bot/protocols/gtp.py": {"_loadsgf"},  # a name that no file has
     "bot/protocols/uci.py": {"_read_start"},  # python-chess

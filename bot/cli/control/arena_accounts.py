@@ -1,6 +1,5 @@
 """`desdemona arena-account`: the arena's owner lists and changes accounts."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -8,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bot.base.log import printable
-from bot.cli.common import T, config_of, console, note, print_json
+from bot.cli.common import ask_database, config_of, note, print_json, print_rows
 
 PATIENCE_S = 60.0
 BY = "command line"
@@ -26,7 +25,19 @@ def list_command(
     if as_json:
         print_json(accounts)
     elif accounts:
-        console().print(_table(accounts))
+        print_rows(
+            [
+                {
+                    "name": each["name"],
+                    "kind": "program" if each["is_bot"] else "person",
+                    "access": each["access"],
+                    "since": each["created_at"][:10],
+                    "games": each["games"],
+                    "playing": each["playing"],
+                }
+                for each in accounts
+            ]
+        )
     else:
         note("The arena has no accounts yet.")
 
@@ -112,38 +123,12 @@ def _carried_out(
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.
     """
+    from bot.control.arena_actions import ArenaActions
     from bot.control.control_socket import NotRunning, ask
 
     config = config_of(context)
     try:
         return list(ask(config.control_socket, request, PATIENCE_S))
     except NotRunning:
-        return asyncio.run(_in_database(config, alone))
-
-
-async def _in_database(config: Any, work: Callable[[Any], Awaitable[T]]) -> T:
-    from bot.control.arena_actions import ArenaActions
-    from storage.database import Database
-
-    bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
-    database = await Database.open(config.storage.url, upgrade=False)
-    try:
-        return await work(ArenaActions(config, database, bots=bots))
-    finally:
-        await database.close()
-
-
-def _table(accounts: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
-
-    table = Table("name", "kind", "access", "since", "games", "playing")
-    for each in accounts:
-        table.add_row(
-            each["name"],
-            "program" if each["is_bot"] else "person",
-            each["access"],
-            each["created_at"][:10],
-            str(each["games"]),
-            str(each["playing"]),
-        )
-    return table
+        bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
+        return ask_database(context, lambda database: alone(ArenaActions(config, database, bots=bots)))

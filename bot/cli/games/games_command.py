@@ -11,8 +11,8 @@ from bot.cli.common import (
     ShowFormat,
     UsageError,
     ask_database,
-    console,
     print_json,
+    print_parts,
     write,
 )
 from bot.cli.filters import Suspects, selects_games
@@ -42,7 +42,7 @@ def games(
 
     JSON and CSV name the reasons for which games are suspect, as --suspect does.
     """
-    from bot.cli.games import listing
+    from bot.views.games import stored_games_table, stored_record
     from storage.evidence.statistics.suspect_rows import suspect_games
     from storage.filters import Filters
     from storage.ledger.games import list_games
@@ -57,12 +57,13 @@ def games(
             chosen = [game for game in latest if suspect is None or (game.id in flags) is suspect]
             return chosen[:limit], flags
 
-    stored, flags = ask_database(context, read)
+    found, flags = ask_database(context, read)
+    rows = [stored_record(game, (flags or {}).get(game.id, ())) for game in found]
     write(
         output,
-        listing.GamesTable(stored, flags if suspect else None),
-        listing.games_rows(stored, flags or {}, flat=True),
-        nested=listing.games_rows(stored, flags or {}),
+        (stored_games_table(found, flags if suspect else None),),
+        [{**row, "suspect": ", ".join(row["suspect"])} for row in rows],
+        nested=rows,
         is_filtered=suspect is not None or filters != Filters(),
     )
 
@@ -88,18 +89,20 @@ def show(
 
     Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
-    from bot.cli import rich_tables
+    from bot.views.show import report_parts
+    from storage.evidence.queries.game_list import MoveMark, list_marks
     from storage.evidence.trap_report import game_report
 
-    async def read(database: "Database") -> "GameReport":
+    async def read(database: "Database") -> "tuple[GameReport, list[MoveMark]]":
         async with database.read() as session:
-            return await game_report(session, await _find(session, game, site, account))
+            stored = await _find(session, game, site, account)
+            return await game_report(session, stored), await list_marks(session, stored.id)
 
-    report = ask_database(context, read)
+    report, marks = ask_database(context, read)
     if output is ShowFormat.JSON:
         print_json(report.to_json())
     else:
-        console().print(rich_tables.game_view(report, traps_only=traps))
+        print_parts(report_parts(report, marks, traps_only=traps))
 
 
 async def _find(session: "AsyncSession", key: str, site: str | None, account: str | None) -> "StoredGame":

@@ -48,4 +48,4 @@ def opponent(
     if output is ShowFormat.JSON:
         print_json(view.report.to_json())
     else:
-        print_parts((*view.summary, *view.parts))
+        print_parts(view.parts)

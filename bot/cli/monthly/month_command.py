@@ -2,7 +2,7 @@
 
 import re
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,11 +98,7 @@ def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Fil
 
 def _selected(filters: "Filters") -> str:
     """The filters but for the time, for readers."""
-    parts = []
-    for each in fields(filters):
-        value = getattr(filters, each.name)
-        if each.name not in ("since", "until") and value is not None:
-            text = getattr(value, "text", value)
-            shown = {True: "yes", False: "no"}.get(text, text) if isinstance(text, bool) else text
-            parts.append(f"{each.name.replace('_', ' ')} {shown}")
-    return ", ".join(parts)
+    from storage.evidence.queries.filter_language import filter_texts
+
+    texts = filter_texts(replace(filters, since=None, until=None))
+    return ", ".join(f"{name} {text}" for name, text in texts.items())

@@ -79,17 +79,19 @@ def stats(
     if filters.trial is not None:
         _trial(context, filters.trial, arms, filters, output)
         return
-    from bot.cli.stats import tables
+    from bot.views.statistics.groups import group_tables
+    from storage.evidence.statistics.groups import flat_row
     from storage.filters import Filters
 
     read = _groups(context, filters, _keys(by), suspect)
     with damage_told():
         groups = read.statistics()
+    nested = [asdict(each) for each in groups]
     write(
         output,
-        tables.groups_view(groups),
-        tables.group_rows(groups),
-        nested=[asdict(each) for each in groups],
+        group_tables(groups, [", ".join(each.group.values()) for each in groups]),
+        [flat_row(row) for row in nested],
+        nested=nested,
         is_filtered=suspect is not None or filters != Filters(),
     )
     if mixed := [each for each in groups if len(each.models) > 1]:
@@ -135,9 +137,10 @@ def _calibration(
     suspect: bool | None,
     output: CommandFormat,
 ) -> None:
-    from bot.cli.stats import calibration
+    from bot.views.statistics.calibration import calibration_table
     from storage.evidence.statistics.calibrations import CalibrationRows, read_calibrations
     from storage.evidence.statistics.group_rows import count_outdated
+    from storage.evidence.statistics.groups import flat_row
     from storage.filters import of_games
 
     async def read(database: "Database") -> "tuple[CalibrationRows, int]":
@@ -148,15 +151,11 @@ def _calibration(
     rows, outdated = ask_database(context, read)
     with damage_told():
         calibrations = rows.calibrations()
+    nested = [asdict(each) for each in calibrations]
     if not calibrations and output is CommandFormat.TABLE:
         note("No reply with a forecast passes these filters.")
     else:
-        write(
-            output,
-            calibration.calibration_view(calibrations),
-            calibration.calibration_rows(calibrations),
-            nested=[asdict(each) for each in calibrations],
-        )
+        write(output, (calibration_table(calibrations),), [flat_row(row) for row in nested], nested=nested)
     _note_outdated(outdated)
 
 
@@ -227,7 +226,7 @@ def _keys(text: str) -> "list[By]":
 
 
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
-    from bot.cli.stats.plan import plan_view
+    from bot.views.statistics.plan import plan_parts
     from storage.errors import StorageError
     from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
@@ -248,13 +247,13 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
         note(f"{error}; so the plan assumes how often a draw decides")
     rows = [*plan_games(), *decisions, *plan_traps()]
     flat = [asdict(row) for row in rows]
-    write(output, plan_view(rows, rate, pace), flat, nested=flat)
+    write(output, plan_parts(rows, rate, pace), flat, nested=flat)
 
 
 def _trial(
     context: typer.Context, name: str, arms: str | None, filters: "Filters", output: CommandFormat
 ) -> None:
-    from bot.views.trial import robustness, trial_parts
+    from bot.views.statistics.trial import robustness, trial_parts
     from bot.views.works import trial_json
     from storage.errors import FilterError
     from storage.evidence.queries.trial_report import TrialReport, trial_report

@@ -22,8 +22,8 @@ function show(state, text) {
 }
 
 function isInUse() {
-  return main.querySelector("details.chip[open]") !== null
-    || (main.contains(document.activeElement) && document.activeElement.matches("input:not(.fold-box), select, textarea"));
+  return main.querySelector(".filters details[open]") !== null
+    || (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea"));
 }
 
 // What stands for an element of the old contents in the new ones.
@@ -41,8 +41,6 @@ function keepOpen(old, fresh) {
     const heir = each.id ? after.find(({ id }) => id === each.id) : before.length === after.length && after[index];
     if (heir) heir.open = true;
   });
-  const [box, freshBox] = [old, fresh].map((each) => each.querySelector(".fold-box"));
-  if (box && freshBox) freshBox.checked = box.checked;
 }
 
 // Exchanges only what has changed, so that nobody loses the focus, a table that is open, or a place in a list.
@@ -100,22 +98,14 @@ if (main?.dataset.live !== undefined && "EventSource" in window) {
   document.addEventListener("visibilitychange", () => { wanted = true; });
 }
 
-// What has been opened closes with Escape; a filter's form also when one goes elsewhere.
+// What has been opened closes with Escape.
 document.addEventListener("keydown", ({ key, target }) => {
   if (key !== "Escape") return;
-  const open = target.closest("details[open]") ?? document.querySelector("details.chip[open]");
+  const open = target.closest("details[open]");
   if (open === null) return;
   open.open = false;
   open.querySelector("summary").focus();
 });
-for (const kind of ["pointerdown", "focusin"]) {
-  document.addEventListener(kind, ({ target }) => {
-    for (const chip of document.querySelectorAll("details.chip[open]")) {
-      if (!chip.contains(target)) chip.open = false;
-    }
-  });
-}
-
 // On a phone the menu scrolls sideways: it begins where this page is.
 const here = document.querySelector(".menu [aria-current]");
 if (here !== null) {
@@ -142,3 +132,14 @@ setInterval(() => {
       ? `${hours}:${minutes.padStart(2, "0")}:${seconds.padStart(2, "0")}` : `${minutes}:${seconds.padStart(2, "0")}`;
   }
 }, 1000);
+
+// Arrow keys step through our moves of a game, along the links that work without this script.
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (event.target.closest('input, select, textarea, [tabindex="0"], .chart-live')) return;
+  const rel = { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+  const link = rel && document.querySelector(`.stepper a[rel="${rel}"]`);
+  if (!link) return;
+  event.preventDefault();
+  location.replace(link.href);
+});

@@ -237,7 +237,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
 
     Args:
         row: The row.
-        games_before: As `trial_decision` wants it.
+        games_before: Games of the trial that the person began before this one.
         draws: Game, ply and seed of the rows before it; this one's are added.
 
     Raises:
@@ -264,7 +264,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         draw = row.game_id, row.ply, decision.trial_draw.seed
         if (
             draw in draws and excluded is Exclusion.NONE
-        ):  # after a takeback: known before, so nothing is drawn
+        ):  # after a takeback: already known, so nothing is drawn
             excluded = Exclusion.REPEATED_DRAW
         draws.add(draw)
     settled_at = row.at
@@ -272,44 +272,29 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         ended_at = row.ended_at or row.created_at
         settled_at = ended_at if settled_at is None else min(settled_at, ended_at)
     return trial_decision(
-        row.id,
-        row.game_id,
-        row.opponent_id,
-        games_before,
-        row.created_at,
-        None if settled_at is None else max(settled_at, row.created_at),
         decision,
         foreseen,
         row.reply,
-        excluded,
+        decision_id=row.id,
+        game_id=row.game_id,
+        person=row.opponent_id,
+        games_before=games_before,
+        drawn_at=row.created_at,
+        settled_at=None if settled_at is None else max(settled_at, row.created_at),
+        excluded=excluded,
     )
 
 
 def trial_decision(
-    decision_id: int,
-    game_id: int,
-    person: int,
-    games_before: int,
-    drawn_at: datetime,
-    settled_at: datetime | None,
-    decision: Decision,
-    forecast: ReplyForecast | None,
-    reply: str | None,
-    excluded: Exclusion,
+    decision: Decision, forecast: ReplyForecast | None, reply: str | None, **unit: Any
 ) -> TrialDecision:
     """A randomised decision, as it is counted.
 
     Args:
-        decision_id: Its key.
-        game_id: Its game's key.
-        person: The opponent's key.
-        games_before: Games of the trial that the person began before this one.
-        drawn_at: When the move was drawn.
-        settled_at: When the person replied, or the game ended without a reply; None: neither has happened.
         decision: The record, with the draw.
         forecast: Of both moves' replies; None: by their shallow scores.
         reply: The person's first reply; None: there was none.
-        excluded: Whether and why it does not count.
+        unit: The fields of `TrialDecision` that the record does not have.
 
     Raises:
         RecordError: The decision has no draw, or the reply is not in the profile.
@@ -321,12 +306,7 @@ def trial_decision(
     left = _Costs(decision, other, None if forecast is None else forecast.other)
     trap, control = (played, left) if is_trap else (left, played)
     return TrialDecision(
-        decision_id=decision_id,
-        game_id=game_id,
-        person=person,
-        games_before=games_before,
-        drawn_at=drawn_at,
-        settled_at=settled_at,
+        **unit,
         treated=is_trap,
         probability=draw.params.chance,
         cost=None if reply is None else played.of(reply),
@@ -336,7 +316,6 @@ def trial_decision(
         mean_control=control.mean,
         value_trap=draw.trap_value / WHOLE,
         value_control=draw.control_value / WHOLE,
-        excluded=excluded,
     )
 
 

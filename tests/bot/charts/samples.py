@@ -8,7 +8,7 @@ from bot.charts.bars import BarCategory, BarKind, BarRow, StackedBars
 from bot.charts.boards import BoardMark, MarkKind
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow
-from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE, NumberStyle
 from bot.charts.sparkline import Sparkline
 from engine.game import replay
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 25, 15, 0, tzinfo=UTC)
 
 
 def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
-    """A mean with its interval as games come in; the interval leaves 0 after some 2,400."""
+    """A mean with its interval as games come in."""
     random_ = random.Random(6)
     x, y, low, high = [], [], [], []
     mean = -18.0
@@ -29,8 +29,6 @@ def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
         y.append(mean)
         low.append(mean - half)
         high.append(mean + half)
-    clear = next((i for i in range(len(x)) if all(each > 0 for each in low[i:])), None)
-    mark = None if clear is None else MarkedPoint(x[clear], 0.0, "clear of 0", f"after {x[clear]:,.0f} games")
     return LineChart(
         title="Points per hundred games that trappy scores more than standard",
         description=f"It stands at {y[-1]:+.1f}, in an interval from {low[-1]:.1f} to {high[-1]:.1f}.",
@@ -46,8 +44,7 @@ def difference_by_games(games: int = 2914, step: int = 10) -> LineChart:
             ),
         ),
         y_style=DIFFERENCE,
-        references=(Reference(0.0),),
-        mark=mark,
+        references=(0.0,),
         trims_bands=True,
         size=ChartSize.FULL,
     )
@@ -72,9 +69,7 @@ def time_to_move() -> LineChart:
         x_name="time (UTC)",
         lines=(ChartLine("median", x, tuple(middle), zero, tuple(slow), "up to the slowest twentieth"),),
         y_style=NumberStyle(decimals=1, unit=" s"),
-        references=(Reference(5.0, "limit 5 s", is_limit=True),),
-        mark=MarkedPoint(x[58], slow[58] or 0.0, "05:30, backup"),
-        size=ChartSize.WIDE,
+        references=(5.0,),
     )
 
 

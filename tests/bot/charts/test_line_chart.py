@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.charts.figure import NARROW_WIDTH, ChartSize
 from bot.charts.line_chart import line_chart
-from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import MINUS
 from tests.bot.charts.parsing import (
     Element,
@@ -24,7 +24,8 @@ from tests.bot.charts.parsing import (
 )
 from tests.bot.charts.samples import difference_by_games, performance, time_to_move
 
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
+FINITE = st.floats(-1e4, 1e4)
+MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 NAMES = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=30
 )
@@ -43,18 +44,16 @@ def lines(draw: st.DrawFn, places: st.SearchStrategy[Any]) -> ChartLine:
 
 @st.composite
 def charts(draw: st.DrawFn) -> LineChart:
-    places = draw(st.sampled_from([FINITE, st.datetimes(timezones=st.just(UTC))]))
+    places = draw(st.sampled_from([FINITE, MOMENTS]))
     found = draw(st.lists(lines(places), max_size=2))
-    references = draw(st.lists(st.builds(Reference, FINITE, NAMES, st.booleans()), max_size=2))
-    mark = draw(st.none() | st.builds(MarkedPoint, places, FINITE, NAMES, NAMES))
+    references = draw(st.lists(FINITE, max_size=2))
     return LineChart(
         draw(NAMES),
         draw(NAMES),
         draw(NAMES),
         tuple(found),
         references=tuple(references),
-        mark=mark if any(line.x for line in found) else None,
-        limits=draw(st.none() | st.tuples(FINITE, FINITE)),
+        limits=draw(st.none() | st.just((0.0, 100.0))),
         trims_bands=draw(st.booleans()),
         size=draw(st.sampled_from(ChartSize)),
     )
@@ -200,22 +199,16 @@ def test_labels_at_the_ends_do_not_cover_each_other(last: tuple[float, float]) -
     assert (heights[0] < heights[1]) == (last[0] >= last[1])
 
 
-def test_references_are_drawn_and_labelled() -> None:
-    _, wide, _ = drawn(time_to_move())
-    assert len(with_class(wide, "limit")) == 1
-    assert [each.text for each in with_class(wide, "limit-label")] == ["limit 5 s"]
-    _, wide, _ = drawn(difference_by_games())
-    assert len(with_class(wide, "axis")) == 1
-    assert not with_class(wide, "axis-label")
-    beyond = replace(time_to_move(), limits=(0.0, 2.0), mark=None)
-    assert not with_class(drawn(beyond)[1], "limit")
+def test_references_are_drawn() -> None:
+    for chart in (time_to_move(), difference_by_games()):
+        assert len(with_class(drawn(chart)[1], "axis")) == 1
+    beyond = replace(time_to_move(), limits=(0.0, 2.0))
+    assert not with_class(drawn(beyond)[1], "axis")
 
 
 def test_the_axis_holds_the_references() -> None:
-    chart = replace(performance(), references=(Reference(2150.0, "goal"),))
-    _, wide, _ = drawn(chart)
+    _, wide, _ = drawn(replace(performance(), references=(2150.0,)))
     assert "2200" in texts(wide)
-    assert with_class(wide, "axis-label")[0].text == "goal"
 
 
 def test_limits_cut_bands_off() -> None:
@@ -228,52 +221,6 @@ def test_limits_cut_bands_off() -> None:
     assert "+30" in labels[1]
     assert "+15" in labels[2]
     assert "+20" not in labels[2]
-
-
-def captions(chart: LineChart) -> tuple[Element, Element, Element]:
-    """The wide drawing's caption, its point, and the drawing."""
-    _, wide, _ = drawn(chart)
-    (caption,), (dot,) = with_class(wide, "caption"), with_class(wide, "dot-mark")
-    return caption, dot, wide
-
-
-def test_a_caption_is_where_there_is_room() -> None:
-    low = ChartLine("a", (0.0, 1.0, 2.0, 3.0, 4.0), (0.0, 0.1, 0.2, 0.1, 0.0))
-    high = replace(low, y=(9.9, 9.9, 9.8, 9.9, 9.9))
-    chart = LineChart("t", "d", "x", (low,), limits=(0.0, 10.0), mark=MarkedPoint(2.0, 0.2, "here", "it is"))
-    caption, dot, wide = captions(chart)
-    assert float(caption.get("y", "")) < float(dot.get("cy", "")) - 16
-    assert "it is" in texts(wide)
-    assert with_class(wide, "leader")
-    caption, dot, wide = captions(replace(chart, lines=(high,), mark=MarkedPoint(2.0, 9.8, "here")))
-    assert float(caption.get("y", "")) > float(dot.get("cy", "")) + 16
-    # Between both there is no room above or below: beside the point, off a line that goes through it.
-    both = ChartLine("b", low.x, (5.0,) * 5, (0.0,) * 5, (10.0,) * 5, "i")
-    for x, anchor in ((0.5, "start"), (3.5, "end")):
-        mark = MarkedPoint(x, 5.0, "here")
-        caption, dot, wide = captions(replace(chart, lines=(both,), mark=mark))
-        assert anchor in caption.get("class", "").split()
-        assert not with_class(wide, "leader")
-        assert (float(caption.get("x", "")) > float(dot.get("cx", ""))) == (anchor == "start")
-        assert abs(float(caption.get("y", "")) - float(dot.get("cy", ""))) < 5
-        caption, dot, _ = captions(replace(chart, lines=(both,), mark=mark, references=(Reference(5.0),)))
-        assert float(caption.get("y", "")) > float(dot.get("cy", "")) + 10
-
-
-def test_a_caption_stays_on_the_drawing() -> None:
-    line = ChartLine("a", (0.0, 1.0), (0.0, 0.0))
-    for x in (0.0, 1.0):
-        mark = MarkedPoint(x, 0.0, "a long caption of a point at the edge")
-        caption, _, wide = captions(LineChart("t", "d", "x", (line,), limits=(0.0, 10.0), mark=mark))
-        left, right, *_ = map(float, wide.get("data-span", "").split())
-        assert left + 80 < float(caption.get("x", "")) < right - 80
-
-
-def test_a_point_off_the_axes_is_not_marked() -> None:
-    chart = replace(difference_by_games(), mark=MarkedPoint(9999.0, 0.0, "far"))
-    assert not with_class(drawn(chart)[1], "dot-mark")
-    chart = replace(difference_by_games(), limits=(0.0, 5.0), mark=MarkedPoint(100.0, 9.0, "far"))
-    assert not with_class(drawn(chart)[1], "dot-mark")
 
 
 def test_the_legend_tells_lines_and_bands_apart() -> None:
@@ -294,11 +241,8 @@ def test_the_legend_tells_lines_and_bands_apart() -> None:
 def test_texts_stay_texts(name: str, text: str) -> None:
     hostile = f"<img onerror='{name}'>"
     line = ChartLine(hostile, (0.0, 1.0), (1.0, 2.0), (0.0, 1.0), (2.0, 3.0), hostile)
-    mark = MarkedPoint(1.0, 2.0, hostile, text)
-    references = (Reference(1.5, hostile),)
-    root, wide, _ = drawn(LineChart(hostile, text, hostile, (line,), references=references, mark=mark))
+    root, *_ = drawn(LineChart(hostile, text, hostile, (line,)))
     assert not list(root.iter("img"))
-    assert hostile in texts(wide)
     assert table_of(root)[0] == [hostile, hostile, hostile]
 
 
@@ -336,14 +280,3 @@ def test_one_moment_of_both_lines_is_at_the_end(apart_us: int) -> None:
     _, _, low, high = map(float, wide.get("data-span", "").split())
     assert high == pytest.approx(near.timestamp(), abs=1e-2)
     assert high - low == pytest.approx(86_400)
-
-
-def test_a_caption_above_leaves_room_for_its_detail() -> None:
-    low = ChartLine("a", (0.0, 1.0, 2.0, 3.0, 4.0), (0.0, 0.1, 0.2, 0.1, 0.0))
-    chart = LineChart("t", "d", "x", (low,), limits=(0.0, 10.0), mark=MarkedPoint(2.0, 0.2, "here", "it is"))
-    caption, dot, wide = captions(chart)
-    (detail,) = (each for each in wide.iter("text") if each.text == "it is")
-    (leader,) = with_class(wide, "leader")
-    begin, end = leader.get("d", "").split("V")
-    assert float(caption.get("y", "")) + 16 == float(detail.get("y", "")) < float(end)
-    assert float(end) < float(begin.split()[1]) == pytest.approx(float(dot.get("cy", "")), abs=0.1)

@@ -13,16 +13,15 @@ from bot.charts.numbers import (
     Axis,
     NumberStyle,
     moment_text,
-    seconds,
     span_of,
     ticks_around,
     ticks_within,
     time_ticks,
 )
 
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
+FINITE = st.floats(-1e12, 1e12)
 SPANS = st.lists(FINITE).map(span_of)
-MOMENTS = st.datetimes(timezones=st.just(UTC))
+MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
 
 @given(st.lists(FINITE))
@@ -30,7 +29,7 @@ def test_a_span_holds_its_values_and_has_a_length(values: list[float]) -> None:
     low, high = span_of(values)
     assert low < high
     assert math.isfinite(high - low)
-    assert all(low <= min(max(value, -1e300), 1e300) <= high for value in values)
+    assert all(low <= value <= high for value in values)
 
 
 def test_spans_of_few_values() -> None:
@@ -89,19 +88,9 @@ def test_the_ticks_of_a_usual_axis() -> None:
     assert ticks_within(0, 10, 2).values == (0, 5, 10)
 
 
-@given(SPANS, FINITE)
-def test_an_axis_gives_finite_places(span: tuple[float, float], value: float) -> None:
-    axis = Axis(*span, 100, 10)
-    assert axis.at(span[0]) == pytest.approx(100)
-    assert axis.at(span[1]) == pytest.approx(10)
-    assert -50 * 90 - 1 <= axis.at(value) <= 51 * 90 + 100
-
-
 def test_an_axis_is_straight() -> None:
     axis = Axis(-10, 30, 0, 400)
     assert [axis.at(value) for value in (-10, 0, 10, 30, 40)] == [0, 100, 200, 400, 500]
-    assert axis.at(1e9) == 51 * 400
-    assert axis.at(-1e9) == -50 * 400
 
 
 @pytest.mark.parametrize(
@@ -116,17 +105,10 @@ def test_an_axis_is_straight() -> None:
         (DIFFERENCE, -12, f"{MINUS}12.0"),
         (NumberStyle(1, unit=" s"), 4.25, "4.3 s"),
         (NumberStyle(is_grouped=False), 1800, "1800"),
-        (PLAIN, 1e15, "1e+15"),
-        (PLAIN, -1e300, f"{MINUS}1e+300"),
     ],
 )
 def test_numbers_are_written_for_people(style: NumberStyle, value: float, text: str) -> None:
     assert style.text(value) == text
-
-
-def test_tiny_ticks_are_written_with_an_exponent() -> None:
-    assert PLAIN.text(2e-9, 9) == "2e-09"
-    assert PLAIN.text(0.000002, 6) == "0.000002"
 
 
 def test_intervals_are_written_without_the_unit() -> None:
@@ -136,7 +118,7 @@ def test_intervals_are_written_without_the_unit() -> None:
 
 @given(MOMENTS, MOMENTS, st.integers(2, 14))
 def test_time_ticks_lie_in_their_span(one: datetime, other: datetime, most: int) -> None:
-    low, high = sorted((seconds(one), seconds(other)))
+    low, high = sorted(((one).timestamp(), (other).timestamp()))
     if high - low < 1:
         return
     ticks = time_ticks(low, high, most)
@@ -146,7 +128,7 @@ def test_time_ticks_lie_in_their_span(one: datetime, other: datetime, most: int)
 
 
 def ticks_of(start: datetime, length: timedelta, most: int) -> list[str]:
-    return [text for _, text in time_ticks(seconds(start), seconds(start + length), most)]
+    return [text for _, text in time_ticks((start).timestamp(), (start + length).timestamp(), most)]
 
 
 def test_time_ticks_are_where_people_expect_them() -> None:
@@ -156,12 +138,10 @@ def test_time_ticks_are_where_people_expect_them() -> None:
     assert ticks_of(start, timedelta(weeks=4), 4) == ["30 Nov", "7 Dec", "14 Dec", "21 Dec"]  # Mondays
     assert ticks_of(start, timedelta(days=200), 5) == ["2027", "Mar", "May"]
     assert ticks_of(start, timedelta(days=1500), 6) == ["2027", "2028", "2029", "2030", "2031"]
-    assert ticks_of(start, timedelta(seconds=50), 6)[:2] == ["15:00:00", "15:00:10"]
 
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 STEPS = (
-    *(1, 2, 5, 10, 15, 30),
     *(MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE),
     *(HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR, 12 * HOUR),
     *(DAY, 2 * DAY, 7 * DAY, 14 * DAY),
@@ -170,7 +150,7 @@ STEPS = (
 
 @pytest.mark.parametrize("step", STEPS)
 def test_time_ticks_have_round_distances(step: int) -> None:
-    start = seconds(datetime(2026, 11, 24, 0, 0, 1, tzinfo=UTC))
+    start = (datetime(2026, 11, 24, 0, 0, 1, tzinfo=UTC)).timestamp()
     ticks = time_ticks(start, start + 6 * step, 6)
     assert len(ticks) == 6
     assert {b - a for (a, _), (b, _) in pairwise(ticks)} == {step}
@@ -183,7 +163,6 @@ def test_months_and_years_have_round_distances() -> None:
     assert ticks_of(new_year, timedelta(days=364), 6) == every[::2]
     assert ticks_of(new_year, timedelta(days=364), 4) == every[::3]
     assert ticks_of(new_year, timedelta(days=364), 2) == every[::6]
-    assert ticks_of(datetime(1, 6, 5, tzinfo=UTC), timedelta(days=130), 5) == ["Jul", "Aug", "Sep", "Oct"]
     assert ticks_of(new_year, timedelta(days=3 * 366), 4) == ["2025", "2026", "2027", "2028"]
     assert ticks_of(new_year, timedelta(days=30 * 366), 4) == ["2030", "2040", "2050"]
     assert ticks_of(new_year, timedelta(days=8 * 366), 5) == ["2026", "2028", "2030", "2032"]
@@ -191,11 +170,5 @@ def test_months_and_years_have_round_distances() -> None:
 
 def test_moments_are_written_in_utc() -> None:
     at = datetime(2026, 11, 5, 9, 7, tzinfo=UTC)
-    assert moment_text(seconds(at), is_daily=False) == "5 Nov 2026, 09:07"
-    assert moment_text(seconds(at), is_daily=True) == "5 Nov 2026"
-    assert moment_text(seconds(datetime.max.replace(tzinfo=UTC)), is_daily=True) == "31 Dec 9999"
-
-
-def test_a_moment_needs_a_time_zone() -> None:
-    with pytest.raises(ValueError, match="2026-11-05T00:00:00 has no time zone"):
-        seconds(datetime(2026, 11, 5))  # noqa: DTZ001 - the mistake
+    assert moment_text((at).timestamp(), is_daily=False) == "5 Nov 2026, 09:07"
+    assert moment_text((at).timestamp(), is_daily=True) == "5 Nov 2026"

@@ -18,10 +18,10 @@ from bot.base.dialects import Dialect
 from bot.base.errors import AuthError, RefusedError
 from bot.base.game_server import Account
 from bot.cli import check as checking
-from bot.cli import common as cli_parts
 from bot.daemon import program
 from storage import migrate
 from storage.database import Database
+from storage.evidence.queries.filter_language import parse_moment
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.conftest import Command
@@ -96,18 +96,18 @@ def test_games_are_filtered(desdemona: Command, options: list[str], expected: li
 
 
 def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
-    begin, end = (cli_parts.moment_of("--until", "2026-11-30", end_of_day=last) for last in (False, True))
+    begin, end = (parse_moment("2026-11-30", end_of_day=last) for last in (False, True))
     assert end - begin == timedelta(days=1)
     assert begin == datetime(2026, 11, 30).astimezone()
-    exact = cli_parts.moment_of("--until", "2026-11-30T18:00+01:00", end_of_day=True)
+    exact = parse_moment("2026-11-30T18:00+01:00", end_of_day=True)
     assert exact == datetime(2026, 11, 30, 17, tzinfo=UTC)
 
 
 @pytest.mark.usefixtures("two_games")
 def test_games_as_a_table_and_csv(desdemona: Command) -> None:
     _, out, _ = desdemona("games")
-    assert "An?na [bold]" in out  # neither steers the terminal nor reads as markup
-    assert " plies " in out.splitlines()[1]
+    assert r"An\x1bna [bold]" in out  # neither steers the terminal nor reads as markup
+    assert " plies)" in out.splitlines()[1]
     assert "\x1b" not in out
     _, out, _ = desdemona("games", "--format", "csv")
     assert [row["result"] for row in csv.DictReader(io.StringIO(out))] == ["", "win"]
@@ -133,7 +133,7 @@ def test_a_game_of_a_match_is_shown_as_one(desdemona: Command, database_file: Pa
     assert "other-0001" not in out
     assert "casual" not in out
     _, out, _ = desdemona("show", "cup-0001")
-    assert "Othello, match cup, 0.5 s a move" in out
+    assert "match cup, 0.5 s a move" in out
     _, out, _ = desdemona("stats", "--site", "match", "--opponent", "anna", "--format", "json")
     assert json.loads(out)[0]["games"] == 2
     assert json.loads(desdemona("stats", "--match", "cup", "--format", "json")[1])[0]["games"] == 1
@@ -145,19 +145,19 @@ def test_show_tells_a_game(desdemona: Command) -> None:
     status, out, _ = desdemona("show", "first")
     assert status == 0
     assert "1. f5 d6 2. c3 d3 3. c4" in out
-    assert "Move 1, black plays f5 (depth 4, 0.25 s)" in out
+    assert "Move 1 · we played f5 · depth 4, 0.25 s" in out
     words = " ".join(out.split())
-    answered, unanswered = words.partition("Move 2,")[0], words.partition("Move 3,")[2]
+    answered, unanswered = words.partition("Move 2 ·")[0], words.partition("Move 3 ·")[2]
     assert "Not quite the best reply. d6 cost 9 % of the game (3.00 discs); f6 was better." in answered
     assert "There was no bait here" not in words  # whether people are tempted is not known
     assert "The paper's trap: d6, quality 7.4 %. Figure 9: fell for the best trap." in answered
     assert "The last move. The game ended before desdemona's move was answered." in unanswered
     assert "The paper's trap: d6, quality 7.4 %." in unanswered
     assert "Figure 9" not in unanswered
-    assert "baits 0 moves with one, 0 fallen for; not known for 2 moves" in words
-    assert "paper's traps 2 set, 1 fallen into" in words
-    assert "standard's choice" in out
-    assert "<= +0.40" in out
+    assert "0 of 0 baits taken" in words
+    assert "The paper's traps: 2 set, 1 fallen into. Baits are not known for 2 moves." in words
+    assert "(best score)" in out
+    assert "≤ +0.40" in out
     assert out.count("Move ") == 3
     assert desdemona("show", "first", "--traps")[1].count("Move ") == 0
     assert json.loads(desdemona("show", "first", "--format", "json")[1])["site_game_id"] == "first"

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from bot.base.old_names import with_old_keys
+from bot.base.rounding import NO_VALUE
 from engine.bait_rule import confirmed_by, forecast
 from engine.judgement import classify_reply, expected_scale_centi
 from storage.database import Database
@@ -56,13 +57,12 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     status, out, err = desdemona("stats")
     assert (status, err) == (0, "")
     lines = lines_of(out)
-    assert {"standard trappy", "othello othello", "games (opponents) 1 (1) 2 (1)"} <= lines
-    assert {"won / drawn / lost 0 / 0 / 0 1 / 0 / 0", "unfinished 1 1", "replies judged 0 2"} <= lines
-    assert "beyond chance \N{EN DASH} too early" in lines
-    assert "Figure 9: traps answered 0 2" in lines
-    assert "performance rating is valid for one analysis alone, and takes games as independent." in " ".join(
-        out.split()
-    )
+    trappy = [line.removeprefix("trappy, othello ") for line in lines if line.startswith("trappy, othello")]
+    assert any(line.startswith("2 (1 opponent) 1 · 0 · 0 1 ") for line in trappy)
+    assert any(line.startswith("errors 2 0.0 % ") for line in trappy)
+    assert any(line.startswith("Figure 9 2 ") for line in trappy)
+    assert f"standard, othello errors 0{f' {NO_VALUE}' * 5}" in lines
+    assert "which is right at one look alone and takes games as independent." in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("three_games")
@@ -91,14 +91,8 @@ def test_the_calibration_of_the_models(desdemona: Command) -> None:
     status, out, err = desdemona("stats", "--calibration")
     assert (status, err) == (0, "")
     lines = lines_of(out)
-    assert {
-        "looks 6.5",
-        "othello",
-        "replies (opponents) 2 (1)",
-        "errors happened 0",
-        "alarm too early",
-    } <= lines
-    assert {"expected / happened -", "line: a -"} <= lines
+    (row,) = (line for line in lines if line.startswith("looks 6.5, othello 2 (1"))
+    assert row.endswith(f" 0 {NO_VALUE} {NO_VALUE} {NO_VALUE} too early too early")
     _, out, _ = desdemona("stats", "--calibration", "--by", "speed,phase", "--format", "json")
     (row,) = json.loads(out)
     assert row["group"] == {
@@ -185,7 +179,7 @@ def test_decisions_that_earlier_rules_judged_are_named(desdemona: Command, migra
 
     in_database(migrated_file, fill)
     _, out, err = desdemona("stats")
-    assert "replies judged 0" in lines_of(out)
+    assert any(line.startswith("trappy, othello errors 0 ") for line in lines_of(out))
     assert err.startswith("1 decision is not judged by today's rules and not counted above: run")
 
 
@@ -200,7 +194,7 @@ def test_games_that_cannot_be_read_are_counted(desdemona: Command, migrated_file
 
     in_database(migrated_file, fill)
     _, _, err = desdemona("stats")
-    assert "1 game is left out, since a record of it cannot be read: run `desdemona db recheck`" in err
+    assert "1 game is left out, because a record of it cannot be read: run `desdemona db recheck`" in err
 
 
 def test_a_plan_needs_no_database(desdemona: Command) -> None:

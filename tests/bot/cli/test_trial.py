@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.base.config import AssignmentConfig, AssignmentMethod, Config, TrialConfig
-from bot.cli.trial import plan
+from bot.control.trial_plan import plan
 from storage.errors import TrialError
 from storage.records import Endpoint
 from tests.bot.conftest import Command

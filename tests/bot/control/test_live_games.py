@@ -7,7 +7,7 @@ import pytest
 from bot.control.live_games import live_games
 from bot.game.game_runner import GameRunner
 from bot.game.session import Session, SessionState
-from bot.views.board_cards import board_cards, shapes_of
+from bot.views.board_cards import board_card
 from engine.human.reply_forecast import TemptingReply
 from storage.database import Database
 from tests.bot.control.rig import opened_rig
@@ -57,9 +57,8 @@ async def test_a_game_that_is_shown_and_not_stored_yet(
             patched.setattr(GameRunner, "stored", None)  # the ledger opens the game a moment later
             (game,) = live_games("home", rig.lobby)
     assert (game.game, game.position, game.our_turn, game.last_move) == ("", "", None, ())
-    (card,) = board_cards([game])
-    assert (card.board, card.saying) == (None, "Joining the game.")
-    shapes_of([game])
+    card = board_card(game)
+    assert (card.board, card.said) == (None, (("Joining the game.", "saying"),))
 
 
 async def test_a_late_move(database: Database) -> None:

@@ -3,19 +3,16 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
-from jinja2 import ChoiceLoader, DictLoader, Environment
 
 from bot.base.config import DashboardConfig
 from bot.base.metrics import Metrics
-from bot.dashboard.rendering import environment
 from bot.dashboard.server import Dashboard
-from bot.parts.values import Rows
+from bot.parts.values import Note, Part, Rows
 from bot.views.page import Page, Query
 from storage.database import Database
 from tests.bot.dashboard.desk_samples import FakeActions, FakeWatch, desk_of, sample_pages
@@ -46,6 +43,11 @@ class SimpleView:
     """A view with one number, and how often it was computed."""
 
     number: int | str
+    title = ""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return (Note(f"{self.number}", is_card=True),)
 
     def to_json(self) -> dict[str, Any]:
         return {"number": self.number}
@@ -100,18 +102,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     await opened.close()
 
 
-@cache
-def _with_simple_page() -> Environment:
-    made = environment.__wrapped__()
-    text = "{% extends 'page.html' %}{% block panels %}<p>{{ view.number }}</p>{% endblock %}"
-    made.loader = ChoiceLoader([DictLoader({"simple.html": text}), made.loader])  # type: ignore[list-item]
-    return made
-
-
 @pytest.fixture
-def open_site(database: Database, monkeypatch: pytest.MonkeyPatch) -> OpenSite:
+def open_site(database: Database) -> OpenSite:
     """Opens dashboards, by settings."""
-    monkeypatch.setattr("bot.dashboard.server.environment", _with_simple_page)
 
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[Site]:
@@ -123,7 +116,6 @@ def open_site(database: Database, monkeypatch: pytest.MonkeyPatch) -> OpenSite:
             load,
             parameters=frozenset({"number"}),
             filters=("game", "opponent"),
-            template="simple.html",
         )
         config = DashboardConfig(**{"port": 0, **settings})
         async with AsyncExitStack() as stack:

@@ -24,6 +24,7 @@ from engine.games import get_rules
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.search.reference import ReferenceSearcher
+from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
 from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
@@ -346,14 +347,14 @@ async def test_a_live_move_told_to_end_early_answers() -> None:
 # --- Threads --------------------------------------------------------------------------------------------
 
 
-class SelectiveSearcher(GatedSearcher):
+class SelectiveSearcher(GatedSearcher, NativeSearcher):
     """Records the threads that the strong search is given."""
 
     def __init__(self) -> None:
         super().__init__()
         self.threads: list[int] = []
 
-    def think(self, *_: Any, threads: int, **__: Any) -> Any:
+    def think(self, *_: Any, threads: int = 1, **__: Any) -> Any:
         self.threads.append(threads)
         raise Stopped
 

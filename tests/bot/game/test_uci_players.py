@@ -26,9 +26,10 @@ from bot.base.config import (
 from bot.base.errors import ConfigError
 from bot.base.events import EndReason, GameSnapshot, GameState
 from bot.cli.check import check
-from bot.cli.rich_tables import game_view
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
+from bot.parts.terminal import terminal
+from bot.views.show import report_parts
 from engine.human.reply_forecast import ReplyForecast
 from engine.protocols.engine_source import EnginePool
 from engine.protocols.score_settings import EngineSettings, MoveLimit
@@ -279,7 +280,8 @@ async def test_a_game_of_an_engines_own_moves(database: Database, tmp_path: Path
         report = await game_report(session, game)
     assert not report.sets_traps
     shown = io.StringIO()
-    Console(file=shown, width=200).print(game_view(report))
+    for part in terminal(report_parts(report, [])):
+        Console(file=shown, width=200).print(part)
     assert f"by {NAME}" in shown.getvalue()
 
 
@@ -312,7 +314,7 @@ async def test_a_game_of_a_variant(database: Database, initial: str | None) -> N
     assert report is not None
     assert {made.search_mode for made in report.decisions} == {"engine"}
     assert report.to_json()["decisions"]
-    Console(file=io.StringIO()).print(game_view(report))
+    assert list(terminal(report_parts(report, [])))
 
 
 async def test_a_game_goes_on_when_its_engine_was_taken_away(database: Database) -> None:

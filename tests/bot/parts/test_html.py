@@ -1,6 +1,8 @@
 """Parts of a view as HTML."""
 
-from bot.parts.html import html_of, key_of, pills_of
+from dataclasses import replace
+
+from bot.parts.html import html_of
 from bot.parts.values import (
     Choice,
     Column,
@@ -18,7 +20,8 @@ COLUMNS = (Column("Name", is_text=True), Column("Games", label="games played"), 
 
 
 def html(part: Part) -> str:
-    return str(html_of(part, lambda table: f"/api.csv?table={table}"))
+    """Without the breaks of lines between elements."""
+    return html_of(part, lambda table: f"/api.csv?table={table}").replace("\n", "")
 
 
 def test_a_table_names_its_rows_and_its_cells() -> None:
@@ -34,7 +37,7 @@ def test_a_table_names_its_rows_and_its_cells() -> None:
         'aria-labelledby="who-plays"',
         '<h2 id="who-plays">Who plays?</h2><a href="/api.csv?table=people">CSV</a>',
         '<th scope="col" class="num">Games</th>',
-        '<th scope="row"><a href="/who?a=1&amp;b=2" class="game-link"><bdi>&lt;Anna&gt;</bdi></a>',
+        '<th scope="row"><a class="game-link" href="/who?a=1&amp;b=2"><bdi>&lt;Anna&gt;</bdi></a>',
         '<td class="num wraps" data-head="games played">1<small>2 <span class="nobreak">(0 to 3)</span>',
         '<td data-head="Why"><span class="tag good">won</span></td>',
         '<p class="note">Note.</p>',
@@ -51,7 +54,7 @@ def test_an_empty_table_says_so() -> None:
 def test_a_bar_shows_a_share_and_what_was_expected() -> None:
     row = ("a", TableCell("40 %", "5 to 9 %", bar=(0.4, 1.0)), "b")
     page = html(TablePart("Shares", COLUMNS, (row,), style="shares"))
-    assert '<rect class="share-taken" width="40"' in page
+    assert '<rect class="share-taken" width="40.0"' in page
     assert 'd="M99.5 0V10"' in page
     assert '<span class="share-words">40 %<small>5 to 9 %</small></span>' in page
 
@@ -63,8 +66,10 @@ def test_sentences() -> None:
     assert '<h2 id="baits">Baits</h2><a href="/all">All</a>' in card
     assert '<a href="?by=a" aria-current="true">one</a>' in html(Choice("By", (("one", "?by=a", True),)))
     pill = Pill("3", "games", "they won", "warn")
-    assert '<li class="pill warn">they won <strong>3</strong> games</li>' in pills_of([pill], "Facts")
-    assert key_of("How long our moves took?") == "how-long-our-moves-took"
+    shown = html(Heading("Anna", pills=(pill, replace(pill, is_health=True)), pills_name="Facts"))
+    assert '<li class="pill warn">they won <strong>3</strong> games</li>' in shown
+    assert '<span class="visually-hidden">look:</span> they won' in shown
+    assert '<h2 id="how-long-our-moves-took">' in html(Note("x", "How long our moves took?"))
 
 
 def test_a_pager_links_to_its_neighbours() -> None:

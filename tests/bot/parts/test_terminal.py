@@ -34,7 +34,7 @@ def lines(*parts: Part) -> list[str]:
 
 
 def test_a_table_has_its_small_print_and_its_tags() -> None:
-    rows = ((TableCell("Anna", "arena", tag="program"), TableCell("12", "of 20")), ("Ben", "3"))
+    rows = ((TableCell("Anna", "arena", tags=(("program", ""),)), TableCell("12", "of 20")), ("Ben", "3"))
     assert lines(TablePart("Who", COLUMNS, rows, "A note.")) == [
         "Who", "name games", "Anna (program) (arena) 12 (of 20)", "Ben 3", "A note.",
     ]  # fmt: skip

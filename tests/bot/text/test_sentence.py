@@ -9,6 +9,7 @@ from bot.text.sentence import (
     Sentence,
     ShareText,
     WhoText,
+    part_json,
 )
 
 ANNA = WhoText("person", "Anna")
@@ -63,6 +64,6 @@ def test_json_has_the_key_and_what_it_uses() -> None:
         "you_one": "your one",
     }
     joined = JoinedText([MoveText("pass"), ListText([ScoreText("1.5")])], is_list=True)
-    assert joined.to_json() == {"commas": [{"move": "pass"}, {"list": [{"score": "1.5"}]}]}
-    assert JoinedText(["a", BracketText("b")]).to_json() == {"all": ["a", {"brackets": "b"}]}
+    assert part_json(joined) == {"commas": [{"move": "pass"}, {"list": [{"score": "1.5"}]}]}
+    assert part_json(JoinedText(["a", BracketText("b")])) == {"all": ["a", {"brackets": "b"}]}
     assert Sentence("x", {}, is_capital=True).to_json() == {"key": "x", "capital": True}

@@ -104,8 +104,8 @@ async def test_a_draw_is_told(database: Database, visitor: Visitor) -> None:
         game = await opened(session)
         await settled(session, game.id, 0, drawn_decision(trap=True), None)
     page = await visitor.text(f"/dash/games/{game.id}?ply=0")
-    assert "A random draw decided between <strong>f7</strong>" in page
-    assert "drawn: <strong>f7</strong>" in page
+    assert "A random draw decided between f7, which sets a trap" in page
+    assert "drawn: f7." in page
 
 
 async def test_a_slip_and_a_won_game_thrown_away(database: Database, visitor: Visitor) -> None:

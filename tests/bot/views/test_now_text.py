@@ -17,7 +17,8 @@ from bot.control.status import (
     Status,
 )
 from bot.game.search_pool import PoolLoad
-from bot.views.now_text import HealthPill, headline, in_words, pills, whereabouts
+from bot.parts.values import Pill
+from bot.views.now_text import headline, in_words, pills, whereabouts
 from tests.bot.dashboard.desk_samples import NOW, live_game, sample_status
 
 
@@ -27,7 +28,11 @@ def alarm(name: str, said: str, state: AlarmState = AlarmState.FIRING) -> AlarmS
 
 def sentence(status: Status) -> str:
     found = headline(status)
-    return f"{found.lead} {found.games}{found.rest}"
+    return f"{found.state[0]} {found.emphasis} {found.text}"
+
+
+def health(mood: str, name: str, text: str, link: str = "") -> Pill:
+    return Pill(name, text, mood=mood, link=link, is_health=True)
 
 
 OVER = live_game("othello", our_turn=None, is_over=True)
@@ -88,12 +93,12 @@ def test_where_it_plays() -> None:
 
 def test_pills_when_all_is_well() -> None:
     assert pills(sample_status()) == [
-        HealthPill("good", "lichess", "112 ms"),
-        HealthPill("good", "playstrategy", "112 ms"),
-        HealthPill("good", "arena", "up"),
-        HealthPill("good", "database", "4 ms"),
-        HealthPill("good", "workers", "3 of 4 busy"),
-        HealthPill("good", "arena server", "6 games"),
+        health("good", "lichess", "112 ms"),
+        health("good", "playstrategy", "112 ms"),
+        health("good", "arena", "up"),
+        health("good", "database", "4 ms"),
+        health("good", "workers", "3 of 4 busy"),
+        health("good", "arena server", "6 games"),
     ]
 
 
@@ -108,29 +113,29 @@ def test_pills_in_trouble() -> None:
         last_error=LoggedError(NOW - timedelta(minutes=5), "", "it broke"),
     )
     assert pills(status) == [
-        HealthPill("bad", "ggs", "signing in"),
-        HealthPill("bad", "database", "no answer in 2 s"),
-        HealthPill("warn", "workers", "2 of 2 busy, 3 moves wait, 1 analysis waits"),
-        HealthPill("bad", "disk", "text of disk", "/dash/events#alarms"),
-        HealthPill("warn", "slow", "text of slow", "/dash/events#alarms"),
-        HealthPill("warn", "last error", "5 min ago", "/dash/events"),
+        health("bad", "ggs", "signing in"),
+        health("bad", "database", "no answer in 2 s"),
+        health("warn", "workers", "2 of 2 busy, 3 moves wait, 1 analysis waits"),
+        health("bad", "disk", "text of disk", "/dash/events#alarms"),
+        health("warn", "slow", "text of slow", "/dash/events#alarms"),
+        health("warn", "last error", "5 min ago", "/dash/events"),
     ]
     analysing = replace(status, workers=PoolLoad(2, 2, 0, 163, 1))
-    assert HealthPill("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
+    assert health("good", "workers", "2 of 2 busy, 1 move waits, 162 analyses wait") in pills(analysing)
     old = replace(status, last_error=LoggedError(NOW - timedelta(hours=1), "", "it broke"))
-    assert all(pill.name != "last error" for pill in pills(old))
+    assert all(pill.strong != "last error" for pill in pills(old))
 
 
 def test_a_slow_database_is_said_once_and_in_proportion() -> None:
     slow = replace(alarm("database_slow", "The database is slow."), is_warning=True)
     status = sample_status(alarms=(slow,))
     said = headline(status)
-    assert (said.mood, said.lead) == ("warn", "The database is slow.")
-    found = [pill for pill in pills(status) if "database" in pill.name]
-    assert found == [HealthPill("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
+    assert said.state == ("The database is slow.", "warn")
+    found = [pill for pill in pills(status) if "database" in pill.strong]
+    assert found == [health("warn", "database slow", "text of database_slow", "/dash/events#alarms")]
     worse = headline(sample_status(alarms=(slow, FIRST)))
-    assert (worse.mood, worse.lead) == ("bad", "The disk is full. One more alarm fires.")
-    assert headline(sample_status()).mood == "good"
+    assert worse.state == ("The disk is full. One more alarm fires.", "bad")
+    assert headline(sample_status()).state[1] == "good"
 
 
 def test_numbers() -> None:

@@ -13,11 +13,10 @@ from engine.decision import Decision
 from engine.games import get_rules
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, TrapParams
-from engine.search.profiles import BatchSource, Profiler
+from engine.search.profiles import Profiler
 from engine.search.reference import INFINITY, ReferenceSearcher, Searcher, exact_score, minimax
-from engine.search.searchers import NATIVE_GAMES, make_searcher
+from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
-from engine.strategies.move_context import SelectiveSearcher
 from engine.strategies.registry import strategy_named
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
@@ -83,7 +82,7 @@ def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.Dat
         return
     least, most = sorted(data.draw(st.lists(st.integers(0, size.depth - 2), min_size=2, max_size=2)))
     batch = used[name]
-    assert isinstance(batch, BatchSource)
+    assert isinstance(batch, NativeSearcher)
     assert batch.scores_after(position, moves, least, most, stop) == [
         tuple(exact_score(other[name], game.play(position, move), d, stop) for d in range(least, most + 1))
         for move in moves
@@ -94,7 +93,7 @@ def test_many_scores_at_a_call_are_those_of_single_calls(name: str, data: st.Dat
 def test_many_scores_are_of_legal_moves_and_of_some_depth(name: str) -> None:
     game, stop = get_rules(name), StopFlag()
     start, batch = game.for_search(game.initial()), used[name]
-    assert isinstance(batch, BatchSource)
+    assert isinstance(batch, NativeSearcher)
     for moves, least, most in (([12_345], 0, 1), (game.legal_moves(start), 2, 1), ((), -1, 1)):
         with pytest.raises(ValueError, match=r"legal|depth"):
             batch.scores_after(start, moves, least, most, stop)
@@ -245,7 +244,7 @@ def test_nearly_over_by_counter() -> None:
 @every_native_game
 def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
     game, searcher = get_rules(name), make_searcher(name, 1)
-    assert isinstance(searcher, SelectiveSearcher)
+    assert isinstance(searcher, NativeSearcher)
     result = searcher.think(game.initial(), 10, 1e-9, StopFlag(), confidence_percent=73, threads=1)
     assert game.parse_move(game.initial(), result.move) in game.legal_moves(game.initial())
 
@@ -254,7 +253,7 @@ def test_a_clock_that_has_run_out_leaves_a_move(name: str) -> None:
 def test_thinking_is_ended_by_its_flag(name: str) -> None:
     """Before there is a move it says so; later it answers with what it has."""
     game, searcher = get_rules(name), make_searcher(name, 1)
-    assert isinstance(searcher, SelectiveSearcher)
+    assert isinstance(searcher, NativeSearcher)
     stop = StopFlag()
     stop.set()
     with pytest.raises(Stopped):

@@ -11,8 +11,8 @@ from engine.decision import Candidate
 from engine.game import WIN_CENTI, positions
 from engine.games import get_rules
 from engine.params import Assessment, Decided, Scale, TrapParams
-from engine.search.profiles import LazySource, Profiler
-from engine.search.searchers import make_searcher
+from engine.search.profiles import Profiler
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.trappy import TRAPPY
 from engine.trappy import assess, utility
@@ -90,7 +90,7 @@ def test_a_decided_game_is_looked_into_only_where_it_might_help(seeds: Sequence[
     game, let_off = get_rules("connect4"), 0
     for seed in seeds:
         position, source = decided(seed), make_searcher("connect4", 1)
-        assert isinstance(source, LazySource)
+        assert isinstance(source, NativeSearcher)
         found = source.trappy_candidates(game.for_search(position), 6, TrapParams(), StopFlag())
         best = max(found, key=lambda each: (not each.raw_is_bound, each.raw_centi))
         assert result * best.raw_centi >= WIN_CENTI
@@ -113,7 +113,7 @@ def test_what_is_left_out_is_bounded_truly(name: str, params: TrapParams) -> Non
     game, judge = get_rules(name), make_searcher(name, 4)
     for position, depth in cases(name):
         source = make_searcher(name, 1)
-        assert isinstance(source, LazySource)
+        assert isinstance(source, NativeSearcher)
         found = source.trappy_candidates(game.for_search(position), depth, params, StopFlag())
         table = Profiler(game, judge, position, params, StopFlag()).naive_candidates(depth)
         for one, whole in zip(found, table, strict=True):
@@ -127,7 +127,7 @@ def test_a_move_that_ends_the_game_is_known_in_full(depth: int) -> None:
     game, params = get_rules("chess"), PARAMS["median, even positions too"]
     *_, position = positions(game, ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1"])
     source = make_searcher("chess", 1)
-    assert isinstance(source, LazySource)
+    assert isinstance(source, NativeSearcher)
     found = source.trappy_candidates(game.for_search(position), depth, params, StopFlag())
     table = Profiler(game, make_searcher("chess", 4), position, params, StopFlag()).naive_candidates(depth)
     assert [one.move for one in table if not one.replies] == ["f6g8"]
@@ -144,7 +144,7 @@ def test_the_analysis_visits_as_many_positions_as_ever() -> None:
     game, nodes = get_rules("connect4"), {}
     for name, params in PARAMS.items():
         source = make_searcher("connect4", 1)
-        assert isinstance(source, LazySource)
+        assert isinstance(source, NativeSearcher)
         for position, depth in cases("connect4"):
             source.trappy_candidates(game.for_search(position), depth, params, StopFlag())
         nodes[name] = source.nodes

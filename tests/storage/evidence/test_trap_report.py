@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.cli.rich_tables import game_view
+from bot.parts.terminal import terminal
+from bot.views.show import report_parts
 from engine.decision import (
     Candidate,
     Decision,
@@ -175,7 +176,7 @@ async def test_moves_are_named_as_people_write_them(database: Database) -> None:
     assert (told.chosen.sets_trap, told.chosen.set_trap_name) == (True, "Nc6")
     shown = _shown(report)
     assert "1. Nf3 Nc6 2. e4" in shown
-    assert "Move 1, white plays Nf3 (depth 3" in shown
+    assert "Move 1 · we played Nf3 · depth 3, " in shown
     assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
     assert " of the game (2.80 pawns)" in shown
 
@@ -201,7 +202,7 @@ async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Da
 
 @pytest.mark.parametrize(
     ("threshold", "complete", "sets_trap", "column"),
-    [(28.0, True, True, "Nc6"), (29.0, True, False, "-"), (28.0, False, None, "?")],
+    [(28.0, True, True, "Nc6"), (29.0, True, False, "\N{EN DASH}"), (28.0, False, None, "?")],
 )
 async def test_the_table_names_a_trap_only_where_the_move_sets_one(
     database: Database, threshold: float, complete: bool, sets_trap: bool | None, column: str
@@ -216,7 +217,7 @@ async def test_the_table_names_a_trap_only_where_the_move_sets_one(
     assert told.chosen.trap_name == "Nc6"
     assert told.chosen.sets_trap is sets_trap
     assert told.chosen.set_trap_name == ("Nc6" if sets_trap else None)
-    assert f"Nf3 +0.20 +53.40 {column} played" in _shown(report)
+    assert f"+0.20 +53.40 Nc6 {column}" in _shown(report)
 
 
 async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
@@ -233,7 +234,7 @@ async def test_what_picked_the_move_is_told(database: Database) -> None:
     report = await _chess_report(database, made)
     assert report.decisions[0].pick_text == "+0.35"
     shown = _shown(report)
-    assert "(depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
+    assert "depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
     assert "The paper's trap by accident: Nc6" in shown
 
 
@@ -242,7 +243,7 @@ async def test_another_engine_is_named(database: Database) -> None:
     made = _chess_decision(TrapParams(), strategy="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
     report = await _chess_report(database, made)
     assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
-    assert "(depth 3 by Fake 1.0" in _shown(report)
+    assert "depth 3 by Fake 1.0" in _shown(report)
     assert "The paper's trap: Nc6" in _shown(report)
 
 
@@ -283,7 +284,7 @@ async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
     assert (told.model.name, told.trouble, told.chosen.value_text) == ("people", "", "62.3 %")
     assert [reply.probability for reply in told.replies] == [0.58, 0.415, 0.005]
     shown = _shown(report)
-    assert "expected" in shown
+    assert "promise" in shown
     assert "62.3 %" in shown
     assert "The paper's trap: d6, quality 7.4 %." in shown
     assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
@@ -298,12 +299,13 @@ async def test_a_model_that_failed_is_told(database: Database) -> None:
         await commit_decision(session, game.id, 0, failed)
         report = await reported(session)
     assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
-    assert "trappy" in _shown(report)
+    assert "with bonus" in _shown(report)
 
 
 def _shown(report: GameReport) -> str:
     """What `desdemona show` prints, with every run of blanks as one."""
     console = Console(width=140, file=io.StringIO())
     with console.capture() as capture:
-        console.print(game_view(report))
+        for part in terminal(report_parts(report, [])):
+            console.print(part)
     return " ".join(capture.get().split())

@@ -49,7 +49,7 @@ def test_a_person(desdemona: Command) -> None:
     assert (status, notes) == (0, "")
     lines = [" ".join(line.split()) for line in told.splitlines()]
     assert " ".join(lines).startswith(
-        "Benno (ben) at arena: person; 2 games; they score 0 % of 2; 0 of 0 baits taken; 0 slips; "
+        "Opponents · arena · ben Benno person; 2 games; they score 0 % of 2; 0 of 0 baits taken; 0 slips; "
         "best rating 1600; blocked; left early 2 games Formerly Ben. First seen 01 Nov 2026, last 02 Nov"
     )
     assert "Othello (trappy) 2 · 0 · 0 (2 games) \N{EN DASH}" in lines
@@ -82,7 +82,7 @@ def test_json(desdemona: Command) -> None:
 def test_control_characters_do_not_reach_the_terminal(desdemona: Command) -> None:
     _, told, _ = desdemona("page", "opponent", "x\x1b[31m")
     assert "\x1b" not in told
-    assert told.startswith(r"\x1b[31mred (x\x1b[31m) at arena: person")
+    assert told.splitlines()[:2] == [r"Opponents · arena · x\x1b[31m", r"\x1b[31mred"]
 
 
 @pytest.mark.usefixtures("met")

@@ -68,11 +68,11 @@ def test_a_month(desdemona: Command, november: Path) -> None:
     status, told, _ = desdemona("page", "month", "--month", "2026-11")
     assert status == 0
     page = _Page(told)
-    assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "By player and game"]
+    assert page.headings[:4] == ["Desdemona: November 2026", "Games by day", "Score", "Games"]
     assert "Rating: Othello, blitz: desdemona at arena" in page.headings
     assert "Most costly baits" in page.headings
     assert "2 games, score 1.5 of 2 (75.0 %). All games." in told
-    assert "trappy, Othello" in told
+    assert "Othello, trappy" in told
     assert "chess" not in told
     assert sum(tag == "svg" and "board" in str(each.get("class")).split() for tag, each in page.tags) == 2
 
@@ -100,7 +100,7 @@ def test_names_are_text(desdemona: Command, november: Path) -> None:
 def test_filters_are_those_of_all_commands(desdemona: Command, november: Path) -> None:
     assert november.exists()
     _, told, _ = desdemona("page", "month", "--month", "2026-11", "--strategy", "standard", "--people")
-    assert "1 game, score 0.5 of 1 (50.0 %). Only player standard, opponent is bot no." in told
+    assert "1 game, score 0.5 of 1 (50.0 %). Only strategy standard, opponents people." in told
 
 
 def test_a_month_without_games(desdemona: Command, november: Path) -> None:

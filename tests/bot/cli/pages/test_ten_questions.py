@@ -96,7 +96,7 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
 
     traps = told["Which trap works best against people rated 1500 to 1700?"]
     assert traps[0] == "2 of 3 baits fooled somebody."
-    assert any(line.startswith("Chess e4 d5 3 2 ") for line in traps)
+    assert "2 of 3 took it: We played e4. A trap: one player in three plays d5 here." in " ".join(traps)
 
     opponents = told["Which opponents fall, and which return?"]
     assert opponents[0] == "63 opponents, 0 came back."

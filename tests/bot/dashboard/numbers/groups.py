@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from tests.bot.dashboard.numbers.estimates import any_time, performance
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.recount import DASH, Query, counted, signed
+from tests.bot.dashboard.numbers.recount import DASH, TITLES, Query, counted, percent, plural, signed
 from tests.bot.dashboard.numbers.trials import counting
 
 REPLIES, TRAPS = 20_000, 4_000
@@ -72,7 +72,7 @@ def band(rating: int | None) -> str:
     return "unrated" if rating is None else f"{rating // 200 * 200} to {rating // 200 * 200 + 199}"
 
 
-def groups(data: Exported, query: Query, by: tuple[str, ...] = ("game", "player")) -> list[Row]:
+def groups(data: Exported, query: Query, by: tuple[str, ...] = ("game", "strategy")) -> list[Row]:
     """The statistics of games by some columns."""
     found: dict[tuple[str, ...], list[Row]] = defaultdict(list)
     for game in counted(data, query):
@@ -99,3 +99,66 @@ def performance_text(found: Row) -> str:
     if found["high"] is None:
         return f"above {found['low']:.0f}"
     return f"{found['rating']:.0f} ({found['low']:.0f} to {found['high']:.0f})"
+
+
+def _label(group: Row) -> str:
+    return f"{TITLES[group['group']['game']]}, {group['group']['strategy']}"
+
+
+def _games_line(each: Row) -> str:
+    share = each["optimal"] / each["replies"] if each["replies"] else None
+    return " | ".join(
+        (
+            _label(each),
+            f"{each['games']} / {plural(each['persons'], 'opponent')}",
+            f"{each['wins']} · {each['draws']} · {each['losses']}",
+            f"{each['unfinished']}",
+            f"{performance_text(each['performance'])} / {each['performance']['games']} against rated",
+            f"{each['replies']:,}",
+            f"{percent(share, 1)} / {each['optimal']}",
+            f"{each['decided']}",
+        )
+    )
+
+
+def _expected_lines(each: Row) -> list[str]:
+    measures = {"errors": "errors", "cost of a reply": "cost", "baits taken": "baits", "Figure 9": "falls"}
+    lines = []
+    for words, name in measures.items():
+        found = each[name]
+        shares = (percent(found[of], 1) for of in ("happened", "chance", "model"))
+        points = (beyond(found[of]) for of in ("beyond_chance", "beyond_model"))
+        lines.append(" | ".join((_label(each), words, f"{found['n']}", *shares, *points)))
+    return lines
+
+
+def _figure_9(each: Row) -> str:
+    names = ("set", "optimal", "fell", "fell_for_best", "erred_elsewhere")
+    return " | ".join((_label(each), *(str(each[f"traps_{name}"]) for name in names)))
+
+
+def group_lines(found: list[Row]) -> list[str]:
+    """The tables of groups by game and player."""
+    return [
+        *map(_games_line, found),
+        _GAMES_NOTE,
+        *(line for each in found for line in _expected_lines(each)),
+        _EXPECTED_NOTE,
+        "Figure 9: what became of the traps, in the paper's terms",
+        *map(_figure_9, found),
+    ]
+
+
+_GAMES_NOTE = (
+    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is right at "
+    "one look alone and takes games as independent. Replies: in positions that were not decided, the first "
+    "50 games of each opponent; decided: in the others."
+)
+_EXPECTED_NOTE = (
+    "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
+    "best reply to a shorter search, confirmed by a longer one. Figure 9: replies that fell for a trap in "
+    "the sense of Gordon and Reda. “At random”: what somebody who moves at random would do in the very same "
+    "positions. “Forecast”: what the model of people expects there. Beyond: by how many points of a hundred "
+    "more happened (a minus: less), with a 95 % interval that is right at any time and allows for opponents "
+    "who return."
+)

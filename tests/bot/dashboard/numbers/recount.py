@@ -22,7 +22,7 @@ def passes(game: Row, query: Query) -> bool:
     """Whether a game passes filters, written as in an address."""
     tests: dict[str, Any] = {
         "game": lambda value: game["game"] == value,
-        "player": lambda value: game["player"] == value,
+        "strategy": lambda value: game["strategy"] == value,
         "opponents": lambda value: game["is_program"] == (value == "programs"),
         "opponent": lambda value: game["opponent"].lower() == value.lower(),
         "site": lambda value: game["site"] == value,

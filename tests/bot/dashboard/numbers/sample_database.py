@@ -83,7 +83,7 @@ def _configuration(key: int) -> Row:
     params = TrapParams()
     return {
         "id": key,
-        "player": PLAYERS[key - 1],
+        "strategy": PLAYERS[key - 1],
         "engine_version": f"0.{key}.0+{key}",
         "assessment": params.assessment.value,
         "margin_centi": params.margin_centi,
@@ -172,7 +172,7 @@ def _game(rng: random.Random, key: int, who: int, template: PlayedGame) -> Row:
         "our_rating": rng.choice([None, *range(1500, 1900, 37)]),
         "opponent_rating": None if who % 8 == 0 else 1190 + 31 * (who % 25) + rng.randrange(20),
         "engine_config_id": 1 + PLAYERS.index(player),
-        "player": player,
+        "strategy": player,
         "state": state,
         "is_settled": state is not GameStatus.OPEN,
         "result": result if state is GameStatus.FINISHED else None,

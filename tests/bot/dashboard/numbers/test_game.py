@@ -89,10 +89,25 @@ class Story:
             "loose": "Not quite the best reply",
         }[self.kind]
 
-    def lines(self) -> list[str]:
+    def lines(self, trap: Row | None) -> list[str]:
+        """
+        Args:
+            trap: The paper's, as in the JSON.
+        """
         moment, kind = self.moment, self.kind
         traps = [moment.told(number) for number in range(len(self.baits))]
-        return [*self._drawn(), *traps, *self._outcome(kind), *self._for_what(), *self._facts(kind)]
+        said = [*self._drawn(), *traps, *self.outcome(kind), *self._for_what(), *self._paper(trap)]
+        return [*said, *self._facts(kind)]
+
+    def _paper(self, trap: Row | None) -> list[str]:
+        if trap is None or not self.row["is_trap"]:
+            return []
+        said = f"The paper's trap: {trap['name']}, quality {percent(self.row['trap_quality'] / 100, 1)}."
+        outcome = self.moment.outcome
+        if outcome is None or outcome["reply"] is None:
+            return [said]
+        best = " for the best trap" * bool(outcome["fell_for_best"])
+        return [f"{said} Figure 9: {outcome['kind'].replace('_', ' ')}{best}."]
 
     def _drawn(self) -> list[str]:
         moment, draw = self.moment, self.moment.record.get("trial_draw")
@@ -104,7 +119,7 @@ class Story:
             "the other does not."
         ]
 
-    def _outcome(self, kind: str) -> list[str]:
+    def outcome(self, kind: str) -> list[str]:
         moment = self.moment
         if moment.played is None or kind == "pending":
             return []
@@ -238,7 +253,7 @@ class Story:
             return []
         for reply in moment.ordered:
             scores = moment.scores[reply]
-            tags = "best" * (reply in moment.bests) + "bait" * (reply in self.bait_names)
+            tags = " best" * (reply in moment.bests) + " bait" * (reply in self.bait_names)
             glance = moment.score(-scores[0]) if len(scores) > 1 else DASH
             cells = (
                 glance,
@@ -246,7 +261,7 @@ class Story:
                 moment.lost(reply),
                 probability_text(moment.probability(reply)),
             )
-            name = f"{moment.reply_name(reply)}{tags}{'played' * (reply == moment.played)}"
+            name = f"{moment.reply_name(reply)}{tags}{' played' * (reply == moment.played)}"
             lines.append(" | ".join((name, *cells)))
         unit = f", in {moment.unit}" if moment.unit else ""
         by = ""
@@ -261,18 +276,36 @@ class Story:
         )
         return [*lines, note]
 
-    def candidates(self) -> list[str]:
+    @property
+    def _other(self) -> str | None:
+        """The move that the draw left out."""
+        draw = self.moment.record.get("trial_draw")
+        if draw is None:
+            return None
+        return str(next(draw[n] for n in ("trap", "control") if draw[n] != self.moment.record["move"]))
+
+    def candidates(self, judged: list[Row]) -> list[str]:
+        """
+        Args:
+            judged: The candidates of the JSON, of which only the paper's traps are taken.
+        """
         moment, lines = self.moment, []
+        paper = {
+            each["move"]: "?" if each["sets_trap"] is None else each["set_trap_name"] or DASH
+            for each in judged
+        }
         found = moment.record["candidates"]
         for each in sorted(found, key=lambda each: (-each["adjusted_centi"], -each["raw_centi"])):
-            tags = "played" * (each["move"] == moment.record["move"])
-            tags += "best score" * (each["move"] == self.standard["move"])
+            tags = " played" * (each["move"] == moment.record["move"])
+            tags += " best score" * (each["move"] == self.standard["move"])
+            tags += " drawn against" * (each["move"] == self._other)
             is_bound, trap = each["raw_is_bound"], each.get("trap")
             after = moment.rules.play(moment.before, moment.rules.parse_move(moment.before, each["move"]))
             cells = (
                 f"{'≤ ' * is_bound}{moment.score(each['raw_centi'], moment.before)}",
                 DASH if is_bound else moment.score(each["adjusted_centi"], moment.before),
                 DASH if trap is None else moment.name(trap, after),
+                paper[each["move"]],
             )
             lines.append(" | ".join((f"{moment.name(each['move'])}{tags}", *cells)))
         return lines
@@ -281,13 +314,14 @@ class Story:
         moment, forecast = self.moment, self.moment.forecast
         if forecast is None or not self.row["is_complete"]:
             return []
-        baits = "".join(
-            f"{moment.reply_name(bait['reply'])} {probability_text(bait['odds'])} likely, "
+        baits = [
+            f"A bait | {moment.reply_name(bait['reply'])}: {probability_text(bait['odds'])} likely, "
             f"costs {percent(bait['cost'] / 10_000)}; "
             f"two plies deeper {percent(bait['confirmed_cost'] / 10_000)}"
             for bait in moment.baits
-        )
-        return [probability_text(self.error_probability), baits, forecast["model"]["name"]]
+        ]
+        error = f"An error | {probability_text(self.error_probability)}"
+        return [error, *baits, f"Model | {forecast['model']['name']}"]
 
     def draw(self) -> list[str]:
         draw = self.moment.record.get("trial_draw")
@@ -298,7 +332,7 @@ class Story:
         return [
             f"A random draw decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, "
             f"which sets none and is worth {worths[1]}. The trap had a chance of "
-            f"{percent(draw['params']['chance'])}; drawn: {self.moment.name(self.moment.record['move'])}.",
+            f"{percent(draw['params']['chance'])}; drawn: {self.moment.name(self.moment.record['move'])}. "
             f"Seed {draw['seed']}. Shares are our expected score.",
         ]
 
@@ -375,11 +409,12 @@ def _head(data: Exported, game: Row) -> list[str]:
         minutes = rounded(game["clock_initial_s"] / 60, 1 if game["clock_initial_s"] % 60 else 0)
         clock = f", {minutes}+{game['clock_increment_s'] or 0}"
     return [
-        f"Games · {TITLES[game['game']]} · {game['site']} · {game['site_game_id']}",
+        f"Games · {TITLES[game['game']]} · {game['site']} · {game['account']} · {game['site_game_id']}",
         f"{game['opponent']}{rating}",
         f"{ended(game)} {game['end_reason'] or ''}",
-        f"{game['player']} with {rules.sides[game['our_side']]}{ours}",
+        f"{game['strategy']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
+        *([f"match {game['match']}"] if game.get("match") else []),
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),
         f"{found.baits_taken} of {found.baits_set} baits taken",
         plural(found.slips, "slip"),
@@ -388,35 +423,40 @@ def _head(data: Exported, game: Row) -> list[str]:
 
 def _stepper(marks: list[Row], ply: int) -> str:
     number = [mark["ply"] for mark in marks].index(ply) + 1
-    return f"← Earlierour move {number} of {len(marks)} Later →"
+    earlier = "← Earlier" * (number > 1)
+    return f"{earlier}our move {number} of {len(marks)}{' Later →' * (number < len(marks))}"
 
 
 def _record(mark: Row) -> list[str]:
     took = "not timed" if mark["reply_time_s"] is None else f"after {span(mark['reply_time_s'])}"
     times = [mark[name] for name in ("created_at", "sent_at", "confirmed_at")]
     return [
-        f"{mark['state']}: {_STATES[mark['state']]}",
-        f"{span(mark['time_s'])}, {mark['depth']} plies deep",
-        took,
-        *(of_day(time.replace("T", " ")[:19], _SECONDS) for time in times if time is not None),
+        f"State | {mark['state']}: {_STATES[mark['state']]}",
+        f"Their reply | {took}",
+        *(
+            f"{name} | {of_day(time.replace('T', ' ')[:19], _SECONDS)}"
+            for name, time in zip(("Decided", "Sent", "Confirmed"), times, strict=True)
+            if time is not None
+        ),
     ]
 
 
-def _page(data: Exported, story: Story) -> list[str]:
+def _page(data: Exported, story: Story, told: Row) -> list[str]:
     game, ply = story.game, story.row["ply"]
     marks = _marks(data, game["game_id"])
     name = story.moment.name(story.moment.record["move"])
     pages = [
         *_head(data, game),
         _stepper(marks, ply),
-        f"Move {ply // 2 + 1} · we played {name}",
+        f"Move {ply // 2 + 1} · we played {name} · depth {story.moment.record['depth']}, "
+        f"{rounded(story.moment.record['time_s'], 2)} s",
         story.title(),
-        *story.lines(),
+        *story.lines(told["trap"]),
         *story.chart(),
         *_moves(_names(game), marks),
         *story.draw(),
         *story.replies(),
-        *story.candidates(),
+        *story.candidates(told["candidates"]),
         *story.expected(),
         *_record(next(mark for mark in marks if mark["ply"] == ply)),
     ]
@@ -481,5 +521,5 @@ async def test_game(visitor: Visitor, exported: Exported) -> None:
         assert {name: told[name] for name in same} == {name: game[name] for name in same}, kind
         assert _told(told["decision"]) == nearly(story.json()), kind
         html = await visitor.text(f"/dash/games/{game['game_id']}?ply={ply}")
-        assert printed.numbers(html) == _page(exported, story), kind
+        assert printed.numbers(html) == _page(exported, story, told["decision"]), kind
         check_drawings(html)

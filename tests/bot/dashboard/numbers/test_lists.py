@@ -37,7 +37,7 @@ QUERIES: tuple[Query, ...] = (
     {},
     {"game": "chess", "opponents": "people"},
     {"site": "lichess", "account": "iago2", "min-rating": "1400", "rated": "rated"},
-    {"player": "trappy", "since": "2026-10-20T00:00:00+00:00", "max-rating": "1700"},
+    {"strategy": "trappy", "since": "2026-10-20T00:00:00+00:00", "max-rating": "1700"},
     {"site": "match"},
     {"game": "xiangqi", "account": "nobody"},
 )
@@ -75,7 +75,7 @@ def ended(game: Row) -> str:
 
 def game_json(data: Exported, game: Row) -> Row:
     """A game's JSON."""
-    same: tuple[str, ...] = ("game_id", "site", "site_game_id", "game", "speed", "player", "opponent")
+    same: tuple[str, ...] = ("game_id", "site", "site_game_id", "game", "speed", "strategy", "opponent")
     same += ("our_rating",)
     same += ("opponent_rating", "our_side", "state", "result", "end_reason", "plies")
     found = counts(data, [game])
@@ -101,7 +101,7 @@ def _game_line(data: Exported, game: Row) -> str:
     return " | ".join(
         (
             f"{game['opponent']}{program} / {rating}{against} · opponent",
-            f"{TITLES[game['game']]} / {game['player']} · {game['site']}",
+            f"{TITLES[game['game']]} / {game['strategy']} · {game['site']}",
             f"{ended(game)}{reason}",
             f"{game['plies']:,}",
             baits,
@@ -452,6 +452,7 @@ async def test_events(
         if any(each.isdigit() for each in line)
     ]
     assert printed.numbers(html) == [
+        "Last 1 day 7 days 30 days 90 days 365 days",
         *alarms,
         *(" ".join(line.split()) for line in lines),
         *map(_endings_line, endings),

@@ -123,9 +123,6 @@ def _live(status: Row) -> list[str]:
     up = datetime.fromisoformat(status["at"]) - datetime.fromisoformat(status["started_at"])
     names = [each["site"] for each in status["accounts"]]
     lines = [
-        f"Playing at {', '.join(names[:-1])} and {names[-1]}; up for {up.days} d {up.seconds // 3600} h."
-    ]
-    lines += [
         f"✓ok: {each['name']} {each['link']['lag_ms']} ms"
         for each in status["accounts"]
         if each["link"]["lag_ms"]
@@ -141,14 +138,20 @@ def _live(status: Row) -> list[str]:
         for alarm in status["alarms"]
         if any(each.isdigit() for each in alarm["text"])
     ]
+    lines += [
+        f"Playing at {', '.join(names[:-1])} and {names[-1]}; up for {up.days} d {up.seconds // 3600} h."
+    ]
     for game in status["games"]:
         rating = "unrated" if game["opponent_rating"] is None else game["opponent_rating"]
-        lines.append(f"{game['opponent']} {rating}Their clock: {_clock(game['their_clock_s'])}")
-        lines.append(f"{game['player']} {game['account']}Our clock: {_clock(game['our_clock_s'])}")
+        lines.append(
+            f"{game['opponent']} {rating} Their clock: {_clock(game['their_clock_s'])}{game['strategy']}"
+        )
         if game["bait"]:
             bait = game["bait"]
             probability, cost = percent(bait["probability"]), percent(bait["cost"])
             lines.append(f"{bait['reply']} tempts: {probability} likely, and costs {cost} of the game.")
+        where = f"{TITLES[game['game']]} · {game['account']}"
+        lines.append(f"{where}Our clock: {_clock(game['our_clock_s'])}")
     return lines
 
 
@@ -158,7 +161,7 @@ def _bait_line(bait: Row) -> str:
     how = "took the bait" if bait["is_taken"] else "saw through it" if bait["is_best"] else left
     end = f"\N{MINUS SIGN}{percent(bait['cost'])}" if bait["is_taken"] or is_slip else "held"
     when, who = of_day(bait["at"], "%H:%M"), " ".join(bait["opponent"].split())
-    return f"{when} {who} {how}, {TITLES[bait['game']]} {end}"
+    return f"{who} / {when}, {TITLES[bait['game']]} | {how} | {end}"
 
 
 async def test_now(visitor: Visitor, exported: Exported) -> None:
@@ -189,7 +192,7 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
         for row in times
     ]
     waiting = [
-        f"{each['challenger']} for {each['variant']} at {each['account']}{each['waited_s']:.0f} s"
+        f"{each['challenger']} | {each['variant']} at {each['account']} | {each['waited_s']:.0f} s"
         for each in status["queue"]
     ]
     chart, moves = "Time to move, last 24 hours", sum(row["moves"] for row in times)

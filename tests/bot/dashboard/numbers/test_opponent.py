@@ -190,12 +190,12 @@ def _returns(visits: list[Row]) -> list[str]:
 
 def _tallies(games: list[Row]) -> list[Row]:
     found = []
-    for (game, player, side), some in sorted(_by(games, "game", "player", "our_side")):
+    for (game, player, side), some in sorted(_by(games, "game", "strategy", "our_side")):
         results = Counter(each["result"] for each in some)
         found.append(
             {
                 "game": game,
-                "player": player,
+                "strategy": player,
                 "our_side": side,
                 "games": len(some),
                 "wins": results["win"],
@@ -211,7 +211,7 @@ def _tally_lines(tallies: list[Row]) -> list[str]:
     for each in tallies:
         results = f"{each['wins']} · {each['draws']} · {each['losses']}"
         cell = f"{results} / {plural(each['games'], 'game')}"
-        sides[each["game"], each["player"]][each["our_side"]] = cell
+        sides[each["game"], each["strategy"]][each["our_side"]] = cell
     return [" | ".join((f"{TITLES[game]} / {player}", *cells)) for (game, player), cells in sides.items()]
 
 
@@ -233,7 +233,7 @@ def _game_line(data: Exported, game: Row) -> str:
     rating = "unrated" if game["opponent_rating"] is None else game["opponent_rating"]
     return " | ".join(
         (
-            f"{TITLES[game['game']]} / {game['player']}",
+            f"{TITLES[game['game']]} / {game['strategy']}",
             f"{rating} / {game['speed']}",
             f"{ended(game)}{reason}",
             f"{game['plies']:,}",
@@ -394,7 +394,7 @@ class Met:
     ("key", "query", "page"),
     [
         (REGULAR, {}, 2),
-        (REGULAR, {"player": "standard", "since": "2026-11-01T00:00:00+00:00"}, 1),
+        (REGULAR, {"strategy": "standard", "since": "2026-11-01T00:00:00+00:00"}, 1),
         (27, {}, 1),
         (8, {}, 1),
         (2, {"game": "othello"}, 1),

@@ -10,7 +10,7 @@ from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.conftest import Stopped, World
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.exported import Exported, Row, run_command
-from tests.bot.dashboard.numbers.groups import groups
+from tests.bot.dashboard.numbers.groups import group_lines, groups
 from tests.bot.dashboard.numbers.moments import Moment
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import (
@@ -52,7 +52,7 @@ def _result_line(group: Row) -> str:
     ("by", "columns", "query"),
     [
         ("week,game,rating-band", ("week", "game", "site", "rating-band"), {}),
-        ("game,opponent-kind", ("game", "opponent-kind"), {"rated": "rated", "player": "trappy"}),
+        ("game,opponent-kind", ("game", "opponent-kind"), {"rated": "rated", "strategy": "trappy"}),
         ("speed,month", ("speed", "month", "game"), {"site": "lichess", "min-rating": "1400"}),
     ],
 )
@@ -98,13 +98,7 @@ def _by_day(games: list[Row]) -> list[str]:
 
 
 def _label(group: Row) -> str:
-    return f"{group['group']['player']}, {TITLES[group['group']['game']]}"
-
-
-def _group_line(group: Row) -> str:
-    names = ("games", "wins", "draws", "losses", "persons", "baits_set")
-    shares = [_share(group[name][of]) for name in ("baits", "errors") for of in ("happened", "model")]
-    return " | ".join((_label(group), *(f"{group[name]:,}" for name in names), *shares))
+    return f"{TITLES[group['group']['game']]}, {group['group']['strategy']}"
 
 
 def _performance_line(group: Row) -> str:
@@ -163,10 +157,11 @@ def _dearest(data: Exported, games: list[Row]) -> list[str]:
         ours, theirs = moment.name(moment.record["move"]), moment.reply_name(bait["reply"])
         cost, probability = (rounded(100 * outcome[name], 0) for name in ("cost", "probability"))
         lines += [
+            game["opponent"],
             f"{ours}, then {theirs}: cost {cost} % of the game, expected of {probability} % of people",
-            f"{game['opponent']}, {game['site']} {game['site_game_id']}, {of_day(bait['at'], '%Y-%m-%d')}",
+            f"{game['site']} {game['site_game_id']}, {of_day(bait['at'], '%Y-%m-%d')}",
         ]
-    return [" ".join(line.split()) for line in lines]
+    return [" ".join(line.split()) for line in lines if any(each.isdigit() for each in line)]
 
 
 def _events(data: Exported, site: str | None) -> list[str]:
@@ -176,7 +171,7 @@ def _events(data: Exported, site: str | None) -> list[str]:
     return [f"{kind.replace('_', ' ')} | {count:,}" for kind, count in ordered]
 
 
-_SELECTED = "Only site lichess, opponent is bot no."
+_SELECTED = "Only opponents people, site lichess."
 
 
 @pytest.mark.parametrize(
@@ -199,10 +194,10 @@ def test_month(
     run_command(world.url, tmp_path, "page", "month", "--month", "2026-11", *options, "--out", "month.html")
     html = (tmp_path / "month.html").read_text("utf-8")
     chosen = {**MONTH, **query}
-    games, found = counted(exported, chosen), groups(exported, chosen, ("player", "game"))
+    games, found = counted(exported, chosen), groups(exported, chosen, ("strategy", "game"))
     points = [game["points"] for game in games if game["points"] is not None]
     of_trial = [game for game in exported.games if game["trial"] == TRIAL]
-    arms = Counter(game["player"] for game in of_trial if passes(game, chosen))
+    arms = Counter(game["strategy"] for game in of_trial if passes(game, chosen))
     share = _share(sum(points) / len(points))
     said = printed.numbers(html)
     (verdict,) = (line for line in said if line.startswith(f"{TRIAL}: "))
@@ -212,13 +207,13 @@ def test_month(
         f"{len(games)} games, score {sum(points):g} of {len(points)} ({share}). {selected}",
         f"Made {NOW:%Y-%m-%d %H:%M} UTC; days and months are those of UTC.",
         *_by_day(games),
-        *map(_group_line, found),
-        "player | performance | 95 % | games",
+        *group_lines(found),
+        "strategy | performance | 95 % | games",
         *map(_performance_line, found),
-        "player | difference | 95 % at every moment | baits",
+        "strategy | difference | 95 % at every moment | baits",
         *(_difference_line(group, "baits") for group in found),
         *map(_fate_line, found),
-        "player | difference | 95 % at every moment | replies",
+        "strategy | difference | 95 % at every moment | replies",
         *(_difference_line(group, "errors") for group in found),
         *_curves(games),
         f"{TRIAL} | {TRIAL_START:%Y-%m-%d} | open | score | standard {arms['standard']}, "

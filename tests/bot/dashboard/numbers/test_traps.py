@@ -10,9 +10,10 @@ import pytest
 from tests.bot.dashboard.numbers import printed
 from tests.bot.dashboard.numbers.estimates import effective, fixed_share
 from tests.bot.dashboard.numbers.exported import Exported, Row
-from tests.bot.dashboard.numbers.moments import Moment, of_game
+from tests.bot.dashboard.numbers.moments import Moment
 from tests.bot.dashboard.numbers.nearly import nearly
 from tests.bot.dashboard.numbers.recount import TITLES, Query, counted, iso, of_day, percent
+from tests.bot.dashboard.numbers.test_game import Story
 from tests.bot.views.conftest import Visitor
 
 
@@ -27,7 +28,7 @@ def _group(start: int | None, baits: list[Row]) -> Row:
     expected = sum(bait["expected"] for bait in met)
     return {
         "start": start,
-        "met": len(met),
+        "encounters": len(met),
         "taken": len(taken),
         "unanswered": len(baits) - len(met),
         "expected": pytest.approx(expected),
@@ -65,7 +66,7 @@ def _share(group: Row, name: str) -> str:
 
 def _group_line(name: str, group: Row) -> str:
     taken = f"{_share(group, 'share')} / {_interval(group)}"
-    return " | ".join((name, f"{group['met']:,}", taken, _share(group, "expected_share")))
+    return " | ".join((name, f"{group['encounters']:,}", taken, _share(group, "expected_share")))
 
 
 def _json(found: Row) -> Row:
@@ -112,7 +113,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
     """A card's JSON."""
     outcome = data.outcome.get(bait["decision_id"])
     is_judged = outcome is not None and outcome["is_current"]
-    same = ("decision_id", "game_id", "game", "site", "player", "opponent", "opponent_rating", "ply")
+    same = ("decision_id", "game_id", "game", "site", "strategy", "opponent", "opponent_rating", "ply")
     return {
         **{name: bait[name] for name in (*same, "move", "bait", "cost")},
         "opponent_site_id": data.game[bait["game_id"]]["opponent_site_id"],
@@ -122,8 +123,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),
         "expected_loss": pytest.approx(bait["expected_loss"]),
-        "surprise": pytest.approx(bait["expected_loss"]),
-        "met": met,
+        "encounters": met,
         "taken": taken,
         "damage": "",
     }
@@ -133,19 +133,14 @@ def _short(name: str) -> str:
     return " ".join(name.split())
 
 
-def _outcome(data: Exported, bait: Row, moment: Moment) -> str:
-    outcome = data.outcome[bait["decision_id"]]
+def _outcome(data: Exported, bait: Row) -> str:
+    story, outcome = Story(data, bait["decision_id"]), data.outcome[bait["decision_id"]]
     if bait["is_taken"] is None:
         return "The game ended before the reply."
     if not outcome["is_current"]:
-        return f"{bait['opponent']} {'took a bait' if bait['is_taken'] else 'left it alone'}."
-    reply, cost = moment.reply_name(bait["reply"]), bait["reply_cost"]
-    if bait["is_taken"]:
-        how = "took it" if bait["reply"] == bait["bait"] else f"took another bait, {reply},"
-        return f"{bait['opponent']} {how} and lost {of_game(cost)}."
-    if not cost:
-        return f"{bait['opponent']} played {reply}, the best reply."
-    return f"{bait['opponent']} played {reply} instead, which cost {of_game(cost)}."
+        return f"{story.who} {'took a bait' if bait['is_taken'] else 'left it alone'}."
+    (said,) = story.outcome(story.kind)
+    return said
 
 
 def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "") -> list[str]:
@@ -158,12 +153,12 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     last = ""
     if order == "taken":
         fate, last = f"{taken} of {met} took it", f"Met {met:,} times. Last: "
-    where = f"{TITLES[bait['game']]} · {bait['site']} · {bait['player']}"
+    where = f"{TITLES[bait['game']]} · {bait['site']} · {bait['strategy']}"
     lines = [
         f"{bait['opponent']}{rating} {fate}",
         f"We played {moment.name(moment.record['move'])}.",
-        moment.told(),
-        f"{last}{_outcome(data, bait, moment)}",
+        *(moment.told(number) for number in range(len(moment.baits))),
+        f"{last}{_outcome(data, bait)}",
         f"{where}{of_day(bait['at'], '%d %b %Y')}",
     ]
     return [_short(line) for line in lines if any(each.isdigit() for each in line)]
@@ -177,7 +172,7 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
         ({}, "taken", "taken", 1),
         ({"game": "chess", "opponents": "people"}, "taken", "cost", 1),
         ({"site": "lichess", "account": "iago2", "rated": "rated"}, "held", "newest", 1),
-        ({"player": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
+        ({"strategy": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
         ({"site": "match"}, "all", "expected_loss", 1),
     ],
 )
@@ -203,9 +198,9 @@ async def test_traps(
 
     html = await visitor.text(f"/dash/traps?{address}")
     more, verb = everything["unanswered"], "was" if everything["unanswered"] == 1 else "were"
-    noun = "bait" if everything["met"] == 1 else "baits"
+    noun = "bait" if everything["encounters"] == 1 else "baits"
     head = [
-        f"{everything['taken']:,} of {everything['met']:,} {noun} fooled somebody.",
+        f"{everything['taken']:,} of {everything['encounters']:,} {noun} fooled somebody.",
         "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more. "
         f"Taken in {_share(everything, 'share')} of the cases; the models of people expected "
         f"{_share(everything, 'expected_share')}. 95 % interval, by person: {_interval(everything)}."

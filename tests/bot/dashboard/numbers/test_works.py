@@ -12,9 +12,9 @@ from tests.bot.dashboard.numbers.conftest import World
 from tests.bot.dashboard.numbers.drawings import check_drawings
 from tests.bot.dashboard.numbers.estimates import ALPHA, any_time, tightness
 from tests.bot.dashboard.numbers.exported import Exported, Row, run_command
-from tests.bot.dashboard.numbers.groups import beyond, groups, performance_text
+from tests.bot.dashboard.numbers.groups import group_lines, groups
 from tests.bot.dashboard.numbers.nearly import nearly
-from tests.bot.dashboard.numbers.recount import TITLES, Query, passes, percent, rounded, signed
+from tests.bot.dashboard.numbers.recount import MINUS, TITLES, Query, passes, rounded, signed
 from tests.bot.dashboard.numbers.sample_database import NOW, OPT, TRIAL, TRIAL_START
 from tests.bot.dashboard.numbers.trials import Trial
 from tests.bot.views.conftest import Visitor
@@ -25,34 +25,6 @@ QUERIES: tuple[Query, ...] = (
     {"game": "chess"},
     {"site": "lichess", "rated": "rated", "min-rating": "1400"},
 )
-
-# --- Groups ------------------------------------------------------------------------------------------------
-
-
-def _side_line(each: Row) -> str:
-    errors, baits = each["errors"], each["baits"]
-    return " | ".join(
-        (
-            f"{TITLES[each['group']['game']]}, {each['group']['player']}",
-            f"{each['games']} / {each['persons']} opponent{'' if each['persons'] == 1 else 's'}",
-            f"{each['wins']} · {each['draws']} · {each['losses']}",
-            f"{performance_text(each['performance'])} / {each['performance']['games']} against rated",
-            f"{each['replies']:,}",
-            *(percent(errors[name], 1) for name in ("happened", "chance")),
-            f"{percent(errors['model'], 1)} / {beyond(errors['beyond_model'])}",
-            percent(each["cost"]["happened"], 1),
-            f"{baits['n']}",
-            percent(baits["happened"], 1),
-            f"{percent(baits['model'], 1)} / {beyond(baits['beyond_model'])}",
-        )
-    )
-
-
-def _figure_9(each: Row) -> str:
-    names = ("set", "optimal", "fell", "fell_for_best", "erred_elsewhere")
-    label = f"{TITLES[each['group']['game']]}, {each['group']['player']}"
-    return " | ".join((label, *(str(each[f"traps_{name}"]) for name in names)))
-
 
 # --- The trial ---------------------------------------------------------------------------------------------
 
@@ -137,6 +109,16 @@ def _funnel(trial: Trial) -> list[str]:
     return rows
 
 
+def _clear_since(funnel: list[str]) -> str:
+    """Since which game the interval of the table of differences excludes 0."""
+    clear = 0
+    for line in funnel:
+        n, *rest = line.replace(MINUS, "-").split(" | ")
+        ends = [float(each) for each in rest[1].split(" to ")] if rest else [-1.0, 1.0]
+        clear = 0 if ends[0] <= 0 <= ends[1] else clear or int(n)
+    return f" The interval has been clear of 0 since the one after {clear} games." if clear else ""
+
+
 def _stratum(name: Row) -> str:
     least = name["rating_from"]
     band = "unrated" if least is None else f"{least} to {least + 199}"
@@ -202,15 +184,12 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
         *funnel,
         *early,
         f"Trial {TRIAL}, since {TRIAL_START:%Y-%m-%d}; planned endpoint: score. {len(everyone)} games, "
-        f"{running} of them running.",
+        f"{running} of them running.{_clear_since(funnel)}",
         _PER_100,
         *whom,
         "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty.",
         *_draw(games, why),
-        *map(_side_line, sides),
-        _NOTE,
-        _FIGURE_9,
-        *map(_figure_9, sides),
+        *group_lines(sides),
     ]
     check_drawings(html)
 
@@ -219,17 +198,9 @@ _PER_100 = "points per 100 games · games"
 _FUNNEL_HEAD = "games that count | points more per 100 games | 95 % at every moment"
 _FOREST_HEAD = "Games | Points per 100 games | 95 %, at any time | Games"
 _NOTHING = "Too early: no interval can be trusted before 100 games with 30 people."
-_FIGURE_9 = "Figure 9: what became of the traps, in the paper's terms"
-_NOTE = (
-    "Replies in positions that were not decided, the first 50 games of each opponent. An error costs 10 % of "
-    "the game or more. “At random”: what somebody who moves at random would do in the very same positions. "
-    "“Forecast”: what the model of people expects there. Below the forecast: by how many points of a hundred "
-    "more happened than was forecast (a minus: less), with a 95 % interval that is right at any time. "
-    "“Performance”: the rating at which this score is expected, with its 95 % interval."
-)
 
 
-@pytest.mark.parametrize("by", ["player", "site", "speed", "month"])
+@pytest.mark.parametrize("by", ["strategy", "site", "speed", "month"])
 def test_stats_say_the_same(
     world: World, exported: Exported, tmp_path: Path, capfd: pytest.CaptureFixture[str], by: str
 ) -> None:

@@ -92,7 +92,7 @@ class Trial:
         self.rows, self.waiting = people[:end], len(people) - end
 
     def _drawn(self, data: Exported, game: Row) -> Drawn:
-        treated = game["player"] == "trappy"
+        treated = game["strategy"] == "trappy"
         costs = [row["cost"] for row in counting(data, game["game_id"]) if row["is_decided"] == 0]
         cost = sum(costs) / len(costs) if costs and game["state"] != "aborted" else None
         return Drawn(game, treated, game["chance"] if treated else 1 - game["chance"], cost)

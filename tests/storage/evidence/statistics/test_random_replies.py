@@ -53,7 +53,18 @@ def searched_draws() -> tuple[tuple[Decision, Decision], ...]:
 
 
 def row_of(made: Decision, reply: str) -> TrialDecision:
-    return trial_decision(1, 1, 1, 0, NOON, NOON + MINUTE, made, None, reply, Exclusion.NONE)
+    return trial_decision(
+        made,
+        None,
+        reply,
+        decision_id=1,
+        game_id=1,
+        person=1,
+        games_before=0,
+        drawn_at=NOON,
+        settled_at=NOON + MINUTE,
+        excluded=Exclusion.NONE,
+    )
 
 
 def exact(number: float, denominator: int) -> Fraction:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bot.parts.terminal import terminal
 from bot.parts.values import Part, TablePart, VerdictPart
-from bot.views.trial import interim_analyses, robustness, trial_parts
+from bot.views.statistics.trial import interim_analyses, robustness, trial_parts
 from storage.evidence.inference.any_time import InterimAnalyses
 from storage.evidence.inference.decisions import DecisionsReport, decisions_report
 from storage.evidence.inference.games import games_report_and_interim

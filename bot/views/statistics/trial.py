@@ -8,7 +8,7 @@ import numpy as np
 from bot.base.rounding import NO_VALUE, counted, percent
 from bot.charts.figure import ChartSize
 from bot.charts.intervals import IntervalChart, IntervalRow
-from bot.charts.lines import ChartLine, LineChart, MarkedPoint, Reference
+from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
 from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
@@ -81,6 +81,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
     others = report.verdicts[1:2] if report.games is not None else ()
     warnings = [warning(verdict)]
     warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
+    analyses = interim_analyses(report)
     until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
     return VerdictPart(
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
@@ -88,10 +89,10 @@ def _verdict(report: TrialReport) -> VerdictPart:
         headline(verdict),
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
-        None if report.games is None else _funnel(interim_analyses(report), report.arms),
+        None if report.games is None else _funnel(analyses, report.arms),
         f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
-        "running.",
+        f"running.{'' if analyses is None else _clear_since(analyses)}",
     )
 
 
@@ -172,6 +173,15 @@ def _draw_text(guard: RandomisationCheck) -> str:
     return "" if guard.broken else "The draws fit the recorded probabilities."
 
 
+def _clear_since(analyses: InterimAnalyses) -> str:
+    """Since which game the interval of the difference in score excludes 0; empty: it holds 0."""
+    unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
+    since = int(unclear[-1]) + 1 if len(unclear) else 0
+    if since == len(analyses.mean):
+        return ""
+    return f" The interval has been clear of 0 since the one after {counted(int(analyses.n[since]), 'game')}."
+
+
 def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart | None:
     if analyses is None:
         return None
@@ -183,20 +193,13 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
         np.where(readable, 100 * each, np.nan)[first:]
         for each in (analyses.mean, analyses.mean - half, analyses.mean + half)
     )
-    is_clear = readable & (np.abs(analyses.mean) > half)
-    unclear = np.flatnonzero(~is_clear[first:])
-    clear = int(unclear[-1]) + 1 if len(unclear) else 0
-    mark = None
-    if clear < len(x):
-        mark = MarkedPoint(float(x[clear]), 0.0, "clear of 0", f"after {counted(int(x[clear]), 'game')}")
     return LineChart(
         title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
         description="The difference in score after each game, with its interval, right at every moment.",
         x_name="games that count",
         lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
         y_style=DIFFERENCE,
-        references=(Reference(0.0),),
-        mark=mark,
+        references=(0.0,),
         trims_bands=True,
         size=ChartSize.FULL,
         nothing="Too early: no interval can be trusted before 100 games with 30 people.",

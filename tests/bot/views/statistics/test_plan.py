@@ -5,7 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from bot.cli.stats.plan import plan_view
+from bot.base.rounding import NO_VALUE
+from bot.parts.terminal import terminal
+from bot.views.statistics.plan import plan_parts
 from storage.evidence.inference.plan import plan_decisions, plan_games, plan_traps
 from storage.evidence.statistics.draws import DrawRate
 from storage.evidence.statistics.pace import Pace
@@ -14,7 +16,9 @@ from storage.evidence.statistics.pace import Pace
 def lines(pace: Pace | None, rate: float = 1.0) -> list[str]:
     out = io.StringIO()
     rows = [*plan_games(), *plan_decisions(rate, 40), *plan_traps()]
-    Console(file=out, width=80).print(plan_view(rows, DrawRate(40, round(40 * rate)), pace))
+    console = Console(file=out, width=80)
+    for part in terminal(plan_parts(rows, DrawRate(40, round(40 * rate)), pace)):
+        console.print(part)
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -43,6 +47,6 @@ def test_without_games_there_are_no_days() -> None:
 
 
 def test_without_draws_no_number_of_games_is_enough() -> None:
-    words = [" ".join(line.split()) for line in lines(Pace(56, 14.0), 0.0)]
+    words = [" ".join(line.split()).replace(NO_VALUE, "-") for line in lines(Pace(56, 14.0), 0.0)]
     assert "games (0 each, measured) - / - - / - - / -" in words
     assert "days - / - - / - - / -" in words

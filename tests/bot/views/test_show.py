@@ -3,69 +3,79 @@
 import io
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from itertools import pairwise
 
 from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from bot.cli.rich_tables import game_view
+from bot.parts.terminal import terminal
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
+from bot.views.show import report_parts
 from storage.database import Database
 from storage.evidence.exports.games import GAMES
-from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines, list_marks
+from storage.evidence.queries.game_list import GameOrder, MoveMark, WhichResult, list_game_lines, list_marks
 from storage.evidence.queries.opponents import OpponentOrder, list_opponents
 from storage.evidence.statistics.encounters import COUNTS, BaitCounts, bait_counts, encounters
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.trap_report import GameReport, game_report
+from storage.evidence.trap_report import DecisionReport, GameReport, game_report
 from storage.filters import Filters
 from storage.records import StoredGame
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 from tests.storage.samples import commit_decision, drawn_decision, opened
 
-
-def words(report: GameReport, *, traps_only: bool = False) -> str:
-    return " ".join(" ".join(lines(report, 300, traps_only=traps_only)).split())
+Report = tuple[GameReport, list[MoveMark]]
 
 
-def lines(report: GameReport, width: int, *, traps_only: bool = False) -> list[str]:
+def words(found: Report, *, traps_only: bool = False) -> str:
+    return " ".join(" ".join(lines(found, 300, traps_only=traps_only)).split())
+
+
+def lines(found: Report, width: int, *, traps_only: bool = False) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width).print(game_view(report, traps_only=traps_only))
+    console = Console(file=out, width=width)
+    for part in terminal(report_parts(*found, traps_only=traps_only)):
+        console.print(part)
     return out.getvalue().splitlines()
 
 
-async def told(database: Database, write: Callable[[AsyncSession], Awaitable[StoredGame]]) -> GameReport:
+async def told(database: Database, write: Callable[[AsyncSession], Awaitable[StoredGame]]) -> Report:
     async with database.write() as session:
-        return await game_report(session, await write(session))
+        game = await write(session)
+        return await game_report(session, game), await list_marks(session, game.id)
+
+
+def changed(found: Report, *decisions: DecisionReport) -> Report:
+    """The same with these decisions."""
+    return replace(found[0], decisions=decisions), found[1]
 
 
 async def test_baits_are_told_with_probabilities_looks_and_price(database: Database) -> None:
-    report = await told(database, tempting_game)
-    shown = words(report)
+    found = await told(database, tempting_game)
+    shown = words(found)
     assert (
         "Anna fell into a trap. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
         "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
     )
     assert (
-        "Anna played d5; e5 was the reply to find. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
+        "Anna played d5; e5 was the reply to find. The paper's trap: d5, quality 18.3 %. Figure 9: fell for "
+        "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
         "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
         "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
-        "\N{MINUS SIGN}0.30 in fact. The paper's trap: d5, quality 18.3 %. Figure 9: fell for the best trap."
-        in shown
+        "\N{MINUS SIGN}0.30 in fact." in shown
     )
-    assert "baits 1 move with one, 1 fallen for paper's traps 1 set, 1 fallen into" in shown
-    assert "Move 1, white plays e4" in words(report, traps_only=True)
+    assert "1 of 1 baits taken; 0 slips The paper's traps: 1 set, 1 fallen into." in shown
+    assert "Move 1 · we played e4" in words(found, traps_only=True)
 
 
 async def test_a_queen_lost_at_every_depth_is_a_slip(database: Database) -> None:
     """The paper's arithmetic calls it a fall; it looks worse than the best reply at every depth."""
-    report = await told(database, plain_game)
-    assert report.decisions[0].outcome == "fell"
-    shown = words(report)
+    found = await told(database, plain_game)
+    assert found[0].decisions[0].outcome == "fell"
+    shown = words(found)
     assert "A slip. There was no bait here. Qf6 cost 44 % of the game (8.70 pawns); " in shown
     assert "The paper's trap: Qh4, quality 10.6 %. Figure 9: fell." in shown
-    assert "baits 0 moves with one, 0 fallen for paper's traps 1 set, 1 fallen into" in shown
-    assert "white plays Nf3" not in words(report, traps_only=True)
+    assert "0 of 0 baits taken; 1 slip The paper's traps: 1 set, 1 fallen into." in shown
+    assert "we played Nf3" not in words(found, traps_only=True)
 
 
 async def test_a_small_loss_is_no_slip(database: Database) -> None:
@@ -75,26 +85,24 @@ async def test_a_small_loss_is_no_slip(database: Database) -> None:
 
 
 async def test_an_unconfirmed_bait_is_not_named(database: Database) -> None:
-    report = await told(database, lambda session: tempting_game(session, confirmed=False))
-    shown = words(report)
+    found = await told(database, lambda session: tempting_game(session, confirmed=False))
+    shown = words(found)
     assert "A slip. d5 cost 24 % of the game" in shown
     assert "There was no bait here" not in shown
-    assert "baits 0 moves with one, 0 fallen for; not known for 1 move" in shown
+    assert "0 of 0 baits taken" in shown
+    assert "Baits are not known for 1 move." in shown
     # Even if one were listed.
-    (made,) = report.decisions
-    (confirmed,) = (await told(database, lambda session: tempting_game(session, key="again"))).decisions
+    (made,) = found[0].decisions
+    (confirmed,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
     assert confirmed.forecast is not None
     listed = replace(made, forecast=replace(confirmed.forecast, is_confirmed=False))
-    assert (
-        "bait"
-        not in words(replace(report, decisions=(listed,))).partition("plays e4")[2].partition("standard:")[0]
-    )
+    assert "A bait" not in words(changed(found, listed))
 
 
 async def test_traps_of_the_paper_do_not_count_in_a_decided_game(database: Database) -> None:
-    report = await told(database, tempting_game)
-    decided = replace(report, decisions=(replace(report.decisions[0], is_decided=True),))
-    assert "paper's traps 0 set, 0 fallen into" in words(decided)
+    found = await told(database, tempting_game)
+    decided = changed(found, replace(found[0].decisions[0], is_decided=True))
+    assert "The paper's traps: 0 set, 0 fallen into." in words(decided)
 
 
 async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
@@ -108,7 +116,7 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
             assert made.forecast is not None
             assert made.forecast.baits
             assert (made.cost or 0) >= 1000
-            assert "baits 0 moves with one, 0 fallen for paper's" in words(report)
+            assert "0 of 0 baits taken" in words((report, await list_marks(session, game.id)))
             assert await bait_counts(session, game.id) == BaitCounts(slips=1)
         games = [*lost, await tempting_game(session)]
         for game in games:
@@ -145,11 +153,10 @@ async def test_chat_page_and_statistics_count_alike(database: Database) -> None:
 
 
 async def test_a_bait_by_accident_is_called_one(database: Database) -> None:
-    report = await told(database, tempting_game)
-    made = replace(report.decisions[0], sets_traps=False)
-    shown = words(replace(report, sets_traps=False, decisions=(made,)))
+    found = await told(database, tempting_game)
+    shown = words(changed(found, replace(found[0].decisions[0], sets_traps=False)))
     assert "A trap by accident: one player in three plays d5 here." in shown
-    assert "baits 1 move with one by accident, 1 fallen for" in shown
+    assert "The paper's traps: 1 set by accident" in shown
     assert "The paper's trap by accident: d5" in shown
 
 
@@ -163,70 +170,56 @@ async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
 
     shown = words(await told(database, write))
     assert (
-        "Drawn at random: f7 sets a trap (expected score 62.4 %; drawn with probability 0.5), "
-        "d3 sets none (expected score 60.8 %); seed ffffffffffffffff." in shown
+        "A random draw decided between f7, which sets a trap and is worth 62.4 %, and d3, which sets none "
+        "and is worth 60.8 %. The trap had a chance of 50 %; drawn: d3. Seed `ffffffffffffffff`." in shown
     )
     assert shown.count("drawn against") == 1
 
 
 async def test_the_baits_are_in_one_table(database: Database) -> None:
-    report = await told(database, tempting_game)
-    shown = lines(report, 80, traps_only=True)
-    found = [" ".join(line.split()) for line in shown]
-    at = found.index("move bait expected at depth 2 in fact costs reply")
-    assert found[at + 1 : at + 3] == [
-        "1. e4 d5 30.0 % +0.40 -1.80 24.0 % d5, the bait",
-        "1. e4 Nf6 15.0 % -0.30 -1.90 25.2 % d5",
+    found = await told(database, tempting_game)
+    shown = lines(found, 80, traps_only=True)
+    rows = [" ".join(line.split()) for line in shown]
+    at = rows.index("move bait expected at depth 2 in truth costs reply")
+    assert rows[at + 1 : at + 3] == [
+        "1. e4 d5 30.0 % +0.40 \N{MINUS SIGN}1.80 24.0 % d5, the bait",
+        "1. e4 Nf6 15.0 % \N{MINUS SIGN}0.30 \N{MINUS SIGN}1.90 25.2 % d5",
     ]
     assert all(len(line) <= 80 for line in shown)
-    assert "No confirmed trap" not in words(report, traps_only=True)
-    assert "still to be done" not in words(report, traps_only=True)
-    assert "at depth 2 in fact costs" not in words(report)
+    assert "No confirmed trap" not in words(found, traps_only=True)
+    assert "still to be done" not in words(found, traps_only=True)
+    assert "at depth 2 in truth costs" not in words(found)
 
 
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:
-    report = await told(database, plain_game)
-    shown = words(report, traps_only=True)
+    found = await told(database, plain_game)
+    shown = words(found, traps_only=True)
     assert "No confirmed trap in this game: 1 move judged, 0 of them decided." in shown
     assert "still to be done" not in shown
-    assert "No confirmed trap" not in words(report)
+    assert "No confirmed trap" not in words(found)
 
 
 async def test_a_bait_in_a_decided_position_is_no_confirmed_trap(database: Database) -> None:
-    report = await told(database, lambda session: lost_game(session, "d7d5"))
-    shown = words(report, traps_only=True)
+    found = await told(database, lambda session: lost_game(session, "d7d5"))
+    shown = words(found, traps_only=True)
     assert "No confirmed trap in this game: 1 move judged, 1 of them decided." in shown
-    assert "Move 1, white" not in shown
+    assert "Move 1 ·" not in shown
 
 
 async def test_moves_that_are_not_analysed_yet_are_counted(database: Database) -> None:
-    report = await told(database, lambda session: tempting_game(session, confirmed=False))
+    found = await told(database, lambda session: tempting_game(session, confirmed=False))
     waiting = (
         "The analyses of 1 move are still to be done: the running program does them, or "
         "`desdemona db recheck`."
     )
-    shown = words(report, traps_only=True)
+    shown = words(found, traps_only=True)
     assert f"No confirmed trap so far in this game: 0 moves judged, 0 of them decided. {waiting}" in shown
-    (made,) = (await told(database, lambda session: tempting_game(session, key="again"))).decisions
-    both = replace(report, decisions=(made, *report.decisions))
-    shown = words(both, traps_only=True)
+    (made,) = (await told(database, lambda session: tempting_game(session, key="again")))[0].decisions
+    shown = words(changed(found, made, *found[0].decisions), traps_only=True)
     assert waiting in shown
     assert "No confirmed trap" not in shown
-    dropped = replace(report, decisions=(replace(report.decisions[0], state="dropped"),))
-    assert "0 moves judged, 0 of them decided. standard:" in words(dropped, traps_only=True)
-    incomplete = replace(report, decisions=(replace(report.decisions[0], is_complete=False, replies=()),))
+    (unconfirmed,) = found[0].decisions
+    dropped = changed(found, replace(unconfirmed, state="dropped"))
+    assert words(dropped, traps_only=True).endswith("0 moves judged, 0 of them decided.")
+    incomplete = changed(found, replace(unconfirmed, is_complete=False, replies=()))
     assert waiting in words(incomplete, traps_only=True)
-
-
-def filled(lines: list[str], width: int) -> bool:
-    """Whether no word of a line would have fitted on the one before."""
-    return all(len(line) + 1 + len(after.split()[0]) > width for line, after in pairwise(lines))
-
-
-async def test_the_legend_is_wrapped_once(database: Database) -> None:
-    report = await told(database, plain_game)
-    for width in (60, 80, 100):
-        shown = [line.rstrip() for line in lines(report, width)]
-        legend = shown[next(at for at, line in enumerate(shown) if line.startswith("standard: ")) :]
-        assert len(legend) > 3
-        assert filled(legend, width)

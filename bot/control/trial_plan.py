@@ -1,0 +1,93 @@
+"""The plan of a trial: which players the settings compare, and whether blindly."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from bot.base.config import AssignmentMethod, Config
+from bot.game.assignment import BLIND_COIN_PROBABILITY
+from engine import ENGINE_VERSION
+from engine.strategies.registry import strategy_named
+from storage.errors import TrialError
+from storage.evidence.inference.any_time import PlannedN
+from storage.evidence.trials import NewTrial
+from storage.records import Endpoint
+
+_SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
+"""The tables that decide how a player plays."""
+
+
+def plan(
+    configs: Mapping[str, Config],
+    name: str,
+    *,
+    planned_n: int | None,
+    alpha: float,
+    cap: int,
+    endpoint: Endpoint | None,
+) -> NewTrial:
+    """The plan of a trial of the players that the accounts draw from.
+
+    Args:
+        configs: The settings of each account, by its name.
+        name: Of the trial.
+        planned_n: As in `storage.evidence.trials.NewTrial`, like the others; None: the usual number.
+        endpoint: None: the usual one.
+
+    Raises:
+        TrialError: The settings do not make a blind comparison, or a value makes no sense.
+    """
+    drawing = {account: config for account, config in configs.items() if _arms_of(config)}
+    if not drawing:
+        raise TrialError(
+            'nothing is compared: no account has assignment.method = "balanced" with two players or more, '
+            "or only a player that draws single decisions (randomised)"
+        )
+    for account, config in drawing.items():
+        if config.trial.reveal:
+            raise TrialError(
+                "trial.reveal is true: people would learn which player they met; set it to false"
+            )
+        if config.assignment.seed:
+            raise TrialError(
+                f"account {account}: assignment.seed is {config.assignment.seed}, "
+                "so draws could be predicted; set it to 0"
+            )
+    (first, config), *others = drawing.items()
+    arms = _arms_of(config)
+    for account, other in others:
+        if _arms_of(other) != arms:
+            raise TrialError(
+                f"accounts {first} and {account} draw from different players: "
+                f"{', '.join(arms)}; {', '.join(_arms_of(other))}"
+            )
+    is_alone = len(arms) == 1
+    settings = {table: getattr(config, table).model_dump(mode="json") for table in _SETTINGS}
+    how = {
+        "engine_version": ENGINE_VERSION,
+        "params": asdict(config.trap.params()),
+        "coin_probability": BLIND_COIN_PROBABILITY,
+        "settings": settings,
+    }
+    configurations = {arm: {"strategy": arm, **how} for arm in arms}
+    return NewTrial(
+        name=name,
+        arms=arms,
+        configurations=configurations,
+        planned_n=int(PlannedN.DECISIONS if is_alone else PlannedN.GAMES) if planned_n is None else planned_n,
+        alpha=alpha,
+        cap=cap,
+        endpoint=endpoint or (Endpoint.COST if is_alone else Endpoint.SCORE),
+    )
+
+
+def _arms_of(config: Config) -> tuple[str, ...]:
+    """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
+    assignment = config.assignment
+    match assignment.method:
+        case AssignmentMethod.BALANCED:
+            arms = tuple(sorted(assignment.strategies))
+        case AssignmentMethod.FIXED:
+            arms = (assignment.strategy,)
+        case AssignmentMethod.RULES:
+            return ()
+    return arms if len(arms) > 1 or strategy_named(arms[0]).draws_decisions else ()

@@ -1,0 +1,66 @@
+"""How well the forecasts of errors were, by model, as a table."""
+
+from collections.abc import Sequence
+
+from bot.base.rounding import NO_VALUE, counted
+from bot.parts.values import Column, TableCell, TablePart
+from bot.text.values_text import number
+from bot.views.statistics.groups import points
+from storage.evidence.inference.any_time import AnyTimeEstimate
+from storage.evidence.inference.fixed import FixedInterval
+from storage.evidence.statistics.calibrations import GroupCalibration
+
+_HEADS = (
+    "Replies",
+    "Errors expected",
+    "Errors happened",
+    "Expected / happened",
+    "Line: a",
+    "Line: b",
+    "Drift",
+)
+_NOTE = (
+    "Errors in the replies that `desdemona stats` counts, beside the forecasts made without knowledge of "
+    "the replies. Expected / happened: 1 is right; above it people err less than forecast. Line: logit P = "
+    "a + b logit p; a = 0 and b = 1 are right, b below 1: the forecasts are too extreme. These three have "
+    "95 % intervals for one look, planned beforehand, by opponent. Drift: errors that happened less those "
+    "forecast, in points of a hundred; its interval is right however often one looks. The alarm is raised "
+    "when it excludes 0."
+)
+
+
+def calibration_table(groups: Sequence[GroupCalibration]) -> TablePart:
+    """A row for each model."""
+    columns = (Column("Group", is_text=True), *map(Column, _HEADS), Column("Alarm", is_text=True))
+    rows: list[tuple[TableCell | str, ...]] = []
+    for each in groups:
+        found = each.errors
+        rows.append(
+            (
+                ", ".join(each.group.values()),
+                TableCell(number(found.n), counted(found.drift.persons, "opponent")),
+                number(found.expected, 1),
+                number(found.happened),
+                *map(_interval, (found.ratio, found.intercept, found.slope)),
+                points(found.drift),
+                _alarm(found.drift),
+            )
+        )
+    return TablePart("Forecasts of errors", columns, tuple(rows), _NOTE)
+
+
+def _interval(found: FixedInterval) -> str:
+    """For instance ``1.42 (1.10 to 1.84)``."""
+    if found.value is None:
+        return NO_VALUE
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f}, too early"
+    return f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})"
+
+
+def _alarm(drift: AnyTimeEstimate) -> str:
+    if drift.mean is None or drift.too_early is not None:
+        return "too early"
+    if not drift.excludes_zero:
+        return "none"
+    return "ALARM: people err more" if drift.mean > 0 else "ALARM: people err less"

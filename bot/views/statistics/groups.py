@@ -1,0 +1,109 @@
+"""Statistics of groups of games as tables, the same for `desdemona stats`, pages and the month's report."""
+
+from collections.abc import Sequence
+
+from bot.base.rounding import NO_VALUE, counted, percent
+from bot.parts.values import Column, TableCell, TablePart
+from bot.text.values_text import difference_interval, number, title_of
+from storage.evidence.inference.any_time import AnyTimeEstimate
+from storage.evidence.statistics.groups import GroupStatistics
+
+_GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies", "Optimal", "Decided")
+_GAMES_NOTE = (
+    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is right at "
+    "one look alone and takes games as independent. Replies: in positions that were not decided, the first "
+    "50 games of each opponent; decided: in the others."
+)
+_MEASURES = (
+    ("errors", "errors"),
+    ("cost of a reply", "cost"),
+    ("baits taken", "baits"),
+    ("Figure 9", "falls"),
+)
+_EXPECTED = ("Number", "Happened", "At random", "Forecast", "Beyond random", "Beyond forecast")
+_EXPECTED_NOTE = (
+    "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
+    "best reply to a shorter search, confirmed by a longer one. Figure 9: replies that fell for a trap in "
+    "the sense of Gordon and Reda. “At random”: what somebody who moves at random would do in the very same"
+    " positions. “Forecast”: what the model of people expects there. Beyond: by how many points of a "
+    "hundred more happened (a minus: less), with a 95 % interval that is right at any time and allows for "
+    "opponents who return."
+)
+_FIGURE_9 = ("Traps answered", "optimal", "fell", "of these, for the best trap", "erred elsewhere")
+_FIGURE_9_NOTE = (
+    "Traps as the paper counts them: a move may set several. Fell: the reply was one of them; for the best "
+    "trap: it was the one with the highest quality (how well it is hidden, times what it costs)."
+)
+
+
+def group_name(group: GroupStatistics) -> str:
+    """The name of a group by game and player."""
+    return f"{title_of(group.group['game'])}, {group.group['strategy']}"
+
+
+def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
+    """The games of each group, its replies beside what was expected, and what became of the paper's traps.
+
+    Args:
+        groups: The groups.
+        names: For each its name.
+    """
+    both = list(zip(names, groups, strict=True))
+    head = Column("Group", is_text=True)
+    games = TablePart(
+        "Games",
+        (head, *map(Column, _GAMES)),
+        tuple((name, *_games(each)) for name, each in both),
+        _GAMES_NOTE,
+        records="groups",
+        style="stacked compact",
+    )
+    expected = TablePart(
+        "Replies beside what was expected",
+        (head, Column("", is_text=True), *map(Column, _EXPECTED)),
+        tuple(row for name, each in both for row in _expected(name, each)),
+        _EXPECTED_NOTE,
+        style="stacked compact",
+    )
+    figure_9 = TablePart(
+        "Figure 9: what became of the traps, in the paper's terms",
+        (head, *map(Column, _FIGURE_9)),
+        tuple((name, *_fates(each)) for name, each in both),
+        _FIGURE_9_NOTE,
+    )
+    return games, expected, figure_9
+
+
+def _games(group: GroupStatistics) -> tuple[TableCell | str, ...]:
+    rated = f"{number(group.performance.games)} against rated"
+    return (
+        TableCell(number(group.games), counted(group.persons, "opponent")),
+        f"{number(group.wins)} · {number(group.draws)} · {number(group.losses)}",
+        number(group.unfinished),
+        TableCell(group.performance.words or NO_VALUE, rated),
+        number(group.replies),
+        TableCell(
+            percent(group.optimal / group.replies if group.replies else None, 1), number(group.optimal)
+        ),
+        number(group.decided),
+    )
+
+
+def _expected(name: str, group: GroupStatistics) -> list[tuple[str, ...]]:
+    rows = []
+    for words, measure in _MEASURES:
+        found = getattr(group, measure)
+        shares = (percent(each, 1) for each in (found.happened, found.chance, found.model))
+        beyond = (points(each) for each in (found.beyond_chance, found.beyond_model))
+        rows.append((name, words, number(found.n), *shares, *beyond))
+    return rows
+
+
+def _fates(group: GroupStatistics) -> tuple[str, ...]:
+    counts = (group.traps_set, group.traps_optimal, group.traps_fell, group.traps_fell_for_best)
+    return tuple(map(number, (*counts, group.traps_erred_elsewhere)))
+
+
+def points(found: AnyTimeEstimate) -> str:
+    """A difference in points of a hundred with its interval."""
+    return difference_interval(found.mean, found.low, found.high)

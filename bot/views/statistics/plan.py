@@ -1,0 +1,85 @@
+"""How many games and days an effect needs, as tables."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil
+
+from bot.base.rounding import NO_VALUE, counted
+from bot.parts.values import Column, Note, Part, TablePart
+from bot.text.values_text import number
+from storage.evidence.inference.plan import DRAWS_PER_GAME, LEAST_GAMES, PlanRow
+from storage.evidence.statistics.draws import DRAWING, DrawRate
+from storage.evidence.statistics.pace import RECENT_DAYS, Pace
+
+_TITLES = {
+    "games": "Whole games: until a difference in results shows",
+    "decisions": "Randomised decisions: until a difference in the cost of the next reply shows",
+    "traps": "Answered traps of one player: until falls beyond those expected show",
+}
+_LEGEND = (
+    "Two numbers: at one look planned beforehand / looked at as often as one likes; each finds such an "
+    "effect in 80 of 100 trials. Costs are shares of the game, falls shares of the answered traps."
+)
+
+
+def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None) -> tuple[Part, ...]:
+    """Sample sizes in three tables: values, games, and days.
+
+    Args:
+        rows: Of the plan.
+        rate: The rate of randomised decisions so far; None: unknown.
+        pace: How many games a day there were lately; None: unknown.
+    """
+    tables = (_table(kind, list(found), pace) for kind, found in groupby(rows, lambda row: row.kind))
+    return (*tables, Note(_LEGEND), Note(f"Days: {_pace(pace)}"), Note(f"Decisions: {_draws(rate)}"))
+
+
+def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> TablePart:
+    """A column for each effect; for each assumption a line of values, games and days."""
+    effects = dict.fromkeys(
+        f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo" for row in rows
+    )
+    cells = (
+        line
+        for given, found in groupby(rows, lambda row: row.given)
+        for line in _lines(given, [*found], pace)
+    )
+    columns = (Column("assumed of people", is_text=True), *map(Column, effects))
+    return TablePart(_TITLES[kind], columns, tuple(cells))
+
+
+def _lines(given: str, cells: Sequence[PlanRow], pace: Pace | None) -> Iterator[tuple[str, ...]]:
+    yield given, *(_pair(row.fixed, row.any_time) for row in cells)
+    first = cells[0]
+    games = [(row.fixed_games, row.any_time_games) for row in cells]
+    if first.kind != "games":
+        source = "assumed" if first.measured_in is None else "measured"
+        yield f"  games ({first.per_game:.2g} each, {source})", *(_pair(*each) for each in games)
+    if pace is not None and pace.games:
+        days = ([None if n is None else ceil(n / pace.games_per_day) for n in each] for each in games)
+        yield "  days", *(_pair(*each) for each in days)
+
+
+def _pair(one_look: float | None, any_time: float | None) -> str:
+    return " / ".join(NO_VALUE if count is None else number(count) for count in (one_look, any_time))
+
+
+def _pace(pace: Pace | None) -> str:
+    if pace is None or not pace.games:
+        return f"not known, without a finished game with a person in the last {RECENT_DAYS} days."
+    days = counted(round(pace.days), "day")
+    return f"by {counted(pace.games, 'finished game')} with people in {days}, {pace.games_per_day:.2g} a day."
+
+
+def _draws(rate: DrawRate | None) -> str:
+    if rate is None or rate.games < LEAST_GAMES:
+        return (
+            f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
+            f"games of {' or '.join(DRAWING)} with people; there are {0 if rate is None else rate.games}. "
+            "With the default settings that is about right at chess and xiangqi, and too many at Othello "
+            "(docs/trials.md)."
+        )
+    told = f"{rate.draws} randomised ones got a reply in {rate.games} finished games with people"
+    if rate.draws:
+        return f"{told}."
+    return f"{told}, so no number of such games is enough (docs/trials.md says what gives more)."
