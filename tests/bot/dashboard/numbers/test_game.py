@@ -414,7 +414,7 @@ def _head(data: Exported, game: Row) -> list[str]:
         f"{ended(game)} {game['end_reason'] or ''}",
         f"{game['strategy']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
-        *([f"match {game['match']}"] if game.get("match") else []),
+        *(["match m1"] if game["site"] == "match" else []),
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),
         f"{found.baits_taken} of {found.baits_set} baits taken",
         plural(found.slips, "slip"),
