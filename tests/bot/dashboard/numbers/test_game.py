@@ -248,15 +248,15 @@ class Story:
     # --- Tables -----------------------------------------------------------------------------------------
 
     def replies(self) -> list[str]:
-        moment, lines = self.moment, []
+        moment, lines = self.moment, ["Reply | At depth 2 | In truth | Cost | Expected"]
         if not moment.scores:
             return []
         for reply in moment.ordered:
             scores = moment.scores[reply]
             tags = " best" * (reply in moment.bests) + " bait" * (reply in self.bait_names)
-            glance = moment.score(-scores[0]) if len(scores) > 1 else DASH
+            shallow = moment.score(-scores[0]) if len(scores) > 1 else DASH
             cells = (
-                glance,
+                shallow,
                 moment.score(-scores[-1]),
                 moment.lost(reply),
                 probability_text(moment.probability(reply)),
