@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "glossary.md"
 FOLDERS = ("bot", "engine", "storage", "lab", "docs", "deploy")
 FILES = ("README.md", "config.toml", "pyproject.toml")
-ENDINGS = (".py", ".pyi", ".hpp", ".cpp", ".js", ".html", ".css", ".md", ".toml", ".yaml")
+ENDINGS = (".py", ".pyi", ".hpp", ".cpp", ".js", ".html", ".css", ".md", ".toml", ".yaml", ".json")
 EXEMPT = ("docs/glossary.md", "docs/operator/operate.md", "bot/base/old_names.py")
 """Tables of old names: this page itself, the upgrade notes, and the settings that still work."""
 
@@ -56,18 +56,16 @@ def leftovers(words: Iterable[str], files: Iterable[tuple[str, str]]) -> Iterato
     phrases = {tuple(parts_of(word)): word for word in words if not word.startswith("`")}
     longest = max(map(len, phrases), default=0)
     for file, text in files:
-        for number, line in enumerate(text.splitlines(), start=1):
-            where = f"{file}:{number}"
-            yield from (
-                Leftover(names[name], where) for name in sorted(names.keys() & set(re.findall(r"\w+", line)))
-            )
-            parts = parts_of(line)
-            for start in range(len(parts)):
-                for length in range(1, longest + 1):
-                    if word := phrases.get(tuple(parts[start : start + length])):
-                        yield Leftover(word, where)
-                    if start + length >= len(parts):
-                        break
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1)]
+        for number, line in lines:
+            found = sorted(names.keys() & set(re.findall(r"\w+", line)))
+            yield from (Leftover(names[name], f"{file}:{number}") for name in found)
+        # A phrase may continue in the next line.
+        parts = [(part, number) for number, line in lines for part in parts_of(line)]
+        for start, (_, number) in enumerate(parts):
+            for length in range(1, longest + 1):
+                if word := phrases.get(tuple(part for part, _ in parts[start : start + length])):
+                    yield Leftover(word, f"{file}:{number}")
 
 
 def parts_of(text: str) -> list[str]:

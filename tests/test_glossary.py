@@ -32,6 +32,7 @@ def test_the_checker_sees_planted_words() -> None:
         Leftover("untaken", "a.py:3"),
     ]
     assert list(leftovers(["by lot"], [("b.md", "Drawn by\nlot, by Lot."), ("c.js", "byLot()")])) == [
+        Leftover("by lot", "b.md:1"),
         Leftover("by lot", "b.md:2"),
         Leftover("by lot", "c.js:1"),
     ]

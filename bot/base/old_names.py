@@ -21,6 +21,7 @@ RENAMED: Mapping[str, str] = {
 """New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
 setting is that within its table's new name."""
 OLD_KEYS: Mapping[str, str] = {
+    "at_depth_2": "at_a_glance",
     "control": "sound",
     "control_name": "sound_name",
     "control_value": "sound_value",

@@ -10,7 +10,7 @@ from storage.evidence.trap_report import ReplyReport
 
 LONGEST_NAME = 40
 """Of people, within a sentence."""
-STEPS = (Sentence("at a glance"), Sentence("a little deeper"), Sentence("deep"))
+STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths of a blind report; their number must not reveal the depth of the search."""
 _NUMBERS = (
     *(None, None, Sentence("two"), Sentence("three"), Sentence("four"), Sentence("five"), Sentence("six")),
@@ -100,7 +100,7 @@ def scores_part(reply: ReplyReport) -> TextPart:
     if len(reply.score_texts) < 2:
         return fact
     return Sentence(
-        "{first} at a glance, {last} in fact", {"first": score_part(reply.score_texts[0]), "last": fact}
+        "{first} at depth 2, {last} in fact", {"first": score_part(reply.score_texts[0]), "last": fact}
     )
 
 

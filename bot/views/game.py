@@ -205,7 +205,7 @@ class GameView:
                 {
                     "reply": each.reply,
                     "name": each.name,
-                    "at_a_glance": each.score_texts[0] if len(each.score_texts) > 1 else None,
+                    "at_depth_2": each.score_texts[0] if len(each.score_texts) > 1 else None,
                     "in_truth": each.their_text,
                     "cost": each.cost / WHOLE,
                     "probability": each.probability,
@@ -263,7 +263,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
             Pill(word, stored.end_reason or "", mood="bad" if mood == "trap" else "good"),
             Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
-            *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}"),)),
+            *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}".rstrip(", ")),)),
             Pill(moment_text(stored.started_at)),
             Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),
             Pill(str(slips), "slip" if slips == 1 else "slips", mood="warn" if slips else "quiet"),

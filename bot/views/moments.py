@@ -197,9 +197,9 @@ class Moment:
         unit = f", in {self.unit}" if self.unit else ""
         return TablePart(
             "What the replies were worth",
-            (Column("Reply", is_text=True), *map(Column, ("At a glance", "In truth", "Cost", "Expected"))),
+            (Column("Reply", is_text=True), *map(Column, ("At depth 2", "In truth", "Cost", "Expected"))),
             tuple(rows),
-            f"Their view{unit}. At a glance: two plies ahead; in truth: {told.depth} plies from our move on. "
+            f"Their view{unit}. At depth 2: two plies ahead; in truth: {told.depth} plies from our move on. "
             f"Expected: how likely people play it{by}.",
             nothing="No reply is recorded.",
             records="replies",

@@ -221,7 +221,7 @@ class OpponentView:
     @property
     def _baits(self) -> tuple[Part, ...]:
         link = (
-            ("All on Traps", f"/dash/traps?{query}&outcome=fell")
+            ("All on Traps", f"/dash/traps?{query}&outcome=taken")
             if (query := self._filter_query)
             else ("", "")
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from bot.base.errors import DesdemonaError
@@ -10,6 +9,9 @@ from bot.parts.values import Part, Rows
 from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
+
+OLD_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
+"""Words of 0.2 in addresses, which work until 0.4.0, with today's."""
 
 
 class BadQuery(DesdemonaError):
@@ -67,21 +69,18 @@ class Query:
             raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
         return int(text)
 
-    def choice(
-        self, name: str, choices: Sequence[str], old_names: Mapping[str, str] = MappingProxyType({})
-    ) -> str:
+    def choice(self, name: str, choices: Sequence[str]) -> str:
         """One of some words among the page's own parameters; the first one by default.
 
         Args:
             name: Of the parameter.
             choices: The words.
-            old_names: Words of an earlier release, with the words that replace them.
 
         Raises:
             BadQuery: It is another.
         """
         text = self.own.get(name, "") or choices[0]
-        text = old_names.get(text, text)
+        text = OLD_CHOICES.get(text, text)
         if text not in choices:
             raise BadQuery(f"{name}: {text!a:.40} is not known; known: {', '.join(choices)}")
         return text

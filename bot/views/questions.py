@@ -29,8 +29,8 @@ QUESTIONS = (
     ),
     Question(
         "Which opponents fall, and which return?",
-        "page opponents --sort fallen",
-        "/dash/opponents?sort=fallen",
+        "page opponents --sort baits-taken",
+        "/dash/opponents?sort=baits-taken",
     ),
     Question(
         "What are the results by week, game and rating band?",

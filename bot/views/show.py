@@ -27,7 +27,7 @@ from storage.evidence.trap_report import GameReport
 _COLUMNS = (
     Column("Move", is_text=True),
     Column("Bait", is_text=True),
-    *map(Column, ("Expected", "At a glance", "In truth", "Costs")),
+    *map(Column, ("Expected", "At depth 2", "In truth", "Costs")),
     Column("Reply", is_text=True),
 )
 _NO_PAGER = Pager(1, None, "", "")

@@ -56,9 +56,7 @@ ORDERS = {
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
-OLD_ORDERS = {"surprise": BaitOrder.EXPECTED_LOSS.value}
-"""Names of 0.2, with today's."""
-FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "fell", BaitFate.HELD.value: "left alone"}
+FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "taken", BaitFate.HELD.value: "left alone"}
 
 
 _LOOKS_GOOD = (
@@ -309,7 +307,7 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
     fate = BaitFate(query.choice("outcome", tuple(FATES)))
-    order = query.choice("sort", tuple(ORDERS), OLD_ORDERS)
+    order = query.choice("sort", tuple(ORDERS))
     paging = Paging.of(query, CARDS)
     async with database.read() as session:
         counts = await read_baits(session, query.filters)

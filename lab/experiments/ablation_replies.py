@@ -48,7 +48,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "temptation: likely": ("likely",),
     "temptation: deceptive": ("deceptive",),
     "temptation: all three": ("tempting",),
-    "rank at a glance": ("rank",),
+    "rank at depth 2": ("rank",),
 }
 """The columns that each row of the table adds, one row at a time."""
 COLUMNS = tuple(dict.fromkeys([*KNOWN, *(name for names in PARTS.values() for name in names)]))

@@ -70,7 +70,7 @@ SIDEWAYS = """return [...document.querySelectorAll('.scroll:has(.stacked)')]
     .filter((box) => box.scrollWidth > box.clientWidth + 1)
     .map((box) => box.getAttribute('aria-labelledby'))"""
 """Tables that have several lines a row on a phone, and scroll all the same, on a phone or a desktop."""
-OPEN = "for (const each of document.querySelectorAll('details:not(.chip)')) each.open = true"
+OPEN = "for (const each of document.querySelectorAll('details')) each.open = true"
 SETTLE = """const [done] = arguments;
 requestAnimationFrame(() => requestAnimationFrame(() => {
     for (const each of document.getAnimations()) {

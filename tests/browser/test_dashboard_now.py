@@ -72,7 +72,7 @@ def test_draining_asks_first(tab: Page, troubled: Served) -> None:
     drain = "form:has([value=drain]) button"
     tab.click(drain)
     tab.click(".notice a.button")  # no
-    tab.find(".boards")
+    tab.find(".gallery")
     assert troubled.actions.calls == []
     tab.click(drain)
     tab.click(".notice .button.danger")

@@ -233,8 +233,8 @@ def test_a_bait_is_told_as_the_chart_shows_it(finished: Page) -> None:
     assert f"A trap: one player in three plays {bait['name']} here." in words
     assert f"Looking 2 plies ahead it looks better than {best}. It costs 40 % of the game." in words
     assert f"You played it; {best} was the reply to find." in words
-    assert "+3.00 at a glance, \N{MINUS SIGN}9.00 in fact, cost 40 % of the game (8.00 discs)" in words
-    assert "\N{MINUS SIGN}1.00 at a glance, \N{MINUS SIGN}1.00 in fact" in words
+    assert "+3.00 at depth 2, \N{MINUS SIGN}9.00 in fact, cost 40 % of the game (8.00 discs)" in words
+    assert "\N{MINUS SIGN}1.00 at depth 2, \N{MINUS SIGN}1.00 in fact" in words
     mine, drawn = points(finished, "trap"), points(finished, "best")
     assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, False, False]
     assert "by a model of people (club players)" in finished.text(".moment-tables")
@@ -477,14 +477,14 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
         assert finished.count(".table-box") == (1 if decision["replies"] else 0)
         if finished.count(".chart"):
             depths = [tick.text for tick in finished.driver.find_elements(By.CSS_SELECTOR, ".chart .depth")]
-            assert depths == ["at a glance", "a little deeper", "deep"]
+            assert depths == ["at depth 2", "a little deeper", "deep"]
         finished.click("[data-phase=before]")
         assert finished.count(".moment .mark-chosen") == 1
     finished.click(f".chip[data-index='{first}']")
-    finished.until_text(".moment-words", "At a glance it looks better than")
+    finished.until_text(".moment-words", "At depth 2 it looks better than")
     assert "In fact" in finished.text(".table-box thead")
     finished.click(f".chip[data-index='{second}']")
-    finished.until_text(".moment-words", "At a glance and a little deeper it looks better than")
+    finished.until_text(".moment-words", "At depth 2 and a little deeper it looks better than")
     mine, drawn = points(finished, "trap"), points(finished, "best")
     assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, True, False]
 

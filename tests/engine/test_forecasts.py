@@ -145,7 +145,7 @@ BAIT, BEST = "a7a6", "e7e5"
 
 
 def scripted(deep_centi: int) -> Scripted:
-    """An engine to which 1... a7a6 looks good at a glance and is bad at 3 plies; at 5 it is worth this much,
+    """An engine to which 1... a7a6 looks good at depth 2 and is bad at 3 plies; at 5 it is worth this much,
     and the best reply 30."""
 
     def score(board: str, move: str, depth: int) -> int:

@@ -18,7 +18,7 @@ from engine.params import RandomisedParams, Scale, TrapParams
 from engine.randomised import LEAST_REPLIES, checksum, draws_trap
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
-from engine.search.searchers import make_searcher
+from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
@@ -187,21 +187,19 @@ def test_a_decided_game_is_left_alone() -> None:
     verify(decision)
 
 
-class StoppingSearcher:
+class StoppingSearcher(NativeSearcher):
     """Stops the search from a certain call for the scores of replies on."""
 
     def __init__(self, calls: int) -> None:
-        self._inner: Any = make_searcher("othello", 1)
+        inner: Any = make_searcher("othello", 1)
+        super().__init__(inner._game, inner._core)
         self._left = calls
 
     def scores_after(self, position: Any, moves: Any, least: int, most: int, stop: StopFlag) -> Any:
         self._left -= 1
         if self._left < 0:
             stop.set()
-        return self._inner.scores_after(position, moves, least, most, stop)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        return super().scores_after(position, moves, least, most, stop)
 
 
 @pytest.mark.parametrize(("calls", "is_whole"), [(0, False), (1, True), (2, True)])

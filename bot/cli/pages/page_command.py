@@ -35,7 +35,7 @@ def page_command(
         ),
     ] = "",
     sort: Annotated[str, typer.Option(help="Order of traps and opponents.")] = "",
-    outcome: Annotated[str, typer.Option(help="Selects traps: all, fell or held.")] = "",
+    outcome: Annotated[str, typer.Option(help="Selects traps: all, taken or held.")] = "",
     by: Annotated[str, typer.Option(metavar="NAMES", help="Grouping of results, as for `stats --by`.")] = "",
     days: Annotated[str, typer.Option(help="Days of events.")] = "",
     kind: Annotated[str, typer.Option(help="Only events of this kind.")] = "",

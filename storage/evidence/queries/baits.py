@@ -45,7 +45,7 @@ class BaitFate(StrEnum):
 
     ALL = "all"
     """Any outcome, including baits that were never answered."""
-    TAKEN = "fell"
+    TAKEN = "taken"
     """Taken."""
     HELD = "held"
     """Answered by another reply."""

@@ -43,7 +43,7 @@ class GameOrder(StrEnum):
     """By the opponent's rating; unrated ones last."""
     LONGEST = "longest"
     """By moves."""
-    MOST_BAITS_TAKEN = "fallen"
+    MOST_BAITS_TAKEN = "baits-taken"
     """By baits taken."""
 
 

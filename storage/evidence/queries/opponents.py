@@ -31,7 +31,7 @@ class OpponentOrder(Enum):
 
     LATEST = "latest"
     GAMES = "games"
-    MOST_BAITS_TAKEN = "fallen"
+    MOST_BAITS_TAKEN = "baits-taken"
     """The greatest share of baits taken, among opponents with `LEAST_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""

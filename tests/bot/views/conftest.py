@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from bot.base.config import DashboardConfig
+from bot.base.old_names import OLD_KEYS
 from bot.dashboard.server import Dashboard
 from bot.views.menu import pages
 from storage.database import Database
@@ -30,11 +31,19 @@ class Visitor:
     async def json(self, path: str) -> Any:
         async with self.session.get(f"{self.url}{path}") as response:
             assert response.status == 200, await response.text()
-            return await response.json()
+            return without_old_keys(await response.json())
 
     async def headers(self, path: str) -> Any:
         async with self.session.get(f"{self.url}{path}") as response:
             return response.headers
+
+
+def without_old_keys(value: Any) -> Any:
+    """The same without keys of the release before, which stand beside their new ones."""
+    if isinstance(value, dict):
+        old = {OLD_KEYS[name] for name in value if name in OLD_KEYS}
+        return {name: without_old_keys(each) for name, each in value.items() if name not in old}
+    return [without_old_keys(each) for each in value] if isinstance(value, list) else value
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ async def test_baits_and_the_games_before(database: Database, visitor: Visitor) 
     assert [bait["game_id"] for bait in told["baits"]] == [1]
     page = await visitor.text("/dash/opponent?site=arena&id=one")
     assert page.count('<article class="card trap-card') == 1
-    assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=fell">' in page
+    assert '<a href="/dash/traps?opponent=Clara&amp;site=arena&amp;outcome=taken">' in page
     assert "They met 1 and took none." in await visitor.text("/dash/opponent?site=arena&id=two")
 
 

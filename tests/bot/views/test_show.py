@@ -58,9 +58,9 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
     )
     assert (
         "Anna played d5; e5 was the reply to find. The paper's trap: d5, quality 18.3 %. Figure 9: fell for "
-        "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at a glance, "
-        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at a glance, \N{MINUS SIGN}1.80 in fact, "
-        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at a glance, "
+        "the best trap. A bait Nf6: \N{MINUS SIGN}0.30 at depth 2, "
+        "\N{MINUS SIGN}1.90 in fact. Anna took the bait d5: +0.40 at depth 2, \N{MINUS SIGN}1.80 in fact, "
+        "cost 24 % of the game (1.50 pawns), expected in 30 %. Best was e5: \N{MINUS SIGN}0.10 at depth 2, "
         "\N{MINUS SIGN}0.30 in fact." in shown
     )
     assert "1 of 1 baits taken; 0 slips The paper's traps: 1 set, 1 fallen into." in shown
@@ -180,7 +180,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     found = await told(database, tempting_game)
     shown = lines(found, 80, traps_only=True)
     rows = [" ".join(line.split()) for line in shown]
-    at = rows.index("move bait expected at a glance in truth costs reply")
+    at = rows.index("move bait expected at depth 2 in truth costs reply")
     assert rows[at + 1 : at + 3] == [
         "1. e4 d5 30.0 % +0.40 \N{MINUS SIGN}1.80 24.0 % d5, the bait",
         "1. e4 Nf6 15.0 % \N{MINUS SIGN}0.30 \N{MINUS SIGN}1.90 25.2 % d5",
@@ -188,7 +188,7 @@ async def test_the_baits_are_in_one_table(database: Database) -> None:
     assert all(len(line) <= 80 for line in shown)
     assert "No confirmed trap" not in words(found, traps_only=True)
     assert "still to be done" not in words(found, traps_only=True)
-    assert "at a glance in truth costs" not in words(found)
+    assert "at depth 2 in truth costs" not in words(found)
 
 
 async def test_a_game_without_a_bait_says_so(database: Database) -> None:

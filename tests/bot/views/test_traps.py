@@ -141,7 +141,7 @@ async def test_a_damaged_record_is_named_and_hides_no_other(database: Database, 
 @pytest.mark.parametrize(
     ("query", "part"),
     [
-        ("outcome=maybe", "known: all, fell, held"),
+        ("outcome=maybe", "known: all, taken, held"),
         ("sort=luck", "known: expected_loss, cost, newest, taken"),
         ("page=0", "page: "),
         ("page=two", "no whole number"),

@@ -18,7 +18,7 @@ from lab.experiments.experiment import Size
 from lab.experiments.experiment_report import ClaimVerdict
 
 PARAMS = TrapParams()
-SOME = (PRIMARY, "rank at a glance")
+SOME = (PRIMARY, "rank at depth 2")
 SCALE = 500.0
 
 
@@ -114,7 +114,7 @@ def test_the_endpoint_has_the_wider_interval(monkeypatch: pytest.MonkeyPatch) ->
     assert wide is not None
     assert narrow is not None
     assert wide.of[PRIMARY].low < narrow.of[PRIMARY].low
-    assert wide.of["rank at a glance"] == narrow.of["rank at a glance"]
+    assert wide.of["rank at depth 2"] == narrow.of["rank at depth 2"]
     assert gains([{**recorded(0.0), "persons": ["one"] * 400}], 1, 0.05) is None
 
 

@@ -114,7 +114,7 @@ export class Lobby {
       el(
         "p",
         { class: "lead" },
-        say("Desdemona looks for the move that you are most likely to answer wrongly: with a reply that looks better at a glance than it is. After the game she shows you every trap, what you played, and what it cost."),
+        say("Desdemona looks for the move that you are most likely to answer wrongly: with a reply that looks better than it is. After the game she shows you every trap, what you played, and what it cost."),
       ),
     );
   }

@@ -3,7 +3,7 @@
 import { percentText, say } from "/static/common/language.js";
 
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
-const STEPS = [say("at a glance"), say("a little deeper"), say("deep")];
+const STEPS = [say("at depth 2"), say("a little deeper"), say("deep")];
 
 /** A share of a game, from hundredths of a per cent: "29 % of the game". */
 export function gameShare(cost) {

@@ -293,7 +293,7 @@ export class ReportSection {
       el("p", {}, say("“The game” is what can be expected of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people.")),
       el("p", {}, sayAll([
         this.person === null ? say("Scores of replies are from your point of view: plus is good for you.") : say("Scores of replies are from {name}’s point of view: plus is good for {name}.", { name: this.person }),
-        say("“At a glance” is how good a reply looks two plies ahead."),
+        say("“At depth 2” is the score of a reply two plies ahead."),
       ])),
       this.report.blind ? el("p", {}, say("Some of {name}’s moves set a trap, others do not; the report does not tell whether a trap was meant, so that moves and games can be compared fairly.", { name: this.opponent })) : null,
       el("p", {}, say("“Cost” compares a reply with the best one.")),

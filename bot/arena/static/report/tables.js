@@ -77,7 +77,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
   return table({
     title: isPlayer ? say("What your replies were worth") : say("What the replies were worth"),
     label: say("Replies"),
-    heads: [say("Reply"), say("At a glance"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasProbability ? [say("Expected")] : [])],
+    heads: [say("Reply"), say("At depth 2"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasProbability ? [say("Expected")] : [])],
     rows,
     hint: hasProbability ? whoExpects(decision) : null,
   });

@@ -134,7 +134,7 @@ def test_json_and_csv_are_the_pages(desdemona: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("results", "--by", "moon"), "page results: by: 'moon' is not known; known: player, game"),
+        (("results", "--by", "moon"), "page results: by: 'moon' is not known; known: strategy, game"),
         (("ratings", "--sort", "games"), "page ratings: 'sort' is no filter of this page; known: account,"),
         (("traps", "--format", "csv", "--table", "x"), "--table: 'x' is not known; known: baits, phases"),
         (("events", "--days", "8"), "page events: days: '8' is not known; known: 30, 1, 7, 90, 365"),

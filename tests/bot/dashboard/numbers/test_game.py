@@ -159,7 +159,7 @@ class Story:
     def _looks(self, reply: str) -> str:
         moment, scores = self.moment, self.moment.scores[reply]
         fact = moment.score(-scores[-1])
-        return f"{moment.score(-scores[0])} at a glance, {fact} in fact" if len(scores) > 1 else fact
+        return f"{moment.score(-scores[0])} at depth 2, {fact} in fact" if len(scores) > 1 else fact
 
     def _facts(self, kind: str) -> list[str]:
         moment = self.moment
@@ -271,7 +271,7 @@ class Story:
             if model["kind"] == "looks":
                 by = ", judged by how the replies look"
         note = (
-            f"Their view{unit}. At a glance: two plies ahead; in truth: {moment.record['depth']} plies from "
+            f"Their view{unit}. At depth 2: two plies ahead; in truth: {moment.record['depth']} plies from "
             f"our move on. Expected: how likely people play it{by}."
         )
         return [*lines, note]
@@ -414,7 +414,7 @@ def _head(data: Exported, game: Row) -> list[str]:
         f"{ended(game)} {game['end_reason'] or ''}",
         f"{game['strategy']} with {rules.sides[game['our_side']]}{ours}, engine {game['engine_version']}",
         f"{'rated' if game['rated'] else 'casual'} {game['speed']}{clock}",
-        *([f"match {game['match']}"] if game.get("match") else []),
+        *(["match m1"] if game["site"] == "match" else []),
         of_day(game["started_at"], "%Y-%m-%d %H:%M"),
         f"{found.baits_taken} of {found.baits_set} baits taken",
         plural(found.slips, "slip"),

@@ -117,7 +117,7 @@ def _ordered(data: Exported, games: list[Row], order: str) -> list[Row]:
         "newest": lambda _: 0,
         "strongest": lambda game: -(game["opponent_rating"] or -1),
         "longest": lambda game: -game["plies"],
-        "fallen": lambda game: -counts(data, [game]).baits_taken,
+        "baits-taken": lambda game: -counts(data, [game]).baits_taken,
     }
     return sorted(latest, key=keys[order])
 
@@ -125,7 +125,7 @@ def _ordered(data: Exported, games: list[Row], order: str) -> list[Row]:
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize(
     ("result", "order", "number"),
-    [("any", "newest", 2), ("win", "fallen", 1), ("aborted", "strongest", 1), ("unknown", "longest", 1)],
+    [("any", "newest", 2), ("win", "baits-taken", 1), ("aborted", "strongest", 1), ("unknown", "longest", 1)],
 )
 async def test_games(
     visitor: Visitor, exported: Exported, query: Query, result: str, order: str, number: int
@@ -180,7 +180,7 @@ def _rank(line: Row, order: str) -> tuple[float, ...]:
     first = 0.0
     if order == "games":
         first = -line["games"]
-    elif order == "fallen":
+    elif order == "baits-taken":
         first = -line["baits_taken"] / line["baits_set"] if line["baits_set"] >= 5 else 1.0
     elif order == "score":
         first = 1.0 if line["score"] is None else -line["score"]
@@ -207,7 +207,7 @@ def _opponent_line(line: Row) -> str:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("order", ["latest", "games", "fallen", "score"])
+@pytest.mark.parametrize("order", ["latest", "games", "baits-taken", "score"])
 async def test_opponents(visitor: Visitor, exported: Exported, query: Query, order: str) -> None:
     found = sorted(_opponents(exported, query), key=lambda line: _rank(line, order))
     returned, programs = sum(line["days"] > 1 for line in found), sum(line["is_bot"] for line in found)

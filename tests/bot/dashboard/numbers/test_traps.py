@@ -28,7 +28,7 @@ def _group(start: int | None, baits: list[Row]) -> Row:
     expected = sum(bait["expected"] for bait in met)
     return {
         "start": start,
-        "met": len(met),
+        "encounters": len(met),
         "taken": len(taken),
         "unanswered": len(baits) - len(met),
         "expected": pytest.approx(expected),
@@ -66,7 +66,7 @@ def _share(group: Row, name: str) -> str:
 
 def _group_line(name: str, group: Row) -> str:
     taken = f"{_share(group, 'share')} / {_interval(group)}"
-    return " | ".join((name, f"{group['met']:,}", taken, _share(group, "expected_share")))
+    return " | ".join((name, f"{group['encounters']:,}", taken, _share(group, "expected_share")))
 
 
 def _json(found: Row) -> Row:
@@ -86,7 +86,7 @@ ORDERS: dict[str, Any] = {
 }
 FATES: dict[str, Any] = {
     "all": lambda _: True,
-    "fell": lambda bait: bait["is_taken"] == 1,
+    "taken": lambda bait: bait["is_taken"] == 1,
     "held": lambda bait: bait["is_taken"] == 0,
 }
 
@@ -123,8 +123,7 @@ def card_json(data: Exported, bait: Row, met: int, taken: int) -> Row:
         "is_taken": None if bait["is_taken"] is None else bool(bait["is_taken"]),
         "at": iso(bait["at"]),
         "expected_loss": pytest.approx(bait["expected_loss"]),
-        "surprise": pytest.approx(bait["expected_loss"]),
-        "met": met,
+        "encounters": met,
         "taken": taken,
         "damage": "",
     }
@@ -170,8 +169,8 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     [
         ({}, "all", "expected_loss", 2),
         ({}, "all", "newest", 1),
-        ({}, "fell", "taken", 1),
-        ({"game": "chess", "opponents": "people"}, "fell", "cost", 1),
+        ({}, "taken", "taken", 1),
+        ({"game": "chess", "opponents": "people"}, "taken", "cost", 1),
         ({"site": "lichess", "account": "iago2", "rated": "rated"}, "held", "newest", 1),
         ({"strategy": "standard", "since": "2026-10-20T00:00:00+00:00"}, "all", "cost", 3),
         ({"site": "match"}, "all", "expected_loss", 1),
@@ -185,7 +184,7 @@ async def test_traps(
     chosen = baits if order == "taken" else [bait for bait in baits if FATES[fate](bait)]
     cards = _cards(exported, chosen, order)
     if order == "taken":
-        cards = [card for card in cards if card[2] or fate != "fell"]
+        cards = [card for card in cards if card[2] or fate != "taken"]
     some = cards[12 * (number - 1) : 12 * number]
     assert some
     address = urlencode({**query, "outcome": fate, "sort": order, "page": number})
@@ -199,9 +198,9 @@ async def test_traps(
 
     html = await visitor.text(f"/dash/traps?{address}")
     more, verb = everything["unanswered"], "was" if everything["unanswered"] == 1 else "were"
-    noun = "bait" if everything["met"] == 1 else "baits"
+    noun = "bait" if everything["encounters"] == 1 else "baits"
     head = [
-        f"{everything['taken']:,} of {everything['met']:,} {noun} fooled somebody.",
+        f"{everything['taken']:,} of {everything['encounters']:,} {noun} fooled somebody.",
         "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more. "
         f"Taken in {_share(everything, 'share')} of the cases; the models of people expected "
         f"{_share(everything, 'expected_share')}. 95 % interval, by person: {_interval(everything)}."

@@ -50,7 +50,7 @@ START = datetime(2026, 11, 25, tzinfo=UTC)
 
 
 async def play(database: Database) -> None:
-    """Games of a person who takes the best reply at a glance or any, at random; the second game is open."""
+    """Games of a person who takes the best reply at depth 2 or any, at random; the second game is open."""
     rng = random.Random(7)
     for number, (name, kind, depth) in enumerate(GAMES):
         game, searcher, stop = get_rules(name), make_searcher(name, 1), StopFlag()
