@@ -14,10 +14,7 @@ from engine.formats.record import GameRecord, steps
 from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 from engine.protocols.score_settings import EngineSettings
-from lab.analysis.recorded_games import Answered, GivenGame
-from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
-from storage.database import Database
-from storage.research.analysed_games import (
+from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
     add_positions,
@@ -28,6 +25,9 @@ from storage.research.analysed_games import (
     known_plies,
     unpredicted,
 )
+from lab.analysis.recorded_games import Answered, GivenGame
+from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
+from storage.database import Database
 
 _AHEAD = 4
 """Moves queued for each worker."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.formats.record import GameRecord
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.recorded_games import year_of
-from storage.research.analysed_games import StoredPosition
 from storage.research.archive import content_key
 
 START = 1500.0

@@ -14,7 +14,7 @@ from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery, predicted
-from storage.research.analysed_games import AnalysedPosition, StoredPosition
+from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 
 
 def with_predictions(

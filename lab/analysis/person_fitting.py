@@ -28,6 +28,7 @@ from engine.human.person_prior import (
     costs_of,
     features_of,
 )
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.elo import EloStanding
 from lab.analysis.fitting import FitRefused
 from lab.analysis.measures import Estimate, Resamples
@@ -35,7 +36,6 @@ from lab.analysis.persons import games_bands, is_person, rating_bands, seconds_o
 from lab.analysis.population import BAD, Population
 from lab.analysis.recorded_games import half_of_person
 from lab.training.person_prior import STEPS, JudgedReplies, fit_gaussian, log_likelihoods, predicted
-from storage.research.analysed_games import StoredPosition
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

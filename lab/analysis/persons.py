@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.formats.clock import BadClock, GgfClock
 from engine.human.person_prior import speed_s
-from storage.research.analysed_games import StoredPosition
+from lab.analysis.analysed_games import StoredPosition
 
 RATING_STEPS = (1300, 1700, 2100)
 GAMES_STEPS = (1, 31, 201)

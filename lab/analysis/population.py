@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.calibrated import expected, profile_array, reply_features
+from lab.analysis.analysed_games import StoredPosition, each_position
 from lab.analysis.persons import is_person, person_key
 from lab.analysis.recorded_games import half_of, half_of_person, is_within, year_of
 from lab.training.calibrated import ReplyRows, join
 from storage.database import Database
 from storage.evidence.inference.persons import codes_of
-from storage.research.analysed_games import StoredPosition, each_position
 
 BAD = 0.10
 """A reply is *bad*, or an *error*, when it costs at least this much expected score."""

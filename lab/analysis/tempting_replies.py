@@ -31,12 +31,12 @@ from engine.human.reply_probabilities import predict_replies
 from engine.params import TrapParams
 from engine.search.reference import Searcher
 from engine.stop import StopFlag
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
 from lab.analysis.persons import rating_bands, seconds_of
 from lab.analysis.population import Population
 from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
-from storage.research.analysed_games import StoredPosition
 
 RANK_MODEL_NAME = "R"
 """The forecast from the scores alone."""

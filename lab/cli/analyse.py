@@ -22,11 +22,11 @@ from engine.human.model import BadModel, HumanModel
 from engine.process import EngineError
 from engine.protocols.score_settings import EngineSettings
 from engine.protocols.uci_scores import UciLink
+from lab.analysis.analysed_games import AnalysisSettings
 from lab.analysis.analysis_runner import Tally, predict, run_analysis
 from lab.analysis.recorded_games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
 from storage.database import LONG_PATIENCE_S, Database
-from storage.research.analysed_games import AnalysisSettings
 
 
 class Source(StrEnum):

@@ -30,9 +30,7 @@ from engine.games import GAMES
 from engine.human.model import SHALLOW, BadModel
 from engine.human.reply_model import default_path
 from engine.params import TrapParams
-from lab.cli.analyse import Source
-from storage.database import Database
-from storage.research.analysed_games import (
+from lab.analysis.analysed_games import (
     AnalysisCount,
     AnalysisSettings,
     StoredPosition,
@@ -41,6 +39,8 @@ from storage.research.analysed_games import (
     own_positions,
     predictions,
 )
+from lab.cli.analyse import Source
+from storage.database import Database
 from storage.research.archive import each_game, list_players
 
 # Importing these takes a second, which other commands should not pay.

@@ -19,6 +19,7 @@ from engine.human.reply_model import default_path
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
 from lab.analysis.added_value import FOLDS, folds_of, held_out
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.analysis_runner import analysed, query_of
 from lab.analysis.persons import is_person, person_key
 from lab.analysis.population import BAD, population
@@ -29,7 +30,6 @@ from lab.experiments.experiment import Result
 from lab.experiments.given_games import DEPTHS, given_games, sample_of
 from lab.training.calibrated import ReplyRows
 from storage.evidence.inference.fixed import fixed_mean
-from storage.research.analysed_games import StoredPosition
 
 Floats = NDArray[np.float64]
 

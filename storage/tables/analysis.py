@@ -14,7 +14,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 class AnalysisRow(Base):
     """One way of analysing positions; columns are the fields of
-    `storage.research.analysed_games.AnalysisSettings`.
+    `lab.analysis.analysed_games.AnalysisSettings`.
     """
 
     __tablename__ = "analyses"
@@ -31,7 +31,7 @@ class AnalysisRow(Base):
 
 class AnalysedPositionRow(Base):
     """One move and its reply; columns are the fields of
-    `storage.research.analysed_games.AnalysedPosition`.
+    `lab.analysis.analysed_games.AnalysedPosition`.
     """
 
     __tablename__ = "analysed_positions"

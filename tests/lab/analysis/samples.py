@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.decision import ReplyProfile
-from storage.research.analysed_games import AnalysedPosition, StoredPosition
+from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 
 ROOT = "8/8/8/3wb3/3bw3/8/8/8 b"
 MOVE = "f5"

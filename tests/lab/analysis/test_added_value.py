@@ -6,8 +6,8 @@ import numpy as np
 
 from engine.human.calibrated import FEATURES
 from lab.analysis.added_value import FOLDS, added_by_trappiness
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.population import population
-from storage.research.analysed_games import StoredPosition
 from tests.lab.analysis.samples import REPLIES, made_up
 
 COUNT = 600

@@ -20,11 +20,11 @@ from engine.protocols.score_settings import EngineSettings
 from engine.search.profiles import Profiler
 from engine.search.reference import ReferenceSearcher
 from engine.stop import StopFlag
+from lab.analysis.analysed_games import AnalysisSettings, StoredPosition, each_position, list_models
 from lab.analysis.analysis_runner import Tally, predict, run_analysis
 from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose
 from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask, profile
 from storage.database import Database
-from storage.research.analysed_games import AnalysisSettings, StoredPosition, each_position, list_models
 from storage.research.archive import content_key
 from tests.engine.human.fakes import FakeModel, alike
 from tests.engine.protocols import fake_uci

@@ -9,8 +9,8 @@ from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.own_games import with_predictions
-from storage.research.analysed_games import StoredPosition
 from tests.engine.human.fakes import FakeModel
 from tests.lab.analysis.samples import position
 

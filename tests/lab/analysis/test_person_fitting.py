@@ -18,6 +18,7 @@ from engine.human.person_prior import (
     costs_of,
 )
 from lab.analysis import person_fitting
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.elo import EloStanding
 from lab.analysis.fitting import FitRefused
 from lab.analysis.person_fitting import (
@@ -33,7 +34,6 @@ from lab.analysis.persons import seconds_of
 from lab.analysis.population import Population, population
 from lab.analysis.recorded_games import half_of_person
 from lab.analysis.study_report import person_text
-from storage.research.analysed_games import StoredPosition
 from tests.lab.analysis.samples import MOVE, ROOT, position
 
 KEY = "a" * 64

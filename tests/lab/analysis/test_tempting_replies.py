@@ -13,9 +13,9 @@ from engine.game import WIN_CENTI
 from engine.games import get_rules
 from engine.human.model import OTHELLO
 from engine.stop import StopFlag, Stopped
+from lab.analysis.analysed_games import StoredPosition
 from lab.analysis.population import Population, population
 from lab.analysis.tempting_replies import RANK_MODEL_NAME, bait_table, confirm_all, forecasters
-from storage.research.analysed_games import StoredPosition
 from tests.engine.human.test_reply_probabilities import prior_over
 from tests.lab.analysis.samples import MOVE, REPLIES, ROOT, position
 from tests.lab.analysis.test_study import TRAP, calibrated

@@ -5,9 +5,7 @@ import pytest
 from engine.decision import ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.params import ValueParams
-from storage.database import Database
-from storage.ledger.games import set_moves
-from storage.research.analysed_games import (
+from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
     StoredPosition,
@@ -24,6 +22,8 @@ from storage.research.analysed_games import (
     predictions,
     unpredicted,
 )
+from storage.database import Database
+from storage.ledger.games import set_moves
 from storage.research.archive import BATCH, content_key
 from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
