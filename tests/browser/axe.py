@@ -105,7 +105,7 @@ class Look:
         self._pages = 0
         self.troubles: list[str] = []
 
-    def at(self, what: str, *, is_light_only: bool = False) -> None:
+    def at(self, what: str) -> None:
         """Note what is wrong with the page that is open."""
         run = self._tab.driver.execute_script
         enter(self._tab.driver)
@@ -124,6 +124,6 @@ class Look:
                 told += [f"it sticks out: {element}" for element in run(OUTSIDE)]
                 told += [f"its table scrolls sideways: {name}" for name in run(SIDEWAYS)]
                 is_dark = run("return getComputedStyle(document.body).backgroundColor") == "rgb(16, 21, 19)"
-                if is_dark is not (scheme == "dark" and not is_light_only):
+                if is_dark is not (scheme == "dark"):
                     told.append("its colours are those of the other scheme")
             self.troubles += [f"{what}, {scheme}, {width} px: {each}" for each in told]

@@ -117,7 +117,7 @@ def test_the_pointer_shows_the_nearest_values(tab: Page, gallery: str) -> None:
 def test_the_table_opens_and_has_the_numbers(tab: Page, gallery: str) -> None:
     tab.driver.get(gallery)
     tab.find(".size-half .chart-table summary").click()
-    assert tab.find(".size-half .chart-table td").text == "+5.9"
+    assert tab.find(".size-half .chart-table td").text == "1.2 s"
 
 
 def test_without_a_font_for_chinese_pieces_have_letters(tab: Page, gallery: str) -> None:

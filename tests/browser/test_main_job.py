@@ -97,5 +97,5 @@ async def _check_show(daemon: Daemon, game_id: str, count: Counter[str]) -> None
     status, text, err = await daemon.ask("show", game_id)
     assert (status, err) == (0, "")
     for decision in decisions:
-        assert f"plays {decision['name']} (" in text
+        assert f"we played {decision['name']} · " in text
     assert f"1. {told['names'][0]} {told['names'][1]} 2." in text
