@@ -77,10 +77,7 @@ TABLE = (
         "engine/tempting_player.py",
         ("tests/engine/test_tempting_player.py",),
         sample=24,
-        fixed=(
-            ("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),
-            ("lacking = best.adjusted + (not wins_ties)", "lacking = best.adjusted + wins_ties"),
-        ),
+        fixed=(("best > WHOLE - params.budget", "best >= WHOLE - params.budget"),),
     ),
     Guarded(
         "engine/strategies/records.py",

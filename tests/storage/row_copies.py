@@ -15,7 +15,10 @@ async def all_rows(database: Database) -> Rows:
     """What a database has."""
     async with database.read() as session:
         return {
-            table: [dict(row._mapping) for row in await session.execute(select(table))]
+            table: [
+                dict(zip(table.columns.keys(), row, strict=True))
+                for row in await session.execute(select(table))
+            ]
             for table in Base.metadata.sorted_tables
         }
 
@@ -31,7 +34,7 @@ async def put_rows(database: Database, rows: Rows) -> None:
             key = table.primary_key.columns[0]
             if is_postgresql and table.autoincrement_column is not None:
                 sequence = text("SELECT setval(pg_get_serial_sequence(:table, :key), :last)")
-                last = max(row[key.name] for row in its)
+                last = max(row[key.key] for row in its)
                 await session.execute(sequence, {"table": table.name, "key": key.name, "last": last})
 
 

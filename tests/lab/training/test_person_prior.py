@@ -50,8 +50,8 @@ def simulated(
             LEAST,
             UNIFORM,
         )
-        probabilities = rows[:, 0].reshape(-1, size).cumsum(axis=1)
-        drawn = (rng.random((len(probabilities), 1)) > probabilities).sum(axis=1).clip(max=size - 1)
+        cumulated = rows[:, 0].reshape(-1, size).cumsum(axis=1)
+        drawn = (rng.random((len(cumulated), 1)) > cumulated).sum(axis=1).clip(max=size - 1)
         played[mine] = starts[mine] + drawn
     return JudgedReplies(probabilities.ravel(), costs.ravel(), starts, played), persons
 

@@ -1,7 +1,7 @@
 """Whatever fails and whenever, a clock runs for exactly as long as its side is served."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -46,7 +46,7 @@ class Memory:
         self.is_off = False
         self._record = record
         self._elapsed_ms = 0
-        for name in ("get_account", "load_game", "list_open_ids", "load_time", "save_game", "save_time"):
+        for name in ("list_accounts_by_id", "load_game", "list_open_ids", "load_time", "save_game", "save_time"):
             monkeypatch.setattr(f"storage.arena.accounts.{name}", getattr(self, name))
         monkeypatch.setattr("bot.arena.fairness.arena_time.record_event", self.nothing)
         for routes in ("routes_play.PlayRoutes", "routes_site.SiteRoutes"):
@@ -60,8 +60,8 @@ class Memory:
 
     write = read
 
-    async def get_account(self, _session: object, name: str) -> AccountRecord:
-        return AccountRecord(name, name, False, AT)
+    async def list_accounts_by_id(self, _session: object, names: Sequence[str]) -> list[AccountRecord]:
+        return [AccountRecord(name, name, False, AT) for name in names]
 
     async def load_game(self, _session: object, _id: str) -> ArenaGameRecord:
         return self._record
