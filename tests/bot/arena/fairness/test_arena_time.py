@@ -46,7 +46,10 @@ class Memory:
         self.is_off = False
         self._record = record
         self._elapsed_ms = 0
-        for name in ("list_accounts_by_id", "load_game", "list_open_ids", "load_time", "save_game", "save_time"):
+        for name in (
+            *("list_accounts_by_id", "load_game", "list_open_ids"),
+            *("load_time", "save_game", "save_time"),
+        ):
             monkeypatch.setattr(f"storage.arena.accounts.{name}", getattr(self, name))
         monkeypatch.setattr("bot.arena.fairness.arena_time.record_event", self.nothing)
         for routes in ("routes_play.PlayRoutes", "routes_site.SiteRoutes"):
