@@ -112,7 +112,7 @@ async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> No
     async with database.read() as session:
         assert await get_forecast(session, stored.id) == FORECAST
         assert await session.scalar(
-            text("SELECT reply_probability FROM forecasts")
+            text("SELECT reply_odds FROM forecasts")
         ) == FORECAST.probability_of("d6")
 
 
@@ -240,4 +240,4 @@ async def test_a_forecast_of_another_program_stands(database: Database) -> None:
     await ledger.forecast(stored, WHOLE, FORECAST)
     await ledger.record(("f5", "d6"), 0)
     async with database.read() as session:
-        assert await session.scalar(text("SELECT reply_probability FROM forecasts")) == 0.25
+        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == 0.25
