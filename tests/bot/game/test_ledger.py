@@ -100,7 +100,7 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     assert (last.state, last.decision, last.is_trap) == (DecisionState.CONFIRMED, WHOLE, True)
     assert last.outcome is not None
     async with database.read() as session:
-        noted = await session.execute(text("SELECT is_taken, reply_probability FROM forecasts"))
+        noted = await session.execute(text("SELECT is_taken, reply_odds FROM forecasts"))
         assert noted.one() == (FORECAST.is_bait("d6"), pytest.approx(FORECAST.probability_of("d6")))
 
 
