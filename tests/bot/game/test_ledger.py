@@ -111,9 +111,7 @@ async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> No
     await ledger.forecast(stored, WHOLE, FORECAST)
     async with database.read() as session:
         assert await get_forecast(session, stored.id) == FORECAST
-        assert await session.scalar(
-            text("SELECT reply_odds FROM forecasts")
-        ) == FORECAST.probability_of("d6")
+        assert await session.scalar(text("SELECT reply_odds FROM forecasts")) == FORECAST.probability_of("d6")
 
 
 @pytest.mark.parametrize("fails", ["before", "after"])

@@ -272,7 +272,7 @@ async def test_a_record_that_the_search_contradicts_is_wrong(
 ) -> None:
     await play_with_crashes(database, monkeypatch)
 
-    def other(_profiler: object, _game: object, candidate: Candidate, _depth: int) -> Candidate:
+    def other(_profiler: object, candidate: Candidate, _depth: int) -> Candidate:
         worse = ReplyProfile("a1", (candidate.raw_centi - 1,))
         return replace(candidate, replies=(worse,), complete=True)
 
