@@ -5,6 +5,7 @@ import json
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
+from bot.base.old_names import with_old_keys
 from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
@@ -26,7 +27,7 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
         assert stored is not None
         whole = json.loads(json.dumps((await game_report(session, stored)).to_json(), default=str))
     told = await visitor.json(f"/dash/api/game/{game.id}")
-    assert told["decision"] == whole["decisions"][0]
+    assert told["decision"] == with_old_keys(whole["decisions"][0])
     assert told["names"] == whole["names"]
     assert told["verdict"]["kind"] == "fell"
     page = await visitor.text(f"/dash/games/{game.id}")

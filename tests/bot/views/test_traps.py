@@ -39,7 +39,7 @@ async def test_numbers_are_those_of_the_database(database: Database, visitor: Vi
             await met_bait(session, f"g{number}", reply, opponent=f"p{number}")
         rows = (await session.execute(select(ForecastRow))).scalars().all()
     told = await visitor.json("/dash/api/traps")
-    assert (told["all"]["met"], told["all"]["taken"], told["count"]) == (5, 2, 5)
+    assert (told["all"]["encounters"], told["all"]["taken"], told["count"]) == (5, 2, 5)
     assert told["all"]["expected"] == pytest.approx(sum(row.bait_expected for row in rows))
     assert {bait["cost"] * WHOLE for bait in told["baits"]} == {row.bait_cost for row in rows}
     page = await visitor.text("/dash/traps")
@@ -50,7 +50,7 @@ async def test_numbers_are_those_of_the_database(database: Database, visitor: Vi
     )
     assert "too few people for an interval (5 of 30)" in page
     rows_of = list(csv.DictReader(io.StringIO(await visitor.text("/dash/api/traps.csv?table=phases"))))
-    assert [(row["start"], row["met"], row["taken"]) for row in rows_of] == [("0", "5", "2")]
+    assert [(row["start"], row["encounters"], row["taken"]) for row in rows_of] == [("0", "5", "2")]
 
 
 async def test_outcome_and_order_are_chosen(database: Database, visitor: Visitor) -> None:
@@ -80,7 +80,7 @@ async def test_a_phase_selects_baits_and_replies_but_no_games(database: Database
     for phase, names in {"1-20": ["p1", "p0"], "21-40": ["p2"], "241-260": ["p3"], "41-60": []}.items():
         told = await visitor.json(f"/dash/api/traps?sort=newest&phase={phase}")
         assert [bait["opponent"] for bait in told["baits"]] == names
-        assert told["all"]["met"] == len(names)
+        assert told["all"]["encounters"] == len(names)
         results = await visitor.json(f"/dash/api/results?by=game&phase={phase}")
         assert [(each["games"], each["replies"]) for each in results["groups"]] == (
             [(len(names), len(names))] if names else []

@@ -146,10 +146,10 @@ def test_a_player_without_games_has_no_estimate() -> None:
 def test_many_games_of_one_player_are_no_comparison_either(only: bool, empty: str) -> None:
     """Drawn with a chance near to certain; the draw is in order, the other's only game has no result."""
     rows = [
-        game(number, treated=only, chance=0.999 if only else 0.001, person=number % 60)
+        game(number, treated=only, probability=0.999 if only else 0.001, person=number % 60)
         for number in range(200)
     ]
-    rows.append(game(200, treated=not only, chance=0.999 if only else 0.001, score=None, person=3))
+    rows.append(game(200, treated=not only, probability=0.999 if only else 0.001, score=None, person=3))
     said = verdict_of(report_of(rows))
     assert said.headline == "Too early to say."
     assert said.evidence == (
