@@ -5,7 +5,6 @@ import json
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
-from bot.base.old_names import with_old_keys
 from storage.database import Database
 from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
@@ -15,7 +14,7 @@ from storage.records import GameResult
 from storage.tables.games import DecisionRow, ForecastRow, GameRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
-from tests.bot.views.conftest import Visitor
+from tests.bot.views.conftest import Visitor, without_old_keys
 from tests.storage.samples import ARENA, FELL, decision, drawn_decision, opened, settled
 
 
@@ -27,7 +26,7 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
         assert stored is not None
         whole = json.loads(json.dumps((await game_report(session, stored)).to_json(), default=str))
     told = await visitor.json(f"/dash/api/game/{game.id}")
-    assert told["decision"] == with_old_keys(whole["decisions"][0])
+    assert told["decision"] == without_old_keys(whole["decisions"][0])
     assert told["names"] == whole["names"]
     assert told["verdict"]["kind"] == "fell"
     page = await visitor.text(f"/dash/games/{game.id}")
