@@ -54,7 +54,7 @@ def test_the_wheel_has_every_file_of_the_packages(tmp_path: Path) -> None:
     for needed in (
         "bot/arena/static/index.html",
         "bot/dashboard/static/dash.js",
-        "bot/dashboard/templates/now.html",
+        "bot/dashboard/templates/page.html",
         "engine/games/othello_weights.xz",
         "engine/human/othello_human.onnx",
         "migrations/env.py",

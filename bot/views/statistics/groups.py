@@ -10,9 +10,9 @@ from storage.evidence.statistics.groups import GroupStatistics
 
 _GAMES = ("Games", "Won · drawn · lost", "Unfinished", "Performance", "Replies", "Optimal", "Decided")
 _GAMES_NOTE = (
-    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is right at "
-    "one look alone and takes games as independent. Replies: in positions that were not decided, the first "
-    "50 games of each opponent; decided: in the others."
+    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is valid "
+    "at one planned analysis and treats games as independent. Replies: in positions that were not decided, "
+    "in the first 50 games of each opponent; decided: in the others."
 )
 _MEASURES = (
     ("errors", "errors"),

@@ -17,8 +17,8 @@ _TITLES = {
     "traps": "Answered traps of one player: until falls beyond those expected show",
 }
 _LEGEND = (
-    "Two numbers: at one look planned beforehand / looked at as often as one likes; each finds such an "
-    "effect in 80 of 100 trials. Costs are shares of the game, falls shares of the answered traps."
+    "Two numbers: with one planned analysis / under continuous monitoring; each finds such an effect in 80 "
+    "of 100 trials. Costs are shares of the game, falls shares of the answered traps."
 )
 
 
