@@ -62,7 +62,7 @@ def test_a_table_beside_chance_and_forecast(desdemona: Command) -> None:
     assert any(line.startswith("errors 2 0.0 % ") for line in trappy)
     assert any(line.startswith("Figure 9 2 ") for line in trappy)
     assert f"standard, othello errors 0{f' {NO_VALUE}' * 5}" in lines
-    assert "which is right at one look alone and takes games as independent." in " ".join(out.split())
+    assert "which is valid at one planned analysis and treats games as independent." in " ".join(out.split())
 
 
 @pytest.mark.usefixtures("three_games")

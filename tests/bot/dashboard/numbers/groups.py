@@ -150,9 +150,9 @@ def group_lines(found: list[Row]) -> list[str]:
 
 
 _GAMES_NOTE = (
-    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is right at "
-    "one look alone and takes games as independent. Replies: in positions that were not decided, the first "
-    "50 games of each opponent; decided: in the others."
+    "“Performance”: the rating at which this score is expected, with its 95 % interval, which is valid "
+    "at one planned analysis and treats games as independent. Replies: in positions that were not decided, "
+    "in the first 50 games of each opponent; decided: in the others."
 )
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
