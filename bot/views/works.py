@@ -89,11 +89,11 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
     """One row a game from the first that may be read."""
-    half = analyses.half_width
+    half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}
         for at, mean in enumerate(analyses.mean)
-        if analyses.readable[at]
+        if readable[at]
     ]
 
 

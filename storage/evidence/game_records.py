@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import groupby
 from math import nan
@@ -211,7 +212,7 @@ def is_drawn(search_mode: str | None, strategy: str) -> bool:
     return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reply:
     """A standing decision that has a row of `REPLY`: its reply was judged, or it set a bait."""
 
@@ -250,7 +251,7 @@ class _Reply:
         row = self.row
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
-    @property
+    @cached_property
     def flags(self) -> ReplyFlag:
         """Its flags."""
         row, flags = self.row, ReplyFlag(0)

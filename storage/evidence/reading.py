@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
 from storage.database import Database
-from storage.evidence.game_records import game_records
+from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.replies import GameRows, ReplyTable
 from storage.evidence.summaries import is_of_today
 from storage.filters import Filters, shown_games
@@ -38,6 +38,7 @@ MOST_BYTES = 128_000_000
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
+_FEW_KEY = "summaries of a few games"
 
 Keys = NDArray[np.int64]
 
@@ -108,11 +109,11 @@ async def read_replies(
         wanted, of_part = settled[numbers == number], games // _PART == number
         some = games[of_part], stamps[of_part]
         part = await _part(session, number, some, wanted, with_replies=with_replies)
+        part = part if with_replies else part.without_replies()
         yield part.of_games(np.isin(part.of.games["id"], wanted))
     others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
     for start in range(0, len(others), _OTHERS):
-        records = await game_records(session, others[start : start + _OTHERS].tolist())
-        summaries = [*records.values()]
+        summaries = await _summaries(session, others[start : start + _OTHERS].tolist())
         rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
         yield ReplyTable.unpacked(rows, [each.replies for each in summaries])
 
@@ -172,6 +173,22 @@ async def _part(
     if cache is not None and not is_sparse:
         cache.put(number, stamps, part, with_replies=with_replies)
     return part
+
+
+async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
+    """Summaries of games that have no valid one.
+
+    In a process that keeps replies, a transaction makes those of a few games once: a report reads all games
+    several times, and none of them can change meanwhile.
+    """
+    few: dict[int, GameSummary] = {}
+    if _CACHE_KEY in session.info:
+        few = session.info.setdefault(_FEW_KEY, few)
+    missing = await game_records(session, [key for key in games if key not in few])
+    known = few | missing
+    if len(known) <= _OTHERS:
+        few |= missing
+    return [known[key] for key in games if key in known]
 
 
 async def read_columns(

@@ -321,6 +321,10 @@ class ReplyTable:
             self.of.where(is_wanted), self.replies[some], (np.cumsum(is_wanted) - 1)[self.game[some]]
         )
 
+    def without_replies(self) -> "ReplyTable":
+        """The games alone."""
+        return ReplyTable(self.of, self.replies[:0], self.game[:0])
+
     def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
         """Some of the replies, of the same games."""
         return self if is_wanted.all() else ReplyTable(self.of, self.replies[is_wanted], self.game[is_wanted])

@@ -1,15 +1,18 @@
 """Reading games and their replies: whichever have a summary, and whatever the filters."""
 
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 from math import isnan
 
 import numpy as np
 import pytest
 from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
 from storage.evidence import reading
+from storage.evidence.game_records import GameSummary
 from storage.evidence.inference.timestamps import moment_of
 from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
 from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
@@ -158,6 +161,32 @@ async def test_kept_parts_say_what_the_database_does(
         sparse = await read_games(session, GameRow.id == over[-1])
     assert sparse.games["id"].tolist() == [over[-1]]
     assert cache.size > 0
+
+
+async def test_games_without_a_summary_are_made_once_a_transaction(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And again in the next one, in which they may have changed."""
+    keep_replies(database)
+    async with database.write() as session:
+        await fill(session, random.Random(7), games=20)
+    made: list[int] = []
+    game_records = reading.game_records
+
+    async def counted(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
+        made.extend(games)
+        return await game_records(session, games)
+
+    monkeypatch.setattr(reading, "game_records", counted)
+    for finished in (False, True):
+        made.clear()
+        async with database.read() as session:
+            first, second = await read_games(session), await read_games(session)
+        assert len(made) == len(set(made)) == len(first)
+        assert told(first) == told(second)
+        assert (first.games["state"] == OPEN).any() != finished
+        async with database.write() as session:
+            await session.execute(update(GameRow).values(state=GameStatus.FINISHED))
 
 
 async def test_the_parts_that_were_read_last_stay(
