@@ -17,16 +17,14 @@ import asyncio
 import logging
 import os
 import random
-import resource
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 
+from bench.claims import Claim, Findings, memory_flat, none_found, processor_s, working_folder
 from bot.arena import export
 from bot.arena.game import ReplayedGame, replay_record
 from bot.arena.server import Arena
@@ -62,9 +60,8 @@ DEAF_LIMIT_S = 15.0
 """Limit on the time without an event stream after losing it."""
 COVERING_GAMES = 1000
 """A run of this many games must have met every kind of fault."""
-STEADY_S, GROWTH = 300, 1.1
-"""Memory is flat if late in the bot's last life it is at most this many times the early value; a life of
-fewer seconds is too short to tell."""
+STEADY_S = 300
+"""A last life of fewer seconds is too short to tell whether memory is flat."""
 BROKEN = (
     "decision_unjudged",
     "event_failed",
@@ -76,18 +73,8 @@ BROKEN = (
 """Events in the bot's ledger that indicate a fault of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A property that the run should show, and whether it does."""
-
-    text: str
-    holds: bool | None
-    """None: this run cannot tell."""
-    because: str
-
-
 @dataclass
-class Summary:
+class Summary(Findings):
     """The results of a run."""
 
     games: int = 0
@@ -125,13 +112,13 @@ class Summary:
         """All properties that the run should show."""
         late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
         return [
-            _none("no game lost on time through the bot's fault", self.lost_on_time),
-            _none("no game left hanging", self.hanging),
-            _none("no game left without the bot's first move", self.not_begun),
+            none_found("no game lost on time through the bot's fault", self.lost_on_time),
+            none_found("no game left hanging", self.hanging),
+            none_found("no game left without the bot's first move", self.not_begun),
             Claim("no duplicate move", not self.duplicates, f"{self.duplicates} without a decision"),
-            _none("no decision missing, doubled or wrong", self.troubles),
-            self._memory(),
-            _none("no crash and no error in the log", self.broken),
+            none_found("no decision missing, doubled or wrong", self.troubles),
+            memory_flat(self.rss_mb, STEADY_S),
+            none_found("no crash and no error in the log", self.broken),
             Claim(
                 f"never without an event stream for more than {DEAF_LIMIT_S:g} s",
                 not late,
@@ -140,20 +127,6 @@ class Summary:
             Claim("the bot stopped on request", self.status == 0, f"exit status {self.status}"),
             self._coverage(),
         ]
-
-    @property
-    def complaints(self) -> list[str]:
-        """The reasons why the run did not pass."""
-        return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
-
-    def _memory(self) -> Claim:
-        life = [mb for number, mb in self.rss_mb if number == self.rss_mb[-1][0]]
-        quarter = len(life) // 4
-        if len(life) < STEADY_S:
-            return Claim("memory flat", None, f"the bot's last life had only {len(life)} s")
-        # The first quarter is warm-up.
-        early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
-        return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
 
     def _coverage(self) -> Claim:
         missing = [fault.value for fault in Fault if not self.faults[fault]]
@@ -187,16 +160,7 @@ class Summary:
             f"processor time: bot {bot_s:.0f} s, arena, proxy and people {rest_s:.0f} s; "
             f"machine load at the end {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
         )
-        can_tell = all(claim.holds is not None for claim in self.claims)
-        well = "passed" if can_tell else "passed, as far as a run this short can tell"
-        yield "verdict: " + ("NOT PASSED" if self.complaints else well)
-        for claim in self.claims:
-            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
-            yield f"  {word:11} {claim.text}: {claim.because}"
-
-
-def _none(text: str, found: Sequence[str]) -> Claim:
-    return Claim(text, not found, f"{len(found)} found")
+        yield from self.verdict()
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -348,8 +312,7 @@ class Soak:
 
     async def _look(self, arena: Database) -> None:
         summary, proxy = self.summary, self._proxy
-        own, bots = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        summary.processor_s = (bots.ru_utime + bots.ru_stime, own.ru_utime + own.ru_stime)
+        summary.processor_s = processor_s()
         summary.games = len(self._ids)
         summary.faults = Counter(proxy.faults)
         summary.deaf_s, summary.resent = proxy.deaf_s, proxy.resent
@@ -487,19 +450,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
-    arguments = parser.parse_args()
+    given = vars(parser.parse_args())
     logging.basicConfig(level=logging.ERROR)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        soak = Soak(
-            folder,
-            games=arguments.games,
-            at_once=arguments.at_once,
-            seed=arguments.seed,
-            kills=arguments.kills,
-        )
-        summary = asyncio.run(soak.run())
+    with working_folder(given.pop("folder")) as folder:
+        summary = asyncio.run(Soak(folder, **given).run())
     for line in summary.lines():
         print(line)
     return 1 if summary.complaints else 0

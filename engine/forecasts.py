@@ -24,9 +24,9 @@ from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
 MOST_NODES = 20_000_000
-"""Time limit of a confirming search: a few seconds."""
+"""Node limit of a confirming search, which takes a few seconds; beyond it the baits stay unconfirmed."""
 LONGEST_S = 5.0
-"""The same of another engine's search, in seconds."""
+"""Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
 
 

@@ -135,7 +135,7 @@ async def sizes(
     """Bytes a decision: in use, and at best.
 
     Args:
-        url: Bytes of an empty database.
+        url: URL of an empty database.
         run: Runs a statement and gives the database's size in bytes afterwards.
         statements: The one that leaves the size as it is in use, and the one that rewrites everything.
         made: What is stored.

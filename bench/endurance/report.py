@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 
+from bench.claims import GROWTH, Claim, Findings, none_found
 from bench.endurance.samples import Sample
-from bench.soak import Claim
 
-GROWTH = 1.1
-"""Flat means: at rest at the end at most this many times as much as at rest in the last life's beginning."""
 MORE_DESCRIPTORS = 8
 """A rise of up to this many counts as flat: the number of open connections fluctuates."""
 MORE_THREADS = 4
@@ -19,7 +17,7 @@ SLOWER = 2.0
 LEAST_MS = 50.0
 """Below that, a page is never called slow: a busy machine makes noise of that size."""
 LEAST_FETCHES = 4
-"""Times of a page in a rest, for comparison."""
+"""Minimum requests of a page in each of the two rests compared."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -38,7 +36,7 @@ class Fetch:
 
 
 @dataclass
-class Endured:
+class Endured(Findings):
     """The results of a run."""
 
     games: int = 0
@@ -76,12 +74,12 @@ class Endured:
     def claims(self) -> list[Claim]:
         """All properties that the run should show."""
         return [
-            _none("no game lost or half recorded", self.lost),
-            _none("no game left open", self.hanging),
-            _none("no game lost on time by the bot", self.lost_on_time),
-            _none("`desdemona db recheck` finds nothing", self.wrong),
-            _none("no traceback and no error in the log", self.logged),
-            _none("every command and stop succeeded", self.failed),
+            none_found("no game lost or half recorded", self.lost),
+            none_found("no game left open", self.hanging),
+            none_found("no game lost on time by the bot", self.lost_on_time),
+            none_found("`desdemona db recheck` finds nothing", self.wrong),
+            none_found("no traceback and no error in the log", self.logged),
+            none_found("every command and stop succeeded", self.failed),
             self._flat("memory flat (RSS)", "rss_mb"),
             self._flat("memory flat (PSS)", "pss_mb"),
             self._flat("descriptors flat", "descriptors", MORE_DESCRIPTORS),
@@ -90,11 +88,6 @@ class Endured:
             self._pages_answer(),
             self._pages_fast(),
         ]
-
-    @property
-    def complaints(self) -> list[str]:
-        """The reasons why the run did not pass."""
-        return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
 
     def _flat(self, text: str, measure: str, slack: float = 0.0) -> Claim:
         life = [each for each in self.rests if each.life == self.rests[-1].life]
@@ -189,12 +182,7 @@ class Endured:
             :40
         ]:
             yield f"  {each}"
-        can_tell = all(claim.holds is not None for claim in self.claims)
-        well = "passed" if can_tell else "passed, as far as a run this short can tell"
-        yield "verdict: " + ("NOT PASSED" if self.complaints else well)
-        for claim in self.claims:
-            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
-            yield f"  {word:11} {claim.text}: {claim.because}"
+        yield from self.verdict()
 
 
 def _p95(values: Sequence[float]) -> float:
@@ -210,7 +198,3 @@ def _pair(first: float | None, last: float | None) -> str:
         return f"{'-':>11} {'-':>11} {'-':>6}"
     ratio = f"{last / first:.2f}" if first else "-"
     return f"{first:11.1f} {last:11.1f} {ratio:>6}"
-
-
-def _none(text: str, found: Sequence[str]) -> Claim:
-    return Claim(text, not found, f"{len(found)} found")

@@ -25,10 +25,8 @@ import json
 import logging
 import os
 import random
-import resource
 import signal
 import sys
-import tempfile
 import time
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Sequence
@@ -39,6 +37,7 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
+from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
@@ -72,12 +71,11 @@ SETTINGS: dict[str, Any] = {
     "challenges__min_initial_s": 0,
     "manners__takebacks": 1,
     "trial__hold_s": 0,
-    "chat__watchers": True,
+    "chat__spectator_commands": True,
     "arena__gone_s": 2,
     "arena__first_move_s": 120,
     "arena__trusted_proxies": '["127.0.0.1"]',
     "shutdown__drain_s": 1,
-    "dashboard__ask": True,
 }
 
 
@@ -336,8 +334,7 @@ class Endurance:
 
     async def _judge(self) -> None:
         found = self.found
-        own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        found.processor_s = (children.ru_utime + children.ru_stime, own.ru_utime + own.ru_stime)
+        found.processor_s = processor_s()
         found.games = len(self._ids)
         found.fetches = read_fetches(self._fetched, self._over_at, self._rested)
         await self._hold_against_the_arena()
@@ -414,25 +411,14 @@ def main() -> int:
     parser.add_argument("--upkeep", type=int, default=20, help="log rotations; other work in proportion")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="longest time for the games")
     parser.add_argument("--folder", type=Path, help="not deleted afterwards; default: a temporary one")
-    given = parser.parse_args()
+    given = vars(parser.parse_args())
     logging.basicConfig(level=logging.ERROR)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        run = Endurance(
-            folder,
-            games=given.games,
-            at_once=given.at_once,
-            seed=given.seed,
-            kills=given.kills,
-            stops=given.stops,
-            upkeep=given.upkeep,
-            limit_s=60 * given.minutes,
-        )
-        status = asyncio.run(run.run())
-    for line in status.lines():
+    with working_folder(given.pop("folder")) as folder:
+        run = Endurance(folder, limit_s=60 * given.pop("minutes"), **given)
+        found = asyncio.run(run.run())
+    for line in found.lines():
         print(line)
-    return 1 if status.complaints else 0
+    return 1 if found.complaints else 0
 
 
 if __name__ == "__main__":

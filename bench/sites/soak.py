@@ -20,13 +20,13 @@ from pathlib import Path
 from statistics import median, quantiles
 from urllib.parse import urlsplit
 
+from bench.claims import Claim, claim_lines, memory_flat
 from bench.soak import (
     OF_LINES,
     OF_REQUESTS,
     SLOW_S,
     STALL_S,
     Anywhere,
-    Claim,
     by_faults,
     match_of,
     rss_mb,
@@ -70,7 +70,7 @@ AT_ONCE = 3
 """People at each arena."""
 GGS_PEOPLE = ("anna", "bella", "carl")
 SETTLING_S = 60.0
-GROWTH = 1.1
+STEADY_S = 80
 CONFIG = """
 [engine]
 max_depth = 3
@@ -159,16 +159,15 @@ class SitesSoak:
                 status, _ = await daemon.stop()
         await site.close()
         claims += [
-            self._memory(),
+            memory_flat(self._rss_mb, STEADY_S),
             _none("no crash and no error in the log", log_lines(daemon.log, "ERROR", "CRITICAL")),
             Claim("the program stopped on request", status == 0, f"exit status {status}"),
         ]
         games = f"{len(self._home)} at home, {len(self._abroad)} abroad, {len(outside.over)} matches at GGS"
         print(f"games: {games}, in {took_s:.0f} s; kills: {self._kills}")
         print(f"faults: {sum(proxy.faults.values())} abroad, {ggs_plan.struck.total()} at GGS")
-        for claim in claims:
-            word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
-            print(f"  {word:11} {claim.text}: {claim.because}")
+        for line in claim_lines(claims):
+            print(line)
         return all(claim.holds is not False for claim in claims)
 
     def _write(self, abroad: str, token: str, port: int) -> None:
@@ -301,14 +300,6 @@ class SitesSoak:
             total = len(await list_games(session, limit=100_000))
         known = counts[:2] == [len(self._home), len(self._abroad)]
         return Claim("each account has its own games", known and sum(counts) == total, f"{counts} of {total}")
-
-    def _memory(self) -> Claim:
-        life = [mb for number, mb in self._rss_mb if number == self._rss_mb[-1][0]]
-        quarter = len(life) // 4
-        if quarter < 20:
-            return Claim("memory flat", None, f"the program's last life had only {len(life)} s")
-        early, late = median(life[quarter : 2 * quarter]), median(life[-quarter:])
-        return Claim("memory flat", late <= early * GROWTH, f"{early:.0f} MB early, {late:.0f} MB late")
 
     # --- A server that is away --------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ SETTINGS: dict[str, Any] = {
     "manners__draw_moves": 4,
     "manners__draw_ply": 40,
     "challenges__max_games": 64,
-    "challenges__waiting": 64,
+    "challenges__max_waiting": 64,
     "log__level": "WARNING",
 }
 

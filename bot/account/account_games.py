@@ -34,7 +34,7 @@ MAX_PLAYERS = 50
 """Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
 games begin when others end, except those whose challenge was accepted here."""
 MAX_CRASHES = 5
-"""Maximum crashes of this program in a game before we abandon it."""
+"""Crashes of this program in a game after which we abandon it."""
 GIVEN_UP_S = 600.0
 """Seconds between queries whether a given-up game is still running."""
 CRASH_FORGOTTEN_S = 600.0

@@ -44,7 +44,7 @@ class AlarmRule:
     for_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
-    """Nothing fails yet: shown on the page of alarms only, not at the top of every page."""
+    """Nothing fails yet: shown on the pages Now and Events, not at the top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:

@@ -52,7 +52,7 @@ class HealthSample:
     """Failures of models since the program started, by the model's game."""
     disk: DiskSample | None = None
     backup_age_s: float | None = None
-    """Age of the newest backup; infinite if the folder is empty."""
+    """Age of the newest backup, in seconds; infinite if there is none."""
     losses: Mapping[str, int] | None = None
     """Accounts by name and site: games lost one after the other, up to the last one."""
     ratings: Mapping[str, RatingSample] | None = None

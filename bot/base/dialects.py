@@ -107,7 +107,7 @@ class Dialect:
         """Headers of every request, in addition to the usual ones.
 
         Args:
-            kinds: Variants of the games that we accept (`challenges.variants`).
+            kinds: Games and variants that we accept (`challenges.variants`).
         """
         if not self.variants_header:
             return {}

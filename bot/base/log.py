@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bot.base.errors import ConfigError
+from bot.base.old_names import with_old_keys
 
 if TYPE_CHECKING:
     from bot.base.config import LogConfig  # takes long to import, and most want `printable` alone
@@ -80,7 +81,7 @@ class JsonFormatter(logging.Formatter):
             entry["exception"] = self.formatException(record.exc_info)
         entry |= {key: value for key, value in record.__dict__.items() if key not in _USUAL}
         # ASCII only: a lone surrogate, for one, could not be encoded.
-        return json.dumps(entry, default=str)
+        return json.dumps(with_old_keys(entry), default=str)
 
 
 class TextFormatter(logging.Formatter):

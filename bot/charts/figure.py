@@ -81,7 +81,7 @@ def drawing(
 
     Args:
         width: Width of its coordinates; the page scales them.
-        height: The same.
+        height: Their height.
         kind: ``wide`` or ``narrow``.
         title: Its name.
         description: A sentence about it.

@@ -23,11 +23,11 @@ def sql(
         str, typer.Argument(metavar="SQL", help="One SELECT on the views; - reads it from standard input.")
     ] = "",
     views: Annotated[
-        bool, typer.Option("--views", help="List the views and what their columns mean, instead.")
+        bool, typer.Option("--views", help="Only list the views and the meaning of their columns.")
     ] = False,
     examples: Annotated[bool, typer.Option("--examples", hidden=True)] = False,
     limit_s: Annotated[
-        float, typer.Option("--limit-s", min=0.1, max=3600, help="Seconds that it may take.")
+        float, typer.Option("--limit-s", min=0.1, max=3600, help="Time limit of the query, in seconds.")
     ] = 60.0,
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows at most.")] = 10_000,
     output: FormatOption = CommandFormat.TABLE,

@@ -1,4 +1,4 @@
-"""`desdemona trial`: start, end and list trials, the planned comparisons of players."""
+"""`desdemona trial`: start, end and list trials, the planned comparisons of strategies."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,7 +47,7 @@ def start(
         ),
     ] = None,
 ) -> None:
-    """Start a trial of the players in `assignment`.
+    """Start a trial of the strategies in `assignment`.
 
     Start it before its first game.
 

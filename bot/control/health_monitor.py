@@ -61,7 +61,7 @@ class RecentResults:
     """Our recent results."""
 
     curves: tuple[RatingCurve, ...]
-    """Ratings of the last `RATING_DAYS` days."""
+    """Rating curves of the last `RATING_DAYS` days."""
     losses: dict[str, int]
     """Games lost in a row, by account and site."""
 

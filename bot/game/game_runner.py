@@ -102,7 +102,7 @@ class GameRunner:
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
-        """Attempts at the move in this position, each after reading the game again."""
+        """Refusals of our move in this position after which the game was read again."""
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0

@@ -42,17 +42,17 @@ def strategy_named(name: str) -> Strategy:
     try:
         return STRATEGIES[name]
     except KeyError:
-        raise BadSettings(f"no player named {name!r}; known: {', '.join(STRATEGIES)}") from None
+        raise BadSettings(f"no strategy named {name!r}; known: {', '.join(STRATEGIES)}") from None
 
 
 def strategies_for(game_name: str) -> tuple[str, ...]:
-    """Names of the players that can play a game."""
+    """Names of the strategies that can play a game."""
     needs_engine = game_name in ENGINE_GAMES
     return tuple(name for name, each in STRATEGIES.items() if each.plays_engine_games or not needs_engine)
 
 
 def own_strategies() -> tuple[str, ...]:
-    """Names of the players that need neither another engine, nor a person as their opponent, nor a level."""
+    """Names of the strategies that need neither another engine, nor a person as opponent, nor a level."""
     return tuple(
         name
         for name, each in STRATEGIES.items()
@@ -61,5 +61,5 @@ def own_strategies() -> tuple[str, ...]:
 
 
 def compared_strategies() -> tuple[str, ...]:
-    """Names of the players that the papers compare, which differ only in the traps."""
+    """Names of the strategies that the papers compare, which differ only in the traps."""
     return tuple(name for name, each in STRATEGIES.items() if each.is_compared)

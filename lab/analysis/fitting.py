@@ -105,7 +105,6 @@ def fit(
 
     Raises:
         FitRefused: There is too little data, or the model is no better, or worse without a human-move model.
-        NoScikit: scikit-learn is not installed.
     """
     _require_enough(people)
     parts: dict[bool, Part] = {}

@@ -3,10 +3,9 @@
 The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
 is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
 (R, `engine.bait_rule.rank_probabilities`).  The stored predictions stand in for the human-move network.
- Tempting
-replies are candidate baits; those that a search two plies deeper confirms are baits. Only the bait with the
-greatest probability times cost of each move counts. Searches are made for positions with a candidate bait
-only.
+Tempting replies are candidate baits; those that a search two plies deeper confirms are baits. For each move,
+only the bait with the greatest probability times cost counts. Only positions with a candidate bait are
+searched.
 
 Decided positions are left out: where our move wins or loses by force, nothing is a distance.
 """

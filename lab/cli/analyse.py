@@ -38,7 +38,7 @@ class Source(StrEnum):
 
 def analyse_command(
     context: typer.Context,
-    game: Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")],
+    game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")],
     paths: Annotated[
         list[Path] | None,
         typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
@@ -53,7 +53,7 @@ def analyse_command(
     depth: Annotated[int, typer.Option(min=3, max=64, help="D: plies from the first player's move on.")] = 8,
     model: Annotated[
         Path | None,
-        typer.Option(help="A human-move model, or a folder of several, whose predictions to store as well."),
+        typer.Option(help="Also store the predictions of this human-move model, or of a folder of several."),
     ] = None,
     narrow: Annotated[
         bool,

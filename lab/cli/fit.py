@@ -41,7 +41,6 @@ def fit_command(
     from engine.human.onnx import LONGEST_NAME
     from lab.analysis.fitting import fit
     from lab.analysis.study_report import fitted_text
-    from lab.training.calibrated import NoScikit
 
     if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
         raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
@@ -50,17 +49,14 @@ def fit_command(
     require_writable(out, ".onnx")
     other = None if first else calibrated_of(against, options.game)
     data = options.read(person_half)
-    try:
-        fitted = fit(
-            data.people,
-            name=name or f"calibrated-{options.game}",
-            against=other,
-            seed=options.seed,
-            resamples=options.resamples,
-            on_step=report_step,
-        )
-    except NoScikit as error:
-        raise UsageError(str(error)) from None
+    fitted = fit(
+        data.people,
+        name=name or f"calibrated-{options.game}",
+        against=other,
+        seed=options.seed,
+        resamples=options.resamples,
+        on_step=report_step,
+    )
     card = fitted.card(data.card)
     _write(out, fitted, card)
     if options.output is ShowFormat.JSON:

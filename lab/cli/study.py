@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 _TABLE_MB = 64
 
-StudyGameOption = Annotated[str, typer.Option("--game", help="Which game, for instance chess or othello.")]
+StudyGameOption = Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")]
 AnalysisId = Annotated[
     int | None,
     typer.Option(
-        "--analysis", metavar="NUMBER", help="Which analysis; by default the one with the most positions."
+        "--analysis", metavar="NUMBER", help="Analysis to use; by default the one with the most positions."
     ),
 ]
 ModelId = Annotated[
@@ -64,7 +64,7 @@ ModelId = Annotated[
     typer.Option(
         "--human",
         metavar="NAME",
-        help="Which human-move model's predictions to use: a name, or at least six leading digits of a "
+        help="Human-move model whose predictions to use: a name, or at least six leading digits of a "
         "SHA-256; by default the newest model's.",
     ),
 ]

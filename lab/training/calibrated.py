@@ -28,7 +28,6 @@ from engine.human.calibrated import (
 from engine.human.model import CALIBRATED
 from engine.human.onnx import PREFIX
 
-EXTRA = "lab"
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
@@ -57,10 +56,6 @@ _FEW = (
 _OTHERS = 10.0
 """Penalty of other features relative to these, beside such a prediction."""
 _IS_HUMAN = np.array([name in HUMAN_FEATURES for name in FEATURES])
-
-
-class NoScikit(Exception):
-    """scikit-learn is not installed; the message says how to install it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +141,7 @@ def without_human(rows: ReplyRows) -> ReplyRows:
 
 
 def fit_part(rows: ReplyRows, penalty: float, trees: int, seed: int) -> Part:
-    """Learn a utility.
-
-    Raises:
-        NoScikit: scikit-learn is not installed.
-    """
+    """Learn a utility."""
     part = Part(_logit(rows, penalty))
     if trees:
         _boost(part, rows, trees, seed)
@@ -170,9 +161,6 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
     """Cross-validation by game over the settings, best first; and the probabilities for the best one.
 
     Each reply's probability comes from a part that was not trained on its game.
-
-    Raises:
-        NoScikit: scikit-learn is not installed.
     """
     folds = folds_of(rows, seed)
     utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in PENALTIES}
@@ -269,13 +257,7 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
 
 def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
     """Add trees to a part that has none, in place."""
-    try:
-        sklearn_tree: Any = importlib.import_module("sklearn.tree")
-    except ImportError as error:
-        raise NoScikit(
-            f"learning needs scikit-learn: install the extra {EXTRA!r}, "
-            f"`pip install 'desdemona[{EXTRA}]'` ({error})"
-        ) from None
+    sklearn_tree: Any = importlib.import_module("sklearn.tree")
     utilities = part.utilities(rows.features)
     is_played = np.zeros(len(rows.features))
     is_played[rows.played] = 1.0

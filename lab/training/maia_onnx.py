@@ -107,7 +107,7 @@ def verify(model: MaiaModel, rating: int | None) -> float:
 
     Args:
         model: The network.
-        rating: Rating of a published network, whose first moves must be the known ones.
+        rating: Rating of a published network, whose first moves must be the known ones; None: another one.
 
     Raises:
         BadModel: They are not, or illegal moves get too much probability.

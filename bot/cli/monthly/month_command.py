@@ -25,7 +25,7 @@ def report_command(
     context: typer.Context,
     filters: "Filters",
     month: Annotated[
-        str | None, typer.Option(metavar="YYYY-MM", help="Which month, in UTC; by default this one.")
+        str | None, typer.Option(metavar="YYYY-MM", help="Month, in UTC; by default the current one.")
     ] = None,
     out: Annotated[
         Path | None,

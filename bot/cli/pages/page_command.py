@@ -40,8 +40,8 @@ def page_command(
     days: Annotated[str, typer.Option(help="Days of events.")] = "",
     kind: Annotated[str, typer.Option(help="Only events of this kind.")] = "",
     arms: Annotated[str, typer.Option(metavar="A,B", help="Players to compare on the page works.")] = "",
-    number: Annotated[str, typer.Option("--page", help="Which page of a long list.")] = "",
-    table: Annotated[str, typer.Option(help="Which table, for --format csv; by default the first.")] = "",
+    number: Annotated[str, typer.Option("--page", help="Page number of a long list.")] = "",
+    table: Annotated[str, typer.Option(help="Table to write, for --format csv; by default the first.")] = "",
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show a page of the dashboard, or ten questions that the pages answer.

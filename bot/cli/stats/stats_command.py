@@ -41,23 +41,23 @@ def stats(
         str,
         typer.Option(
             metavar="NAMES",
-            help="What to group by, separated by commas: strategy, game, site, speed, rating-band, week, "
+            help="Groupings, separated by commas: strategy, game, site, speed, rating-band, week, "
             "month, opponent-kind, version, settings, phase, model.",
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Compare A with B, in a trial with more players.")
+        str | None, typer.Option(metavar="A,B", help="Compare A with B, in a trial of more strategies.")
     ] = None,
     plan: Annotated[
         bool,
         typer.Option(
             "--plan",
-            help="How many games or decisions an effect needs, instead; by the draws in the selected games.",
+            help="Show how many games or decisions an effect needs, given the draws in the selected games.",
         ),
     ] = False,
     calibration: Annotated[
         bool,
-        typer.Option("--calibration", help="How well each model of people forecast errors, instead."),
+        typer.Option("--calibration", help="Show how well each model of people forecast errors."),
     ] = False,
     suspect: Suspects = None,
     output: FormatOption = CommandFormat.TABLE,

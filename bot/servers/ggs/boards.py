@@ -148,7 +148,7 @@ class Boards:
         """Bring a game up to date with its board.
 
         Args:
-            key: Id of the challenge that the game came from.
+            key: Key of the challenge that the game came from; empty: none.
         """
         if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s

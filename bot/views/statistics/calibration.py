@@ -23,9 +23,9 @@ _NOTE = (
     "Errors in the replies that `desdemona stats` counts, beside the forecasts made without knowledge of "
     "the replies. Expected / happened: 1 is right; above it people err less than forecast. Line: logit P = "
     "a + b logit p; a = 0 and b = 1 are right, b below 1: the forecasts are too extreme. These three have "
-    "95 % intervals for one look, planned beforehand, by opponent. Drift: errors that happened less those "
-    "forecast, in points of a hundred; its interval is right however often one looks. The alarm is raised "
-    "when it excludes 0."
+    "95 % intervals by opponent, valid at one planned analysis. Drift: actual less forecast errors, in "
+    "points of a hundred; its interval is valid under continuous monitoring. An alarm is raised when it "
+    "excludes 0."
 )
 
 

@@ -73,9 +73,7 @@ def run_command(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of networks and games that some full experiments need; `list` says what for which."
-        ),
+        typer.Option(help="Folder of networks and games that some full experiments need; see `lab list`."),
     ] = None,
     plots: Plots = None,
     form: Format = ShowFormat.TABLE,

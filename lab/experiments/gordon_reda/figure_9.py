@@ -60,7 +60,7 @@ PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100"
 """The models of people: Othello's comes with the program, chess's are in the folder."""
 GAMES = tuple(PEOPLE)
 ALPHA = 0.05 / len(GAMES)
-"""Alpha of a primary endpoint, one for each game."""
+"""Significance level of each game's primary endpoint."""
 _RECORDED = {"othello": 10_000, "chess": 5_000}
 _BATCH = 250
 _PLAY_DEPTHS = {Size.SMALL: {"othello": 3}, Size.FULL: {"othello": 6, "chess": 4}}

@@ -113,7 +113,7 @@ def test_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ),
         ("[arena]\nfirst_move_s = inf\n", "arena.first_move_s: Input should be a finite number"),
         ('[trap]\nassessment = "mean"\n', "trap.assessment: Input should be 'median', 'best' or 'last'"),
-        ('[assignment]\nstrategy = "tricky"\n', "assignment.strategy: no player named 'tricky'; known: "),
+        ('[assignment]\nstrategy = "tricky"\n', "assignment.strategy: no strategy named 'tricky'; known: "),
         ('[assignment]\nstrategies = ["trappy", "trappy"]\n', "assignment: strategies lists one twice"),
         (
             '[assignment]\nstrategy = "strong"\n',

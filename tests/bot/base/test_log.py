@@ -31,7 +31,7 @@ def test_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "logs" / "bot.log"
     log.set_up(LogConfig(format="json", file=str(path)))
     logger = logging.getLogger("bot.test")
-    logger.info("game %s", "g1", extra={"game_id": "g1"})
+    logger.info("game %s", "g1", extra={"game_id": "g1", "strategy": "strong"})
     logger.debug("not shown")
     try:
         raise ValueError("broken")
@@ -39,7 +39,7 @@ def test_json_lines(tmp_path: Path) -> None:
         logger.exception("trouble")
     first, second = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
     assert (first["level"], first["logger"], first["message"]) == ("INFO", "bot.test", "game g1")
-    assert first["game_id"] == "g1"
+    assert (first["game_id"], first["strategy"], first["player"]) == ("g1", "strong", "strong")
     assert first["time"].endswith("+00:00")
     assert "ValueError: broken" in second["exception"]
 

@@ -80,7 +80,7 @@ def test_kinds_by_name() -> None:
         "standard, trappy, strong, opponent_model, calibrated, tempting, randomised, gentle, "
         "trappy_uci, standard_uci, opponent_model_uci, calibrated_uci"
     )
-    with pytest.raises(ValueError, match=f"^no player named 'clever'; known: {known}$"):
+    with pytest.raises(ValueError, match=f"^no strategy named 'clever'; known: {known}$"):
         strategy_named("clever")
 
 

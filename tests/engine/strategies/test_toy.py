@@ -73,7 +73,7 @@ def test_it_can_be_chosen(toy: Strategy) -> None:
 
 
 def test_nobody_knows_it_unless_it_is_registered() -> None:
-    with pytest.raises(ValidationError, match="no player named 'toy'"):
+    with pytest.raises(ValidationError, match="no strategy named 'toy'"):
         AssignmentConfig(strategies=("standard", "toy"))
     with pytest.raises(MatchError, match="'toy' is not known"):
         parse_spec("toy")

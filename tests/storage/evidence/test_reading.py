@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.database import Database
 from storage.evidence import reading
-from storage.evidence.game_records import GameSummary
+from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.inference.timestamps import moment_of
 from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
 from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
@@ -171,7 +171,6 @@ async def test_games_without_a_summary_are_made_once_a_transaction(
     async with database.write() as session:
         await fill(session, random.Random(7), games=20)
     made: list[int] = []
-    game_records = reading.game_records
 
     async def counted(session: AsyncSession, games: Sequence[int]) -> dict[int, GameSummary]:
         made.extend(games)

@@ -157,8 +157,7 @@ _GAMES_NOTE = (
 _EXPECTED_NOTE = (
     "An error costs 10 % of the game or more. A bait is a likely error that looks at least as good as the "
     "best reply to a shorter search, confirmed by a longer one. Figure 9: replies that fell for a trap in "
-    "the sense of Gordon and Reda. “At random”: what somebody who moves at random would do in the very same "
-    "positions. “Forecast”: what the model of people expects there. Beyond: by how many points of a hundred "
-    "more happened (a minus: less), with a 95 % interval that is right at any time and allows for opponents "
-    "who return."
+    "the sense of Gordon and Reda. “At random”: the same for random moves in the same positions. “Forecast”: "
+    "the expectation of the model of people there. Beyond: actual less expected, in points of a hundred, "
+    "with a 95 % interval that is valid under continuous monitoring and allows for returning opponents."
 )
