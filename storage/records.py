@@ -74,6 +74,21 @@ class DecisionState(StrEnum):
     """The game ended before the server accepted the move: it was never played and has no outcome."""
 
 
+class BaitOutcome(StrEnum):
+    """What became of a bait."""
+
+    TAKEN = "taken"
+    HELD = "held"
+    """Answered by another reply."""
+    UNANSWERED = "unanswered"
+    """The game ended before a reply."""
+
+    @classmethod
+    def of(cls, is_taken: bool | None) -> "BaitOutcome":
+        """By whether the reply takes the bait; None: there was no reply."""
+        return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
+
+
 @dataclass(frozen=True, slots=True)
 class AccountKey:
     """One of our accounts, as the owner of games and events."""

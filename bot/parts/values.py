@@ -161,7 +161,7 @@ class Card:
     tag: tuple[str, str] = ("", "")
     """The outcome in a word or two, or our player, and its colour."""
     mood: str = ""
-    """``fell``, ``slip`` or ``held``; empty: nobody answered."""
+    """``taken``, ``slip`` or ``held``; empty: nobody answered."""
     link: tuple[str, str] = ("", "")
     """The moment in its game: words and address."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
@@ -331,9 +331,9 @@ class ListedMove:
 
 
 MOVE_MARKS = {
-    "fell": "bait taken",
+    "taken": "bait taken",
     "held": "bait left alone",
-    "open": "bait not answered",
+    "unanswered": "bait not answered",
     "slip": "a slip",
 }
 """What may be said of a move in the list of moves."""

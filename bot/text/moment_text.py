@@ -308,7 +308,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
     are_many = len(moment.baits) > 1
     match kind:
         case MomentKind.TOOK_BAIT:
-            return _fell(moment)
+            return _took_bait(moment)
         case MomentKind.SAW if are_many:
             return Sentence(
                 "{name} saw through the traps", arguments, you="You saw through the traps"
@@ -371,7 +371,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
             )
 
 
-def _fell(moment: _Moment) -> tuple[Sentence, Sentence]:
+def _took_bait(moment: _Moment) -> tuple[Sentence, Sentence]:
     if len(moment.baits) > 1:
         return Sentence("{name} fell into a trap", moment.arguments, you="You fell into a trap"), Sentence(
             "{name} played {move}; {best} was the reply to find.",

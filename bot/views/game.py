@@ -41,7 +41,7 @@ from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game_by_id
 from storage.ledger.own_game_records import match_limits, match_of, record_of
-from storage.records import GameStatus, StoredGame
+from storage.records import BaitOutcome, GameStatus, StoredGame
 
 FORMATS = {
     GameFormat.PGN.value: "application/vnd.chess-pgn",
@@ -165,7 +165,7 @@ class GameView:
         for ply, name in enumerate(self.names):
             of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
             if mark is not None and mark.bait is not None:
-                word = {None: "open", True: "fell", False: "held"}[mark.is_taken]
+                word = BaitOutcome.of(mark.is_taken).value
             if mark is not None and mark.is_slip:
                 word = "slip"
             is_ours = ply % 2 == self.stored.our_side or mark is not None

@@ -41,7 +41,7 @@ from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
 from bot.views.traps import TrapCard, read_card
 from storage.database import Database
-from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
+from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
@@ -58,6 +58,7 @@ from storage.evidence.statistics.reply_progress import (
     ProgressBlock,
     ReplyQuality,
 )
+from storage.records import BaitOutcome
 
 GAMES = 10
 """On one page."""
@@ -540,7 +541,7 @@ async def load(database: Database, query: Query) -> OpponentView:
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
-        baits = await list_baits(session, counts, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
+        baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
         cards = [await read_card(session, bait) for bait in baits]
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(

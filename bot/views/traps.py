@@ -30,11 +30,9 @@ from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.queries.baits import (
-    BAND,
     LEAST_PERSONS,
     MOST_SEARCHED,
     BaitEncounter,
-    BaitFate,
     BaitGroup,
     BaitOrder,
     BaitSummary,
@@ -45,6 +43,8 @@ from storage.evidence.queries.baits import (
 from storage.evidence.queries.filter_language import FIELDS, filter_texts
 from storage.evidence.slips import is_slip
 from storage.filters import PHASE_PLIES, Filters
+from storage.rating_bands import RatingBand
+from storage.records import BaitOutcome
 
 CARDS = 12
 """On one page."""
@@ -56,9 +56,9 @@ ORDERS = {
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
-FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "taken", BaitFate.HELD.value: "left alone"}
-
-
+ALL = "all"
+"""The choice of any outcome."""
+OUTCOMES = {ALL: "all", BaitOutcome.TAKEN.value: "taken", BaitOutcome.HELD.value: "left alone"}
 _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
 )
@@ -84,20 +84,19 @@ class TrapCard:
     """Why; empty: it is sound."""
 
     @property
-    def _fate(self) -> str:
+    def _tag(self) -> str:
+        """The outcome in a word or two."""
         if self.is_repeated:
             return f"{number(self.taken)} of {number(self.encounters)} took it"
         if self.bait.is_taken is None:
             return "not answered"
-        if self._is_slip:
-            return "slipped"
-        return "fell" if self.bait.is_taken else "held"
+        return "slipped" if self._is_slip else BaitOutcome.of(self.bait.is_taken).value
 
     @property
     def _mood(self) -> str:
         if self.taken:
-            return "fell"
-        return "slip" if self._is_slip else "held" if self.encounters else ""
+            return BaitOutcome.TAKEN.value
+        return "slip" if self._is_slip else BaitOutcome.HELD.value if self.encounters else ""
 
     @property
     def _is_slip(self) -> bool:
@@ -137,7 +136,7 @@ class TrapCard:
             board=None if self.moment is None else self.moment.board,
             said=tuple(self._said),
             about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
-            tag=(self._fate, {"fell": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
+            tag=(self._tag, {"taken": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
             mood=self._mood,
             link=(moment_text(bait.at, "%d %b %Y"), link),
         )
@@ -207,14 +206,14 @@ def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], reco
     )
 
 
-def _no_card(order: str, fate: BaitFate) -> str:
+def _no_card(order: str, outcome: BaitOutcome | None) -> str:
     """Why the list is empty."""
     if order == TAKEN:
         return (
             "No bait was met twice: the same moves have to lead to it. Searched: the latest "
             f"{number(MOST_SEARCHED)} that were answered."
         )
-    if fate is BaitFate.TAKEN:
+    if outcome is BaitOutcome.TAKEN:
         return "Nobody took one of these baits."
     return "Every one of these baits was taken, or not answered."
 
@@ -222,7 +221,7 @@ def _no_card(order: str, fate: BaitFate) -> str:
 def traps_view(
     counts: BaitSummary,
     cards: Sequence[TrapCard],
-    fate: BaitFate,
+    outcome: BaitOutcome | None,
     order: str,
     paging: Paging,
     filters: Filters,
@@ -232,7 +231,7 @@ def traps_view(
     Args:
         counts: Totals of all baits that pass the filters.
         cards: Those of this page of the list.
-        fate: Which are listed.
+        outcome: Which are listed; None: all.
         order: Of the list, one of `ORDERS`.
         paging: Of the list.
         filters: The filters.
@@ -240,14 +239,14 @@ def traps_view(
     all_ = counts.everything
     parts: list[Part] = [_heading(all_, is_filtered=bool(filter_texts(filters)))]
     if all_.encounters or all_.unanswered:
-        parts.append(paging.choice("Outcome", "outcome", FATES, fate.value))
+        parts.append(paging.choice("Outcome", "outcome", OUTCOMES, outcome or ALL))
         parts.append(paging.choice("First", "sort", ORDERS, order))
         if cards:
             parts.append(Cards(tuple(card.card for card in cards), has_keys=True))
         elif paging.page == 1:
-            parts.append(Note(_no_card(order, fate), is_card=True))
+            parts.append(Note(_no_card(order, outcome), is_card=True))
         phases = [(phase_name(each), each) for each in counts.by_phase]
-        bands = [(band_name(each), each) for each in counts.by_rating]
+        bands = [(RatingBand(each.start).text, each) for each in counts.by_rating]
         shares = (
             _shares("By phase", "Moves", phases, "phases"),
             _shares("By rating", "Their rating", bands, "ratings"),
@@ -256,7 +255,7 @@ def traps_view(
     parts += without_matches(filters)
     records = [card.row for card in cards]
     fields = {
-        "outcome": fate.value,
+        "outcome": outcome or ALL,
         "sort": order,
         **paging.to_json(),
         "all": _group_json(all_),
@@ -276,11 +275,6 @@ def phase_name(group: BaitGroup) -> str:
     """The numbers of the moves in a phase, as games number them: ``1 to 10``."""
     first = (group.start or 0) // 2 + 1
     return f"{first} to {first + PHASE_PLIES // 2 - 1}"
-
-
-def band_name(group: BaitGroup) -> str:
-    """``1400 to 1599``."""
-    return "unrated" if group.start is None else f"{group.start} to {group.start + BAND - 1}"
 
 
 def interval_words(group: BaitGroup) -> str:
@@ -306,13 +300,14 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
 
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
-    fate = BaitFate(query.choice("outcome", tuple(FATES)))
+    chosen = query.choice("outcome", tuple(OUTCOMES))
+    outcome = None if chosen == ALL else BaitOutcome(chosen)
     order = query.choice("sort", tuple(ORDERS))
     paging = Paging.of(query, CARDS)
     async with database.read() as session:
         counts = await read_baits(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
+            repeated, many = await list_repeated(session, counts, outcome, CARDS, paging.offset)
             cards = [
                 replace(
                     await read_card(session, each.latest),
@@ -323,19 +318,21 @@ async def load(database: Database, query: Query) -> PartsView:
                 for each in repeated
             ]
         else:
-            listed = await list_baits(session, counts, fate, BaitOrder(order), CARDS, paging.offset)
+            listed = await list_baits(session, counts, outcome, BaitOrder(order), CARDS, paging.offset)
             cards = [await read_card(session, bait) for bait in listed]
-            many = _count(counts.everything, fate)
-    return traps_view(counts, cards, fate, order, replace(paging, count=many), query.filters)
+            many = _count(counts.everything, outcome)
+    return traps_view(counts, cards, outcome, order, replace(paging, count=many), query.filters)
 
 
-def _count(group: BaitGroup, fate: BaitFate) -> int:
-    match fate:
-        case BaitFate.TAKEN:
+def _count(group: BaitGroup, outcome: BaitOutcome | None) -> int:
+    match outcome:
+        case BaitOutcome.TAKEN:
             return group.taken
-        case BaitFate.HELD:
+        case BaitOutcome.HELD:
             return group.encounters - group.taken
-        case BaitFate.ALL:
+        case BaitOutcome.UNANSWERED:
+            return group.unanswered
+        case None:
             return group.encounters + group.unanswered
 
 

@@ -125,7 +125,7 @@ def fit(
     }
     # Without a human-move model to learn from, both parts are the same.
     data = to_onnx(parts.get(True, parts[False]), parts[False], metadata)
-    _check_gain(validated)
+    _accept_model(validated)
     return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
 
 
@@ -182,10 +182,13 @@ def _validated(
     )
 
 
-def _check_gain(validated: list[Validated]) -> None:
-    """Raise `FitRefused` unless the first part is significantly better and no other is significantly worse.
+def _accept_model(validated: list[Validated]) -> None:
+    """Accept the new model if its first part is significantly better and no other is significantly worse.
 
     The first part serves wherever its inputs exist; the other serves where there is no human-move model.
+
+    Raises:
+        FitRefused: It is not accepted.
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:

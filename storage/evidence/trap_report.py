@@ -440,7 +440,7 @@ def _forecast(
             for each in baits
         ),
         error_probability=expectations(made, judgement).error_expected,
-        is_taken=None if reply is None or not baits else made.is_bait(reply),
+        is_taken=None if reply is None or not baits else made.takes_bait(reply),
     )
 
 

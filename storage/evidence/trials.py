@@ -19,15 +19,16 @@ from engine.game import BadPosition
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
-from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
 from storage.inserts import insert_new
+from storage.rating_bands import BAND_WIDTH
 from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
-STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
-"""The usual strata: games alike in these four are compared with each other first.  A rating band is this many
-points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
+STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
+"""The usual strata: games alike in these four are compared with each other first.  Bands are of the
+opponent's rating at the start (`storage.rating_bands`)."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")

@@ -19,7 +19,7 @@ _UNSETTLED = (
     .join(_OUTCOMES, _OUTCOMES.c.decision_id == _FORECASTS.c.decision_id)
     .where(_FORECASTS.c.decision_id == bindparam("decision"), _OUTCOMES.c.reply.is_not(None))
 )
-_NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
+_RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
 
 
 async def store_forecast(
@@ -55,7 +55,7 @@ async def store_forecast(
         return False
     reply = (await session.execute(_REPLY, {"decision": decision_id})).scalar_one_or_none()
     if reply is not None:
-        await note_reply(session, decision_id, made, reply)
+        await record_bait_outcome(session, decision_id, made, reply)
     return True
 
 
@@ -102,10 +102,12 @@ async def settle(session: AsyncSession, decision_id: int) -> None:
     """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
     row = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
     if row is not None:
-        await note_reply(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
+        await record_bait_outcome(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
 
 
-async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
+async def record_bait_outcome(
+    session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str
+) -> None:
     """Store the reply's probability and whether it takes a bait in a decision's forecast."""
-    noted = {"is_taken": made.is_bait(reply), "reply_probability": made.probability_of(reply)}
-    await session.execute(_NOTE, {"decision": decision_id, **noted})
+    outcome = {"is_taken": made.takes_bait(reply), "reply_probability": made.probability_of(reply)}
+    await session.execute(_RECORD_OUTCOME, {"decision": decision_id, **outcome})

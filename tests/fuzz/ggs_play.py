@@ -12,7 +12,7 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.base.reconnect import CAP_S
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.game.services import GameServices
 from bot.servers.ggs.account import WAITED_S
 from bot.servers.ggs.archive import TELLING_PLIES
@@ -148,7 +148,7 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorL
             "ggs://ggs.test",
             BOT,
             PASSWORD,
-            recall=lambda: unfinished_games(database, OWNER),
+            recall=lambda: games_to_resume(database, OWNER),
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(EPOCH_S + site.now, UTC),
         )

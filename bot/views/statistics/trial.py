@@ -24,7 +24,6 @@ from bot.text.verdict_text import (
 )
 from bot.views.addresses import query_text
 from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.plan import more_needed
@@ -32,6 +31,7 @@ from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 from storage.evidence.queries.trial_report import TrialReport
 from storage.evidence.statistics.trial_rows import Unreadable
+from storage.rating_bands import RatingBand
 from storage.records import Endpoint
 
 MOST_STRATA = 12
@@ -238,17 +238,16 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
 
 
 def _stratum_text(stratum: Stratum) -> str:
-    least = stratum.rating_from
-    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
-    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+    band = RatingBand(stratum.rating_from)
+    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band.text}"
 
 
 def _stratum_query(stratum: Stratum) -> dict[str, str]:
     query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
-    least = stratum.rating_from
-    if least is None:
+    band = RatingBand(stratum.rating_from)
+    if band.first is None:
         return query
-    return {**query, "min-rating": str(least), "max-rating": str(least + RATING_BAND - 1)}
+    return {**query, "min-rating": str(band.first), "max-rating": str(band.last)}
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:

@@ -126,11 +126,6 @@ def seconds(start: datetime | None, end: datetime | None) -> Value:
     return None if start is None or end is None else round((end - start).total_seconds(), 3)
 
 
-def rating_band(rating: int | None) -> str:
-    """The band of 200 points that a rating is in, for instance ``1400-1599``."""
-    return "unrated" if rating is None else f"{rating // 200 * 200}-{rating // 200 * 200 + 199}"
-
-
 OF_GAME: list[ExportColumn] = [
     text("site", "key of the site, for instance arena", GameRow.site),
     text("game", "othello, chess, xiangqi or connect4", GameRow.game),

@@ -18,13 +18,13 @@ from storage.evidence.exports.columns import (
     export_of,
     flag,
     moment,
-    rating_band,
     seconds,
     text,
     whole,
 )
 from storage.evidence.slips import slip_condition
 from storage.filters import standing
+from storage.rating_bands import RatingBand
 from storage.records import GameStatus
 from storage.tables.games import (
     DecisionRow,
@@ -111,7 +111,7 @@ GAMES = export_of(
             "rating_band",
             _TEXT,
             "of the opponent, 200 points wide: 1400-1599; unrated",
-            rating_band,
+            lambda rating: RatingBand.of(rating).text.replace(" to ", "-"),
             GameRow.opponent_rating,
         ),
         text("state", "open, finished or aborted", GameRow.state),

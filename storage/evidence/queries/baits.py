@@ -29,26 +29,14 @@ from storage.evidence.replies import (
     phases_of,
 )
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
-from storage.records import GameStatus
+from storage.rating_bands import BAND_WIDTH
+from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-BAND = 200
-"""Width of a band of ratings."""
 LEAST_PERSONS = 30
 """Fewer effective persons: no interval."""
 MOST_SEARCHED = 20_000
 """Number of latest answered baits that are searched for repetitions."""
-
-
-class BaitFate(StrEnum):
-    """Outcomes of baits."""
-
-    ALL = "all"
-    """Any outcome, including baits that were never answered."""
-    TAKEN = "taken"
-    """Taken."""
-    HELD = "held"
-    """Answered by another reply."""
 
 
 class BaitOrder(StrEnum):
@@ -156,10 +144,15 @@ class BaitSummary:
 
 
 async def list_baits(
-    session: AsyncSession, summary: BaitSummary, fate: BaitFate, order: BaitOrder, limit: int, offset: int = 0
+    session: AsyncSession,
+    summary: BaitSummary,
+    outcome: BaitOutcome | None,
+    order: BaitOrder,
+    limit: int,
+    offset: int = 0,
 ) -> list[BaitEncounter]:
-    """Some of the baits, each as often as it was set."""
-    baits = summary.replies[_have_fate(summary.replies, fate)]
+    """The baits of an outcome, or of any, each as often as it was set."""
+    baits = summary.replies[_have_outcome(summary.replies, outcome)]
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
         BaitOrder.COST: baits["bait_cost"],
@@ -170,7 +163,11 @@ async def list_baits(
 
 
 async def list_repeated(
-    session: AsyncSession, summary: BaitSummary, fate: BaitFate, limit: int, offset: int = 0
+    session: AsyncSession,
+    summary: BaitSummary,
+    outcome: BaitOutcome | None,
+    limit: int,
+    offset: int = 0,
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were met several times, the most often taken first.
 
@@ -180,7 +177,7 @@ async def list_repeated(
     Args:
         session: Of the transaction.
         summary: The baits.
-        fate: `FELL`: taken at least once; `HELD`: never taken.
+        outcome: `TAKEN`: at least once; `HELD`: never taken; None: any.
         limit: Most baits.
         offset: How many come before the first one.
 
@@ -195,8 +192,8 @@ async def list_repeated(
     taken = np.bincount(line, has(latest, ReplyFlag.TAKEN), len(many)).astype(np.int64)
     columns = (taken, many, latest["decision"][first])
     repeated = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
-    if fate is not BaitFate.ALL:
-        repeated = [each for each in repeated if bool(each[0]) is (fate is BaitFate.TAKEN)]
+    if outcome is not None:
+        repeated = [each for each in repeated if BaitOutcome.of(each[0] > 0) is outcome]
     repeated.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
     shown = repeated[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
@@ -235,7 +232,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     return BaitSummary(
         _group(None, replies, persons),
         groups(phases_of(replies) * PHASE_PLIES),
-        groups(ratings // BAND * BAND),
+        groups(ratings // BAND_WIDTH * BAND_WIDTH),
         replies,
     )
 
@@ -256,13 +253,15 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
     )
 
 
-def _have_fate(baits: ReplyArray, fate: BaitFate) -> NDArray[np.bool_]:
-    match fate:
-        case BaitFate.TAKEN:
+def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.bool_]:
+    match outcome:
+        case BaitOutcome.TAKEN:
             return has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
-        case BaitFate.HELD:
+        case BaitOutcome.HELD:
             return has(baits, ReplyFlag.ANSWERED, ReplyFlag.TAKEN)
-        case BaitFate.ALL:
+        case BaitOutcome.UNANSWERED:
+            return ~has(baits, ReplyFlag.ANSWERED)
+        case None:
             return np.ones(len(baits), bool)
 
 

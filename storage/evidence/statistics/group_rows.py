@@ -20,12 +20,12 @@ from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
     GroupStatistics,
-    band_text,
     complete_keys,
     phase_name,
     week_text,
 )
 from storage.filters import Filters, TrapSettings, of_games
+from storage.rating_bands import RatingBand
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)
@@ -227,7 +227,7 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         codes, texts = is_program.astype(np.intp), ("person", "program")
     elif key is By.RATING_BAND:
         values, codes = np.unique(games["rating"], return_inverse=True)
-        texts = [band_text(None if rating != rating else int(rating)) for rating in values.tolist()]
+        texts = [RatingBand.of(rating).text for rating in values.tolist()]
     elif key in _CONFIGURED:
         values, codes = np.unique(games["config"], return_inverse=True)
         texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in values.tolist()]

@@ -15,7 +15,7 @@ from bot.base.config import Config, GgsConfig, MatchmakingConfig
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.servers.ggs.server import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
 from storage.ledger.games import list_games
@@ -78,7 +78,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         f"ggs://127.0.0.1:{site.port}",
         BOT,
         PASSWORD,
-        recall=partial(unfinished_games, site.database, AccountKey("ggs", BOT.lower())),
+        recall=partial(games_to_resume, site.database, AccountKey("ggs", BOT.lower())),
         programs=given.ggs.bots,
         public=given.ggs.public,
         clock=asyncio.get_running_loop().time,

@@ -17,10 +17,10 @@ from storage.evidence.statistics.groups import (
     By,
     Expected,
     GroupStatistics,
-    band_text,
     complete_keys,
     week_text,
 )
+from storage.rating_bands import RatingBand
 from storage.records import GameResult, GameStatus
 from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
 
@@ -47,7 +47,7 @@ OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.GAME: lambda game: game.game,
     By.SITE: lambda game: game.site,
     By.SPEED: lambda game: game.speed,
-    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.RATING_BAND: lambda game: RatingBand.of(game.opponent_rating).text,
     By.WEEK: lambda game: week_text(game.started_at.date()),
     By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
     By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",
