@@ -100,13 +100,13 @@ class AccountKey:
     accounts were recorded."""
 
 
-LEAST_RATING, MOST_RATING = -10_000, 100_000
+MIN_RATING, MAX_RATING = -10_000, 100_000
 """Ratings beyond these are a site's mistake; every rating system stays far within."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
     """A rating sent by a site; None if it is implausible."""
-    return rating if rating is not None and LEAST_RATING <= rating <= MOST_RATING else None
+    return rating if rating is not None and MIN_RATING <= rating <= MAX_RATING else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ EVERY_S, TELL_S = 2.0, 30.0
 LISTENERS = 2
 SETTLING_S = 120.0
 BACKUPS = 3
-LEAST_CLOCK_S = 60
+MIN_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
 """Without a game before a look at rest: idle connections are closed, and each page is fetched some times."""
@@ -365,7 +365,7 @@ class Endurance:
                 found.results[record.status] += 1
                 found.plies += len(record.moves)
                 if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
-                    told = found.lost_on_time if (record.initial_s or 0) >= LEAST_CLOCK_S else found.excused
+                    told = found.lost_on_time if (record.initial_s or 0) >= MIN_CLOCK_S else found.excused
                     told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
             async with database.read() as session:
                 found.hanging += [

@@ -24,7 +24,7 @@ import aiohttp
 FORWARDED = "X-Forwarded-For"
 BOT = "desdemona"
 WORKERS = 30
-MOST_REQUESTS = 20_000
+MAX_REQUESTS = 20_000
 """Of one attack."""
 CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
@@ -64,7 +64,7 @@ class Mallory:
     @property
     def is_over(self) -> bool:
         """Whether time or requests are used up."""
-        return time.monotonic() >= self.until or self._sent >= MOST_REQUESTS
+        return time.monotonic() >= self.until or self._sent >= MAX_REQUESTS
 
     async def ask(
         self, address: str, method: str, path: str, token: str = "", **more: Any
@@ -367,7 +367,7 @@ async def rubbish(mallory: Mallory) -> Found:
             await reader.read()
             writer.close()
         sent += 1
-        if sent >= MOST_REQUESTS:
+        if sent >= MAX_REQUESTS:
             mallory.until = 0.0
 
     await mallory.together(send)

@@ -50,7 +50,7 @@ LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
 """Plies that people look ahead for a considered move, by weight; any other move is random."""
 LOST_CENTI = 300
 """Score against a person from which they resign, after enough moves."""
-LONGEST = 70
+MAX_PLIES = 70
 """Plies after which people resign in any case, to keep games short."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 3,
@@ -125,7 +125,7 @@ class SoakPerson(Person):
             self._has_lost = False
         if self.walks_away_at is not None and plies >= self.walks_away_at:
             return
-        gives_up = plies >= LONGEST or (self._has_lost and plies >= self.patience)
+        gives_up = plies >= MAX_PLIES or (self._has_lost and plies >= self.patience)
         await super()._move(game_id, state, replace(habits, resign_at=0) if gives_up else habits)
 
     def _choose(self, rules: Game[Any], position: Any, legal: Sequence[int]) -> int:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
-_LEAST_SPAN = 1e-9
+_MIN_SPAN = 1e-9
 """An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -93,9 +93,9 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = min(numbers), max(numbers)
     size = max(abs(low), abs(high))
-    if size < _LEAST_SPAN:
+    if size < _MIN_SPAN:
         return -1.0, 1.0
-    if high - low < size * _LEAST_SPAN:
+    if high - low < size * _MIN_SPAN:
         return low - size / 10, high + size / 10
     return low, high
 

@@ -22,7 +22,7 @@ from bot.text.values_text import title_of
 from bot.views.addresses import query_text
 from bot.views.page import BadQuery, Page, Query, View
 from storage.evidence.exports.csv_cells import csv_text
-from storage.evidence.queries.filter_language import FIELDS, LONGEST, filter_texts
+from storage.evidence.queries.filter_language import FIELDS, MAX_LENGTH, filter_texts
 
 _DATES = ("since", "until")
 _NUMBERS = ("min-rating", "max-rating")
@@ -140,7 +140,7 @@ def filter_fields(page: Page, query: Query) -> list[FormField]:
         choices = (("", "any"), *words) if each.choices else ()
         kind = "date" if each.name in _DATES else "number" if each.name in _NUMBERS else "text"
         shown = value[:_DAY] if kind == "date" else value
-        found.append(FormField(each.name, each.title, shown, choices, LONGEST, kind))
+        found.append(FormField(each.name, each.title, shown, choices, MAX_LENGTH, kind))
     return found
 
 

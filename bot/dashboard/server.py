@@ -41,7 +41,7 @@ FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
 """Maximum length of a page's address."""
-MOST_CONNECTIONS = 1024
+MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """May have all of them."""
 AGAIN_S = 30.0
@@ -179,7 +179,7 @@ class Dashboard:
 
     async def _listen(self, runner: web.AppRunner) -> str:
         assert runner.server is not None  # noqa: S101 - created by setup()
-        most = min(MOST_CONNECTIONS, max_connections())
+        most = min(MAX_CONNECTIONS, max_connections())
         # Silent clients must not use up the descriptors that the bot needs for its links and its database.
         connections = ConnectionLimiter(runner.server, self._busy, most, Proxies(LOOPBACK))
         loop = asyncio.get_running_loop()

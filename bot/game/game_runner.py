@@ -53,7 +53,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
-from engine.completion import LONGEST_COMPLETION_S, complete
+from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
@@ -560,7 +560,7 @@ class GameRunner:
         """The decision with its chosen move's profile completed and stored; None: that failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            stop.set_deadline(LONGEST_COMPLETION_S)
+            stop.set_deadline(MAX_COMPLETION_S)
             return complete(stored.decision, searcher, stop)
 
         try:
@@ -569,7 +569,7 @@ class GameRunner:
             )
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
-            reason = f"it takes more than {LONGEST_COMPLETION_S:g} s" if is_long else str(error)
+            reason = f"it takes more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
             logger.error("game %s, ply %d: no whole profile: %s", self.game_id, stored.ply, reason)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
             return None

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_LEAST_PATIENCE_S = 0.005
+_MIN_PATIENCE_S = 0.005
 
 
 class Rank(IntEnum):
@@ -232,7 +232,7 @@ class SearchPool:
 
     def _hurry_later(self, task: _Task, patience_s: float | None) -> None:
         if patience_s is not None:
-            task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
+            task.loop.call_later(max(patience_s, _MIN_PATIENCE_S), self._hurry, task, patience_s)
 
     def _hurry(self, task: _Task, patience_s: float) -> None:
         """Make the live job with the latest deadline end early, if this one still waits and has less time."""

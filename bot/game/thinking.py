@@ -49,7 +49,7 @@ PATIENCE = 0.05
 GRACE_S = 1.0
 """Seconds beyond the time planned before a move counts as late: starting and storing it take time, too."""
 
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 """Threads of one strong search on idle cores: more gain little, and each costs every thread of the pool some
 MB."""
 
@@ -182,7 +182,7 @@ class MoveSearch:
                 background = self._background()
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
-                strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
+                strong = replace(strong, threads=1 + stop.borrow(_MAX_THREADS - 1))
             player = MoveChooser(
                 kind,
                 game,

@@ -8,7 +8,7 @@ from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText
 from engine.expected import WHOLE
 from storage.evidence.trap_report import ReplyReport
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """Of people, within a sentence."""
 STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths of a blind report; their number must not reveal the depth of the search."""
@@ -41,8 +41,8 @@ def game_share(cost: float) -> Sentence:
 
 
 def short_name(name: str) -> str:
-    """A name within a sentence: at most `LONGEST_NAME` characters, and unable to turn the words around it."""
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+    """A name within a sentence: of `MAX_NAME_LENGTH` characters at most, unable to turn words around it."""
+    short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
 

@@ -59,7 +59,7 @@ _STATES = {
 _NO_REPLAY = (
     "The moves of this game cannot be replayed to the end: {}. The list below has the rest as recorded."
 )
-_MOST_MOVES = 1_000_000
+_MAX_MOVES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ async def load(database: Database, query: Query) -> GameView:
     async with database.read() as session:
         stored = await _stored(session, query)
         marks = await list_marks(session, stored.id)
-        ply = query.number("ply", _first_ply(marks), 0, _MOST_MOVES)
+        ply = query.number("ply", _first_ply(marks), 0, _MAX_MOVES)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
             raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")

@@ -20,7 +20,7 @@ from storage.evidence.statistics.groups import GroupStatistics
 from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
-_MOST_DAYS = 62
+_MAX_DAYS = 62
 """Days up to which each day is a point; a longer time is summed up by weeks."""
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
@@ -82,7 +82,7 @@ def month_parts(
 
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
     """Moment, games, points and results of each day, or of each week of a long time."""
-    step = 1 if len(report.days) <= _MOST_DAYS else 7
+    step = 1 if len(report.days) <= _MAX_DAYS else 7
     summed = []
     for start in range(0, len(report.days), step):
         some = report.days[start : start + step]

@@ -42,7 +42,7 @@ from bot.views.ratings import rating_chart
 from bot.views.traps import TrapCard, read_card
 from storage.database import Database
 from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
-from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
+from storage.evidence.queries.filter_language import MAX_LENGTH, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
     GameTally,
@@ -52,8 +52,8 @@ from storage.evidence.queries.opponent_report import (
 )
 from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
-    LEAST_GAMES,
-    LEAST_REPLIES,
+    MIN_GAMES,
+    MIN_REPLIES,
     GameProgress,
     ProgressBlock,
     ReplyQuality,
@@ -84,7 +84,7 @@ _CHALLENGE_NOTE = (
     "actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small: the 95 % interval, by game. Numbers need {LEAST_REPLIES} replies, as of {int(LEAST_GAMES)} "
+    f"Small: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies, as of {int(MIN_GAMES)} "
     "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
 )
 _QUALITIES = tuple(
@@ -239,7 +239,7 @@ class OpponentView:
         """The query that selects the opponent's games on other pages; empty: no filter can express its
         name."""
         name = self.report.account.name
-        if not name.isprintable() or not name.strip() or len(name) > LONGEST:
+        if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
             return ""
         return query_text({"opponent": name, "site": self.report.account.site})
 

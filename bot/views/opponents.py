@@ -11,14 +11,14 @@ from bot.views.addresses import opponent_path, query_text
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
 from storage.database import Database
-from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
+from storage.evidence.queries.opponents import MIN_BAITS, OpponentLine, OpponentOrder, list_opponents
 
 OPPONENTS = 50
 """On one page."""
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"fall most often (of {LEAST_BAITS} baits or more)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"fall most often (of {MIN_BAITS} baits or more)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (

@@ -30,8 +30,8 @@ from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.queries.baits import (
-    LEAST_PERSONS,
-    MOST_SEARCHED,
+    MAX_SEARCHED,
+    MIN_PERSONS,
     BaitEncounter,
     BaitGroup,
     BaitOrder,
@@ -64,7 +64,7 @@ _LOOKS_GOOD = (
 )
 _SHARES_NOTE = (
     "Bar: taken; line: expected by the models of people. Small: the 95 % interval, by person; it takes as "
-    f"much as {LEAST_PERSONS} people who met equally many."
+    f"much as {MIN_PERSONS} people who met equally many."
 )
 
 
@@ -211,7 +211,7 @@ def _no_card(order: str, outcome: BaitOutcome | None) -> str:
     if order == TAKEN:
         return (
             "No bait was met twice: the same moves have to lead to it. Searched: the latest "
-            f"{number(MOST_SEARCHED)} that were answered."
+            f"{number(MAX_SEARCHED)} that were answered."
         )
     if outcome is BaitOutcome.TAKEN:
         return "Nobody took one of these baits."
@@ -281,7 +281,7 @@ def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
-        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_PERSONS})"
     low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     # Many baits make it narrow: "5 to 5 %" would say nothing.
     digits = int(low < high and percent(low) == percent(high))

@@ -40,7 +40,7 @@ BookKey = tuple[int, int]
 
 _NEAR_CENTI = 50
 """Largest loss of a move against the best, for it to be played."""
-_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+_MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
@@ -268,8 +268,8 @@ def _move(row: Any, legal: int) -> BookMove:
         raise BadBook(f"{name!r:.20} is not a legal move there")
     if (
         abs(score) > INFINITY
-        or not 1 <= depth <= _MOST_PLIES
-        or not 0 <= games <= _MOST_GAMES
+        or not 1 <= depth <= _MAX_PLIES
+        or not 0 <= games <= _MAX_GAMES
         or (mean is not None and not 0 <= mean <= 1)
     ):
         raise BadBook(f"a number is out of range: {row!r:.60}")

@@ -20,7 +20,7 @@ from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModel
 from storage.tables.archive import ImportedGameRow
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_KEYS = 500  # per statement
+_MAX_KEYS = 500  # per statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +150,10 @@ async def keep_games(
     await add_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
-    for start in range(0, len(keys), _MOST_KEYS):
+    for start in range(0, len(keys), _MAX_KEYS):
         rows = await session.execute(
             select(ImportedGameRow.content_key, ImportedGameRow.id).where(
-                ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
+                ImportedGameRow.content_key.in_(keys[start : start + _MAX_KEYS])
             )
         )
         games |= {row.content_key: row.id for row in rows}
@@ -301,7 +301,7 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
                 DecisionRow.id > last,
             )
             .order_by(DecisionRow.id)
-            .limit(_MOST_KEYS)
+            .limit(_MAX_KEYS)
         )
         rows = (await session.execute(statement)).all()
         if not rows:

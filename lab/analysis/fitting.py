@@ -32,7 +32,7 @@ from lab.training.calibrated import (
     without_human,
 )
 
-LEAST_POSITIONS, LEAST_GAMES, LEAST_ERRORS = 500, 100, 50
+MIN_POSITIONS, MIN_GAMES, MIN_ERRORS = 500, 100, 50
 """With less data than this, a model learns noise."""
 LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
@@ -133,9 +133,9 @@ def _require_enough(people: Population) -> None:
     games = int(people.games.max()) + 1
     errors = int((people.loss[people.rows.played] >= BAD).sum())
     for what, found, least in (
-        ("positions", len(people.positions), LEAST_POSITIONS),
-        ("games", games, LEAST_GAMES),
-        ("errors", errors, LEAST_ERRORS),
+        ("positions", len(people.positions), MIN_POSITIONS),
+        ("games", games, MIN_GAMES),
+        ("errors", errors, MIN_ERRORS),
     ):
         if found < least:
             raise FitRefused(

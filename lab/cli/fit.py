@@ -38,12 +38,12 @@ def fit_command(
     Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
-    from engine.human.onnx import LONGEST_NAME
+    from engine.human.onnx import MAX_NAME_LENGTH
     from lab.analysis.fitting import fit
     from lab.analysis.study_report import fitted_text
 
-    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
+    if name is not None and not (name.isprintable() and len(name) <= MAX_NAME_LENGTH):
+        raise UsageError(f"--name: {name!r} is not at most {MAX_NAME_LENGTH} printable characters")
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
     require_writable(out, ".onnx")

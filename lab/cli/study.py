@@ -13,7 +13,7 @@ import typer
 from bot.base.log import printable
 from bot.base.rounding import counted
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     ShowFormat,
     UsageError,
     ask_database,
@@ -91,10 +91,10 @@ Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, f
 FromYear = Annotated[int | None, typer.Option(help="Only games of this year or later.")]
 ToYear = Annotated[int | None, typer.Option(help="Only games of this year or earlier.")]
 ReplyMinRating = Annotated[
-    int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
+    int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
 ]
 ReplyMaxRating = Annotated[
-    int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+    int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
 ]
 DatabaseUrl = Annotated[
     str | None,

@@ -33,7 +33,7 @@ from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
 """The working tree."""
-LEAST_LIMIT_S = 60.0
+MIN_LIMIT_S = 60.0
 """Each mutant has this long, and some times what the tests take without it."""
 LIMIT_FACTOR = 10
 """A mutant that takes this many times as long is taken for an endless loop."""

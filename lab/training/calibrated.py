@@ -33,7 +33,7 @@ TREES = (0, 15, 30, 50)
 FOLDS = 5
 _LOOK = 2
 """Trees are dropped after this many folds without an improvement."""
-_LEAVES, _LEAST_LEAF = 8, 100
+_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Share of the features drawn for each split: faster, and the trees differ more."""
 _UNLIKELY = 0.003
@@ -266,7 +266,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
         gradient, curvature = is_played - probabilities, probabilities * (1.0 - probabilities)
         tree = sklearn_tree.DecisionTreeRegressor(
             max_leaf_nodes=_LEAVES,
-            min_samples_leaf=_LEAST_LEAF,
+            min_samples_leaf=_MIN_LEAF,
             max_features=_FEATURES_TRIED,
             random_state=seed + number,
         )

@@ -33,7 +33,7 @@ from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
-_MOST_SAMPLES = 20_000
+_MAX_SAMPLES = 20_000
 """Positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
@@ -113,7 +113,7 @@ def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
 
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
     """Samples for `lab.training.othello_result`, with the game phase in place of the empty squares."""
-    step = max(1, len(scored) // _MOST_SAMPLES)
+    step = max(1, len(scored) // _MAX_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
 

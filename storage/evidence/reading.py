@@ -33,7 +33,7 @@ _OTHERS = 200
 """Maximum games to summarise at once."""
 _SPARSEST = 3
 """Where at most one game in this many is wanted, only those are read."""
-MOST_BYTES = 128_000_000
+MAX_BYTES = 128_000_000
 """Memory of the parts that a process keeps."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games but matches between programs on this machine, which count only on request."""
@@ -50,7 +50,7 @@ class PartCache:
         most_bytes: Of all together.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most_bytes = most_bytes
         self._parts: OrderedDict[tuple[int, bool], tuple[Keys, ReplyTable]] = OrderedDict()
 

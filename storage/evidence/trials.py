@@ -32,7 +32,7 @@ opponent's rating at the start (`storage.rating_bands`)."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
-_MOST_GAMES = 1_000_000
+_MAX_GAMES = 1_000_000
 _OPEN = 1
 
 
@@ -76,8 +76,8 @@ class NewTrial:
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
         for name, value in (("planned_n", self.planned_n), ("cap", self.cap)):
-            if not 1 <= value <= _MOST_GAMES:
-                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
+            if not 1 <= value <= _MAX_GAMES:
+                raise TrialError(f"{name} is {value}, must be from 1 to {_MAX_GAMES}")
         if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
 from storage.records import (
-    LEAST_RATING,
-    MOST_RATING,
+    MAX_RATING,
+    MIN_RATING,
     DecisionState,
     Endpoint,
     GameResult,
@@ -125,8 +125,8 @@ class GameRow(Base):
     __table_args__ = (
         UniqueConstraint("site", "account", "site_game_id"),
         CheckConstraint("our_side IN (0, 1)", name="our_side"),
-        CheckConstraint(f"our_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="our_rating"),
-        CheckConstraint(f"opponent_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="opponent_rating"),
+        CheckConstraint(f"our_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="our_rating"),
+        CheckConstraint(f"opponent_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="opponent_rating"),
         # For the start of the program, which resumes what is not settled.
         Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),

@@ -79,7 +79,7 @@ class EnumText(_Checked[StrEnum]):
             kind,
             native_enum=False,
             create_constraint=False,
-            length=LONGEST_VALUE,
+            length=MAX_VALUE_LENGTH,
             values_callable=lambda members: [member.value for member in members],
         )
         self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
@@ -90,7 +90,7 @@ def enum_column(kind: type[StrEnum]) -> EnumText:
     return EnumText(kind)
 
 
-LONGEST_VALUE = 32
+MAX_VALUE_LENGTH = 32
 """Letters in the value of an enumeration, at most."""
 
 
@@ -153,7 +153,7 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
     if isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
     if isinstance(item, EnumText):
-        return f"sa.String(length={LONGEST_VALUE})"
+        return f"sa.String(length={MAX_VALUE_LENGTH})"
     if isinstance(item, PackedRecord):
         return "sa.LargeBinary()"
     if item is RepliesType:

@@ -12,8 +12,8 @@ NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
 """A person before the first position."""
 START_DEVIATION = 200.0
 """Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
-_LEAST_PROBABILITY, _MOST_PROBABILITY = 0.05, 0.95
-_LEAST_START, _MOST_START = 800.0, 2400.0
+_MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
+_MIN_START, _MAX_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
 
@@ -23,9 +23,9 @@ def start_rating(mistake: NewMistake) -> TrainingRating:
     A player with the rating of its first victim is expected to take the bait with the forecast's probability.
     """
     person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
-    p = min(max(mistake.probability, _LEAST_PROBABILITY), _MOST_PROBABILITY)
+    p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)
     rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
-    return TrainingRating(min(max(rating, _LEAST_START), _MOST_START), START_DEVIATION, _NEW.volatility)
+    return TrainingRating(min(max(rating, _MIN_START), _MAX_START), START_DEVIATION, _NEW.volatility)
 
 
 def rate(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     CommandFormat,
     FormatOption,
     ShowFormat,
@@ -35,7 +35,9 @@ def games(
     context: typer.Context,
     filters: "Filters",
     suspect: Suspects = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MAX_INT, help="Most games to list, the latest first.")
+    ] = 20,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """List the latest games.

@@ -51,7 +51,7 @@ PROBES = 3
 BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
 evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
-MOST_BACK_OFF_S = 120.0
+MAX_BACK_OFF_S = 120.0
 """At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
 HELD_WAITS = 4.0
 """A connection has held when it lasted this many times the last wait."""
@@ -129,7 +129,7 @@ class BackOff:
             lasted_s: How long it was open, in seconds.
         """
         has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
-        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
+        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MAX_BACK_OFF_S)
         return self._wait_s
 
 

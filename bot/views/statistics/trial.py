@@ -34,7 +34,7 @@ from storage.evidence.statistics.trial_rows import Unreadable
 from storage.rating_bands import RatingBand
 from storage.records import Endpoint
 
-MOST_STRATA = 12
+MAX_STRATA = 12
 """Strata that are drawn; CSV has all."""
 _NAMED = 3
 """Damaged records that are named; JSON has them all."""
@@ -221,7 +221,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
             each.score,
             f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
         )
-        for each in report.strata[:MOST_STRATA]
+        for each in report.strata[:MAX_STRATA]
     )
     chart = IntervalChart(
         title="For whom?",

@@ -10,7 +10,7 @@ import typer
 
 from bot.base.log import printable
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     ShowFormat,
     UsageError,
     ask_database,
@@ -40,7 +40,7 @@ Small = Annotated[
         "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
 Plots = Annotated[
     Path | None,
     typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),

@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
-LEAST = TrapParams().threshold_percent / 100
+MIN_COST = TrapParams().threshold_percent / 100
 """The cost, in expected score, from which a reply can be a trap that counts."""
-STEPS = tuple(LEAST * 2 ** (step / 2) for step in range(9))
+STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
 """Where the bands of equal cost begin: from one to the next it grows by a factor of 1.41."""
 _DIGITS = 6
 

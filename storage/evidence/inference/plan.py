@@ -17,7 +17,7 @@ POWER = 0.8
 DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume where it was not measured: what chess and xiangqi had in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
-LEAST_GAMES = 30
+MIN_GAMES = 30
 """Least number of games that give the rate of random draws: a rate of one a game to some 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
@@ -38,7 +38,7 @@ _LIKENESS = 0.09
 """Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations."""
 _TRAPS_PER_GAME = 2.0
 """Answered traps of a game."""
-_MOST = 1e12
+_MAX_VALUES = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     def is_enough(n: float) -> bool:
         return sd * (float(design.width(n)) + z / sqrt(n)) <= effect
 
-    low, high = 1.0, _MOST
+    low, high = 1.0, _MAX_VALUES
     if not is_enough(high):
-        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MOST:g} values")
+        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MAX_VALUES:g} values")
     if is_enough(low):
         return low
     while high / low > 1 + 1e-12:

@@ -33,9 +33,9 @@ from storage.rating_bands import BAND_WIDTH
 from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-LEAST_PERSONS = 30
+MIN_PERSONS = 30
 """Fewer effective persons: no interval."""
-MOST_SEARCHED = 20_000
+MAX_SEARCHED = 20_000
 """Number of latest answered baits that are searched for repetitions."""
 
 
@@ -115,7 +115,7 @@ class BaitGroup:
     """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int
     interval: FixedInterval | None
-    """Of the share that is taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
+    """Of the share that is taken, by person; None: fewer than `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
@@ -171,7 +171,7 @@ async def list_repeated(
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were met several times, the most often taken first.
 
-    The same bait: the same moves from the same start led to it.  Among the latest `MOST_SEARCHED` that were
+    The same bait: the same moves from the same start led to it.  Among the latest `MAX_SEARCHED` that were
     met.
 
     Args:
@@ -185,7 +185,7 @@ async def list_repeated(
         At most `limit` of them, from `offset` on; and their total number.
     """
     encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
-    latest = encounters[np.argsort(-encounters["decision"])[:MOST_SEARCHED]]
+    latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
     )
@@ -248,7 +248,7 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
         unanswered=int((~is_encounter).sum()),
         expected=float((is_encounter * expected(baits, "bait_expected")).sum()),
         persons=int((encounters > 0).sum()),
-        interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
+        interval=interval if interval.effective_persons >= MIN_PERSONS else None,
         effective_persons=interval.effective_persons,
     )
 

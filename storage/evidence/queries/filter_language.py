@@ -16,7 +16,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Characters of a value."""
 
 
@@ -75,8 +75,8 @@ def _of(names: Collection[str]) -> Callable[[str], str]:
 
 
 def _text(text: str) -> str:
-    if len(text) > LONGEST or not text.isprintable():
-        raise ValueError(f"not a line of at most {LONGEST} characters")
+    if len(text) > MAX_LENGTH or not text.isprintable():
+        raise ValueError(f"not a line of at most {MAX_LENGTH} characters")
     return text
 
 

@@ -19,7 +19,7 @@ from storage.evidence.statistics.encounters import COUNTS
 from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
-LEAST_BAITS = 5
+MIN_BAITS = 5
 """Least number of baits set for an opponent to appear in the order by share of baits taken."""
 
 _FEW = 500
@@ -32,7 +32,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
-    """The greatest share of baits taken, among opponents with `LEAST_BAITS` or more."""
+    """The greatest share of baits taken, among opponents with `MIN_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""
 
@@ -97,7 +97,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
     elif order is OpponentOrder.MOST_BAITS_TAKEN:
-        counts = line.baits_set >= LEAST_BAITS
+        counts = line.baits_set >= MIN_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:
         first = (1.0 if line.score is None else -line.score,)

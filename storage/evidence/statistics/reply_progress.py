@@ -24,9 +24,9 @@ from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
 """Games of a block."""
-LEAST_REPLIES = 20
+MIN_REPLIES = 20
 """Fewer replies: neither number nor interval."""
-LEAST_GAMES = 10.0
+MIN_GAMES = 10.0
 """Fewer effective games: the same."""
 
 
@@ -150,7 +150,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
     erred, cost = fixed_mean_of_persons(errors, counts), fixed_mean_of_persons(costs, counts)
     total, count = round(counts.sum()), round(errors.sum())
-    is_enough = total >= LEAST_REPLIES and erred.effective_persons >= LEAST_GAMES
+    is_enough = total >= MIN_REPLIES and erred.effective_persons >= MIN_GAMES
     by_reply = share(count, total)
     error_ends: tuple[float | None, float | None] = (None, None)
     cost_ends = error_ends

@@ -276,7 +276,7 @@ async def test_the_most_often_taken_come_first(database: Database) -> None:
 
 
 async def test_only_the_latest_are_searched(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baits, "MOST_SEARCHED", 2)
+    monkeypatch.setattr(baits, "MAX_SEARCHED", 2)
     async with database.write() as session:
         for number in range(3):
             await met_bait(session, f"g{number}")

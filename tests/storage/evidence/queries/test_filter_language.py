@@ -13,7 +13,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.evidence.queries.filter_language import (
     FIELDS,
-    LONGEST,
+    MAX_LENGTH,
     filter_texts,
     parse_filters,
     parse_moment,
@@ -79,7 +79,7 @@ def test_an_empty_text_says_nothing() -> None:
         ({"min-rating": "9" * 10}, "min-rating: '9999999999' is no whole number"),
         ({"since": "yesterday"}, "since: 'yesterday' is no date or time; write 2026-11-30"),
         ({"since": "0001-01-01"}, "since: '0001-01-01' is no date or time"),
-        ({"opponent": "x" * (LONGEST + 1)}, f"opponent: not a line of at most {LONGEST} characters"),
+        ({"opponent": "x" * (MAX_LENGTH + 1)}, f"opponent: not a line of at most {MAX_LENGTH} characters"),
         ({"opponent": "a\nb"}, "opponent: not a line of at most"),
         ({"settings": "none"}, "settings: 'none' are no settings"),
         ({"phase": "21-41"}, "phase: '21-41' is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies"),
