@@ -23,12 +23,12 @@ from bot.arena.owner import ArenaOwner
 from bot.arena.parts import ArenaParts
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
+from bot.arena.puzzles.puzzle_importer import PuzzleImporter
+from bot.arena.puzzles.routes import PuzzleRoutes
+from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.arena.training.puzzle_importer import PuzzleImporter
-from bot.arena.training.routes import TrainingRoutes
-from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LineLimit
@@ -163,12 +163,12 @@ class Arena:
         """Fills the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
         site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks})
-        training = TrainingRoutes(parts, self.trainer)
+        puzzles = PuzzleRoutes(parts, self.trainer)
         play = PlayRoutes(parts)
         self._app = web.Application(
             middlewares=[gate.guard, MalformedRows(database).guard], client_max_size=MAX_BODY_BYTES
         )
-        self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
+        self._app.add_routes([*play.table(), *puzzles.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
 

@@ -32,7 +32,7 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
-from storage.tables.training import SearchedGame
+from storage.tables.puzzles import SearchedGame
 from storage.tables.types import now_utc
 
 _LATEST_GAMES = 10_000

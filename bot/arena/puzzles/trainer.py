@@ -18,11 +18,11 @@ from random import Random
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.arena.game import ArenaRefusal, StaleBoard
+from bot.arena.puzzles import ratings, schedule
+from bot.arena.puzzles.problem import Problem, bait_line, make_problem
+from bot.arena.puzzles.puzzle_importer import PuzzleImporter
 from bot.arena.referee import NotFound
 from bot.arena.traffic.single_flight import SingleFlightCache
-from bot.arena.training import ratings, schedule
-from bot.arena.training.problem import Problem, bait_line, make_problem
-from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.wire import Json
 from engine.errors import RecordError
 from storage.arena.puzzles import positions, solvers
