@@ -137,13 +137,13 @@ def others(opponent: str) -> list[Reader]:
     ]
 
 
-def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
-    """The pages of the dashboard with their usual queries, as if it were this moment."""
+def pages_at(at: datetime) -> list[tuple[str, Page, dict[str, str]]]:
+    """The pages of the dashboard with their usual queries, as if it were this time."""
 
     class Then(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls.fromtimestamp(moment.timestamp(), tz)
+            return cls.fromtimestamp(at.timestamp(), tz)
 
     for module in (now, events, works, opponents, ratings):
         module.datetime = Then  # type: ignore[attr-defined]

@@ -63,8 +63,8 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
     step, starts = length / max(len(ordered) - 1, 1), [row.started_at for row in ordered]
     by_rank: list[timedelta] = [end - length + rank * step - start for rank, start in enumerate(starts)]
 
-    def shift(moment: datetime) -> timedelta:
-        return by_rank[max(bisect_right(starts, moment) - 1, 0)]
+    def shift(at: datetime) -> timedelta:
+        return by_rank[max(bisect_right(starts, at) - 1, 0)]
 
     by_id = {row.id: moved for row, moved in zip(ordered, by_rank, strict=True)}
     by_key = {row.site_game_id: by_id[row.id] for row in games}

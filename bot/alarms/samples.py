@@ -83,10 +83,10 @@ class SampleHistory:
 
     def before(self, span_s: float) -> HealthSample:
         """The latest sample at least `seconds` older than the newest, or else the oldest."""
-        moment = self.latest.at_s - span_s
+        since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:
-            if sample.at_s > moment:
+            if sample.at_s > since:
                 break
             earliest = sample
         return earliest

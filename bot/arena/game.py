@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment by two clocks."""
+    """A time by two clocks."""
 
     now: float
     """By the arena's time, in seconds."""

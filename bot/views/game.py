@@ -22,8 +22,7 @@ from bot.parts.values import (
     Story,
     TablePart,
 )
-from bot.text.values_text import moment as moment_text
-from bot.text.values_text import number, title_of
+from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.games import ended
 from bot.views.moments import Moment, facts_table, read_moment_of
@@ -155,7 +154,7 @@ class GameView:
             (
                 ("State", f"{mark.state}: {_STATES.get(mark.state, mark.state)}"),
                 ("Their reply", reply),
-                *((name, moment_text(at, "%Y-%m-%d %H:%M:%S")) for name, at in times),
+                *((name, time_text(at, "%Y-%m-%d %H:%M:%S")) for name, at in times),
             ),
         )
 
@@ -178,7 +177,7 @@ class GameView:
         """See `bot.views.page.View.to_json`."""
         header = asdict(self.stored)
         for name in ("started_at", "ended_at"):
-            header[name] = moment_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
+            header[name] = time_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
         if self.stored.ended_at is None:
             header["ended_at"] = None
         moment = self.moment
@@ -264,7 +263,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
             Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
             *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}".rstrip(", ")),)),
-            Pill(moment_text(stored.started_at)),
+            Pill(time_text(stored.started_at)),
             Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),
             Pill(str(slips), "slip" if slips == 1 else "slips", mood="warn" if slips else "quiet"),
         ),
@@ -276,7 +275,7 @@ def _mark_row(mark: MoveMark) -> dict[str, Any]:
     row = asdict(mark)
     for name in ("created_at", "sent_at", "confirmed_at"):
         value = getattr(mark, name)
-        row[name] = None if value is None else moment_text(value, "%Y-%m-%dT%H:%M:%SZ")
+        row[name] = None if value is None else time_text(value, "%Y-%m-%dT%H:%M:%SZ")
     return row
 
 

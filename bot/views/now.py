@@ -33,7 +33,7 @@ from bot.parts.values import (
     Tiles,
 )
 from bot.text.sentence import MINUS
-from bot.text.values_text import moment, number, title_of
+from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.board_cards import board_card
 from bot.views.now_text import headline
@@ -155,7 +155,7 @@ class NowView:
                 (
                     TableCell(
                         each.opponent,
-                        f"{moment(each.at, '%H:%M')}, {title_of(each.game)}",
+                        f"{time_text(each.at, '%H:%M')}, {title_of(each.game)}",
                         opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
                     ),
                     TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),

@@ -33,7 +33,7 @@ from bot.parts.values import (
     TableCell,
     TablePart,
 )
-from bot.text.values_text import ago, moment, number, title_of
+from bot.text.values_text import ago, number, time_text, title_of
 from bot.views.addresses import opponent_path, query_text
 from bot.views.games import game_record, games_table
 from bot.views.page import NoSuchThing, Page, Query
@@ -176,10 +176,10 @@ class OpponentView:
     @property
     def _seen(self) -> str:
         """When it was seen first and last."""
-        line, first = self.report.line, moment(self.report.account.first_seen_at, "%d %b %Y")
+        line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
-        last = moment(line.last_at, "%d %b %Y, %H:%M")
+        last = time_text(line.last_at, "%d %b %Y, %H:%M")
         return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
 
     @property
@@ -307,7 +307,7 @@ class OpponentView:
             tuple(
                 (
                     TableCell(
-                        f"{title_of(each.game)}, {moment(each.at)}", link=f"/dash/games/{each.game_id}"
+                        f"{title_of(each.game)}, {time_text(each.at)}", link=f"/dash/games/{each.game_id}"
                     ),
                     ", ".join(each.flags),
                 )
@@ -492,7 +492,7 @@ def _block_row(game: str, block: ProgressBlock) -> dict[str, Any]:
 
 def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]:
     qualities = (_quality(each) for each in (block.tempting, block.elsewhere))
-    return (name, moment(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
+    return (name, time_text(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
 
 
 def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
@@ -523,8 +523,8 @@ def _rating(seen: ObservedRatings) -> ChartPart:
     """The opponent's rating at each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
     about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
-    moments, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
-    return ChartPart(f"Rating: {name}", rating_chart(name, about, moments, ratings), records="ratings")
+    times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
+    return ChartPart(f"Rating: {name}", rating_chart(name, about, times, ratings), records="ratings")
 
 
 async def load(database: Database, query: Query) -> OpponentView:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.base.rounding import percent
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
-from bot.text.values_text import ago, iso_moment, number
+from bot.text.values_text import ago, iso_time, number
 from bot.views.addresses import opponent_path, query_text
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
@@ -54,8 +54,8 @@ def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
 
 
 def _record(line: OpponentLine) -> dict[str, Any]:
-    moments = {"first_at": iso_moment(line.first_at), "last_at": iso_moment(line.last_at)}
-    return {**asdict(line), "score": line.score, **moments}
+    times = {"first_at": iso_time(line.first_at), "last_at": iso_time(line.last_at)}
+    return {**asdict(line), "score": line.score, **times}
 
 
 async def load(database: Database, query: Query) -> PartsView:

@@ -26,14 +26,14 @@ def _name(curve: RatingCurve) -> str:
 
 
 def rating_chart(
-    title: str, description: str, moments: Sequence[datetime], ratings: Sequence[int]
+    title: str, description: str, times: Sequence[datetime], ratings: Sequence[int]
 ) -> LineChart:
     """A curve of ratings at the starts of games."""
     return LineChart(
         title=title,
         description=description,
         x_name="start of the game",
-        lines=(ChartLine("rating", tuple(moments), tuple(ratings)),),
+        lines=(ChartLine("rating", tuple(times), tuple(ratings)),),
         y_style=RATINGS,
         size=ChartSize.HALF,
     )
@@ -41,8 +41,8 @@ def rating_chart(
 
 def _figure(curve: RatingCurve) -> ChartPart:
     about = f"Our rating at the start of each of {len(curve.points)} rated games."
-    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
-    return ChartPart(_name(curve), rating_chart(_name(curve), about, moments, ratings))
+    times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    return ChartPart(_name(curve), rating_chart(_name(curve), about, times, ratings))
 
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:

@@ -21,8 +21,7 @@ from bot.parts.values import (
     TablePart,
 )
 from bot.text.bait_text import game_share, short_name
-from bot.text.values_text import iso_moment, number, title_of
-from bot.text.values_text import moment as moment_text
+from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.moments import Moment, read_moment
 from bot.views.page import Page, Query
@@ -138,7 +137,7 @@ class TrapCard:
             about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
             tag=(self._tag, {"taken": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
             mood=self._mood,
-            link=(moment_text(bait.at, "%d %b %Y"), link),
+            link=(time_text(bait.at, "%d %b %Y"), link),
         )
 
     @property
@@ -146,7 +145,7 @@ class TrapCard:
         """The bait as plain values."""
         return {
             **asdict(self.bait),
-            "at": iso_moment(self.bait.at),
+            "at": iso_time(self.bait.at),
             "expected_loss": self.bait.expected_loss,
             "encounters": self.encounters,
             "taken": self.taken,

@@ -233,9 +233,9 @@ class GameReport:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; the header's fields are on the same level as ``sides`` and ``decisions``."""
         header = asdict(self.header)
-        for moment in ("started_at", "ended_at"):
-            value = getattr(self.header, moment)
-            header[moment] = None if value is None else value.isoformat()
+        for name in ("started_at", "ended_at"):
+            value = getattr(self.header, name)
+            header[name] = None if value is None else value.isoformat()
         return {
             **header,
             "sets_traps": self.sets_traps,

@@ -154,11 +154,11 @@ async def end_trial(
         raise TrialError("no trial is open")
     if name is not None and known.name != name:
         raise TrialError(f"trial {name} is not open; trial {known.name} is")
-    moment = at or now_utc()
-    if moment < known.started_at:
-        raise TrialError(f"trial {known.name} began at {known.started_at}, after {moment}")
+    now = at or now_utc()
+    if now < known.started_at:
+        raise TrialError(f"trial {known.name} began at {known.started_at}, after {now}")
     statement = update(TrialRow).where(TrialRow.id == known.id)
-    await session.execute(statement.values(ended_at=moment, open_slot=None))
+    await session.execute(statement.values(ended_at=now, open_slot=None))
     (ended,) = await _list(session, TrialRow.id == known.id)
     return ended
 

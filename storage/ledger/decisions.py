@@ -50,7 +50,7 @@ async def commit_decision(
     Raises:
         DuplicateDecision: There is a standing decision already.
     """
-    moment = now_utc()
+    now = now_utc()
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -62,7 +62,7 @@ async def commit_decision(
         depth=decision.depth,
         nodes=decision.nodes,
         time_s=decision.time_s,
-        created_at=moment,
+        created_at=now,
         search_mode=decision.search_mode.value,
         record=decision.to_record(),
         **profile_columns(decision, judged),
@@ -78,7 +78,7 @@ async def commit_decision(
         is_complete=decision.is_complete,
         is_trap=None if judged is None else judged.is_trap,
         outcome=None,
-        created_at=moment,
+        created_at=now,
         sent_at=None,
         confirmed_at=None,
     )

@@ -45,10 +45,10 @@ async def add_games(
         source: Name of the file they come from.
         at: Time of the import, aware; None: now.
     """
-    moment = at or now_utc()
+    now = at or now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
     values = [
-        {**row, "source": clean(source), "source_format": source_format, "imported_at": moment}
+        {**row, "source": clean(source), "source_format": source_format, "imported_at": now}
         for row in rows.values()
     ]
     return await insert_all_new(session, ImportedGameRow, values)

@@ -127,7 +127,7 @@ IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
 """Primary key, numbered by the database."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
-"""A moment, always aware and in UTC."""
+"""A time, always aware and in UTC."""
 
 JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""

@@ -11,7 +11,7 @@ from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
-from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
+from bot.text.values_text import difference, difference_interval, number, signed, time_text, title_of
 from bot.text.verdict_text import (
     evidence,
     headline,
@@ -82,7 +82,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
     warnings = [warning(verdict)]
     warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
     analyses = interim_analyses(report)
-    until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
+    until = f", ended {time_text(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
     return VerdictPart(
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
         " ".join(filter(None, warnings)),
@@ -90,7 +90,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
         None if report.games is None else _funnel(analyses, report.arms),
-        f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
+        f"Trial {trial.name}, since {time_text(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
         f"running.{'' if analyses is None else _clear_since(analyses)}",
     )

@@ -113,16 +113,16 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 """Hundredths of a per cent as a share of the game."""
 
 
-def moment_text(value: datetime | None) -> str | None:
+def timestamp_text(value: datetime | None) -> str | None:
     """A time in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-moment = partial(_of, ColumnKind.TEXT, moment_text)
+timestamp = partial(_of, ColumnKind.TEXT, timestamp_text)
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Value:
-    """Seconds between two moments, to a thousandth."""
+    """Seconds between two times, to a thousandth."""
     return None if start is None or end is None else round((end - start).total_seconds(), 3)
 
 

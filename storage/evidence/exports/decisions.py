@@ -20,12 +20,12 @@ from storage.evidence.exports.columns import (
     computed,
     export_of,
     flag,
-    moment,
     number,
     of_moves,
     seconds,
     share,
     text,
+    timestamp,
     whole,
 )
 from storage.evidence.replies import model_text
@@ -85,7 +85,7 @@ DECISIONS = export_of(
             DecisionRow.trap_quality,
         ),
         whole("reply_count", "replies that the opponent had", DecisionRow.reply_count),
-        moment("at", "moment of the decision", DecisionRow.created_at),
+        timestamp("at", "time of the decision", DecisionRow.created_at),
         computed(
             "send_s",
             _NUMBER,
@@ -146,7 +146,7 @@ OUTCOMES = export_of(
         ),
         number("probability", "of this reply by the forecast", ForecastRow.reply_probability),
         number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
-        moment("at", "moment of the judgement", OutcomeRow.at),
+        timestamp("at", "time of the judgement", OutcomeRow.at),
         flag("is_trap", "1: our move set the paper's trap", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
         number("expected_bait", "the same by the forecast", ForecastRow.bait_expected),
@@ -201,7 +201,7 @@ BAITS = export_of(
         flag("is_taken", "1: a bait; null: not judged yet", ForecastRow.is_taken),
         share("reply_cost", "what the reply cost", OutcomeRow.cost),
         *OF_GAME,
-        moment("at", "moment of the decision", DecisionRow.created_at),
+        timestamp("at", "time of the decision", DecisionRow.created_at),
         number(
             "expected",
             "probability by the forecast that the reply takes any bait of the move",

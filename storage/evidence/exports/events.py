@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, select
 
-from storage.evidence.exports.columns import ColumnKind, computed, export_of, moment, text, whole
+from storage.evidence.exports.columns import ColumnKind, computed, export_of, text, timestamp, whole
 from storage.filters import Filters, filter_conditions
 from storage.tables.games import EventRow, GameRow
 
@@ -38,7 +38,7 @@ EVENTS = export_of(
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
     [
         whole("event_id", "key of the event", EventRow.id),
-        moment("at", "moment", EventRow.at),
+        timestamp("at", "time", EventRow.at),
         text("site", "key of the site, for instance arena", EventRow.site),
         text("account", "name of our account", EventRow.account),
         text("kind", "for instance challenge_declined", EventRow.kind),

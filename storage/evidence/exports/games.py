@@ -17,9 +17,9 @@ from storage.evidence.exports.columns import (
     computed,
     export_of,
     flag,
-    moment,
     seconds,
     text,
+    timestamp,
     whole,
 )
 from storage.evidence.slips import slip_condition
@@ -133,8 +133,8 @@ GAMES = export_of(
         ),
         text("end_reason", "as the site says it", GameRow.end_reason),
         whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
-        moment("started_at", "moment", GameRow.started_at),
-        moment("ended_at", "moment", GameRow.ended_at),
+        timestamp("started_at", "time", GameRow.started_at),
+        timestamp("ended_at", "time", GameRow.ended_at),
         computed(
             "day", _TEXT, "date of the start", lambda started_at: f"{started_at:%Y-%m-%d}", GameRow.started_at
         ),

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.persons import codes_of, first_and_codes
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.measures import combined
 from storage.evidence.reading import played, read_games
 from storage.evidence.replies import GameArray, days_of
@@ -133,8 +133,8 @@ def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
         },
         "points": np.bincount(person, np.where(is_decided, 1 - scores, 0.0), size).tolist(),
         "best_rating": [None if isnan(each) else int(each) for each in best.tolist()],
-        "first_at": [*map(moment_of, first_us.tolist())],
-        "last_at": [*map(moment_of, last_us.tolist())],
+        "first_at": [*map(time_of, first_us.tolist())],
+        "last_at": [*map(time_of, last_us.tolist())],
     }
     rows = zip(*columns.values(), strict=True)
     return {key: dict(zip(columns, row, strict=True)) for key, row in zip(keys.tolist(), rows, strict=True)}

@@ -18,7 +18,7 @@ import numpy as np
 from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.inference.persons import Codes, Floats
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.intervals import share
 from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
@@ -106,7 +106,7 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
     sums = _sums_by_game(table)
 
     def block_of(members: Codes, first: int) -> ProgressBlock:
-        since, until = (moment_of(games["began_us"][members[at]].item()) for at in (0, -1))
+        since, until = (time_of(games["began_us"][members[at]].item()) for at in (0, -1))
         tempting, elsewhere = (reply_quality(*sums[:, members, kind]) for kind in (0, 1))
         return ProgressBlock(first, first + len(members) - 1, since, until, tempting, elsewhere)
 
