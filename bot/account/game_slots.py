@@ -190,7 +190,7 @@ class GameSlots:
         """Waiting challenges, as `waiting`, and for how many seconds each has waited."""
         return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
 
-    def patience_s(self, now_s: float) -> float | None:
+    def time_left_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:

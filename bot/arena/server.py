@@ -187,7 +187,7 @@ class Arena:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
             StorageError: Another program runs the arena on this database.
         """
-        async with self._database.sole("arena") as self.role:
+        async with self._database.hold_role("arena") as self.role:
             known = tokens or {}
             self.bot_tokens = {bot: await self.accounts.ensure_bot(bot, known.get(bot, "")) for bot in bots}
             self._gate.embedded = tuple(bot.lower() for bot in bots)
@@ -215,7 +215,7 @@ class Arena:
             RoleTaken: Another program runs the arena on this database.
             StorageError: The database failed.
         """
-        async with self._database.sole("arena") as self.role:
+        async with self._database.hold_role("arena") as self.role:
             self._gate.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()

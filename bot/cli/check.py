@@ -296,7 +296,7 @@ async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
         return
     database = await Database.open(config.storage.url)
     try:
-        async with database.sole(role_of(server.login, server.site)):
+        async with database.hold_role(role_of(server.login, server.site)):
             yield
     finally:
         await database.close()

@@ -26,7 +26,7 @@ from lab.analysis.analysed_games import AnalysisSettings
 from lab.analysis.analysis_runner import Tally, predict, run_analysis
 from lab.analysis.recorded_games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
-from storage.database import LONG_PATIENCE_S, Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 
 class Source(StrEnum):
@@ -164,7 +164,7 @@ async def _run(
 ) -> tuple[Tally, int, int | None]:
     """Return the tally, the number of positions predicted, and the signal that ended the run."""
     stop, received = stop_on_signals()
-    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     predicted = 0
     try:
         with counting("profiles", len(wanted)) as on_count:

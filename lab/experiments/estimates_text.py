@@ -57,7 +57,7 @@ def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
     is_above = len(findings) > 0 and set(findings) == {IntervalFinding.MORE}
-    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.OPEN
+    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.INCONCLUSIVE
 
 
 def above_zero(found: MeanEstimate) -> ClaimVerdict:

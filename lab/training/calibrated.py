@@ -31,7 +31,7 @@ from engine.human.onnx import PREFIX
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
-_LOOK = 2
+_CHECKED_AT = 2
 """Trees are dropped after this many folds without an improvement."""
 _LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
@@ -180,7 +180,7 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
             found = found + tree.predict(rows.features[held])
             if count in TREES:
                 boosted[count][held] = found
-        if number == _LOOK and not _any_better(rows, utilities[best, 0], boosted, folds[:_LOOK]):
+        if number == _CHECKED_AT and not _any_better(rows, utilities[best, 0], boosted, folds[:_CHECKED_AT]):
             break  # growing trees is most of the work
     else:
         utilities |= {(best, count): found for count, found in boosted.items()}

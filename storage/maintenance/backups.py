@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from storage.database import BUSY_TIMEOUT_MS, parse_url
+from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
@@ -132,7 +132,7 @@ def _failing(what: str) -> Iterator[None]:
 
 
 def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
-    timeout_s = BUSY_TIMEOUT_MS / 1000
+    timeout_s = STATEMENT_BUSY_TIMEOUT_MS / 1000
     with (
         closing(sqlite3.connect(database, timeout=timeout_s, isolation_level=None)) as source,
         closing(sqlite3.connect(target, isolation_level=None)) as copy,

@@ -195,10 +195,10 @@ async def _run(
     folder: str | None,
 ) -> tuple[dict[str, Result], RunState, int | None]:
     """Return the results, the progress, and the signal that ended the run, if any."""
-    from storage.database import LONG_PATIENCE_S, Database
+    from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
     stop, received = stop_on_signals()
-    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     note(
         f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "

@@ -339,7 +339,7 @@ async def test_a_live_move_told_to_end_early_answers() -> None:
     async with scene() as found:
         search = asyncio.create_task(found.mind.decide(at(LIVE, START), 60.0, found.clock() + 60))
         await found.searcher.is_waiting()
-        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, patience_s=0.0)
+        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, hurry_after_s=0.0)
         assert await urgent == "urgent"
         assert (await search).depth == 2
 

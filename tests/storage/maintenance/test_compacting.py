@@ -36,7 +36,7 @@ async def test_a_large_database_in_use_is_not_rewritten(
     database: Database, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compacting, "MAX_BYTES", 1000)
-    async with database.sole("bot x/y"):
+    async with database.hold_role("bot x/y"):
         if backend == "postgresql":
             await compact(database)
             return
