@@ -63,8 +63,7 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
     if not found:
         on_bad(f"{path}: no {suffix} file beside it: using numbers instead of names")
         return ()
-    parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
     try:
-        return parse(read_regular(found[0], _MAX_BASE_BYTES))
+        return wthor.parse_names(read_regular(found[0], _MAX_BASE_BYTES), suffix)
     except BadGame as error:
         raise BadGame(f"{found[0]}: {error}") from None

@@ -7,9 +7,9 @@ answer
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment
 
@@ -97,8 +97,8 @@ class PageRenderer:
         """
         page = self._pages[asked.page]
         view = (await self._cache.get(page, asked.query)).view
-        if page.show_live is not None and asked.live is not None:
-            view = page.show_live(view, asked.live)
+        if asked.live is not None:
+            view = replace(cast("Any", view), **{page.live_field: asked.live})
         if asked.form is OutputFormat.JSON:
             return RenderedPage(json.dumps(with_old_keys(view.to_json()), default=str, ensure_ascii=False))
         if asked.form is OutputFormat.CSV:

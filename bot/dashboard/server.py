@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
-from bot.base.colours import colours_route, file_route
+from bot.base.colours import COLOURS, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.base.malformed_rows import MalformedRows
@@ -133,8 +133,7 @@ class Dashboard:
                 ),
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
-                colours_route(STATIC.rstrip("/")),
-                *(file_route(STATIC.rstrip("/"), path) for path in (*CHART_FILES, PARTS_STYLE)),
+                *(file_route(STATIC.rstrip("/"), path) for path in (COLOURS, *CHART_FILES, PARTS_STYLE)),
                 web.static(STATIC, FILES),
             ]
         )

@@ -1,7 +1,7 @@
 """Events by kind and reason, ends of games, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from bot.parts.values import (
 from bot.text.values_text import ago, milliseconds, number, time_text, title_of
 from bot.views.addresses import query_text
 from bot.views.now_text import mood_of
-from bot.views.page import BadQuery, Page, Query, View
+from bot.views.page import BadQuery, Page, Query
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
 from storage.evidence.queries.event_log import (
@@ -305,11 +305,6 @@ async def load(database: Database, query: Query) -> EventsView:
         )
 
 
-def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
-    """See `bot.views.page.Page.show_live`."""
-    return replace(view, alarms=alarms)
-
-
 def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
@@ -329,5 +324,5 @@ def events_page(actions: OperatorActions | None = None) -> Page:
         filters=("site",),
         fresh_s=5.0,
         live=alarms,
-        show_live=show_live,
+        live_field="alarms",
     )

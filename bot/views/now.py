@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,7 +37,7 @@ from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.board_cards import board_card
 from bot.views.now_text import headline
-from bot.views.page import Page, Query, View
+from bot.views.page import Page, Query
 from bot.views.questions import questions
 from storage.database import Database
 from storage.evidence.queries.event_log import EventCount, count_events
@@ -60,7 +60,7 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The contents of the page: from the database, and, once `show_live` has added it, from the program."""
+    """The contents of the page: from the database, and, once a request has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -243,11 +243,6 @@ async def load(database: Database, _query: Query) -> NowView:
         )
 
 
-def show_live(view: NowView, status: Status) -> View:
-    """See `bot.views.page.Page.show_live`."""
-    return replace(view, status=status)
-
-
 def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
@@ -264,5 +259,4 @@ def now_page(actions: OperatorActions | None = None) -> Page:
         fresh_s=5.0,
         refetch_s=1.0,
         live=live,
-        show_live=show_live,
     )

@@ -556,11 +556,6 @@ async def load(database: Database, query: Query) -> OpponentView:
     )
 
 
-def show_live(view: OpponentView, status: Status) -> OpponentView:
-    """The view of an opponent of the running program."""
-    return replace(view, status=status)
-
-
 def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
@@ -576,6 +571,5 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
         filters=tuple(name for name in OF_GAMES if name not in _OTHERS),
         is_in_menu=False,
         live=None if actions is None else actions.status,
-        show_live=show_live,
         under="opponents",
     )

@@ -133,7 +133,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         if known is not None and known.name != new.name:
             raise TrialError(f"trial {known.name} is open; end it first")
         raise TrialError(f"there is a trial {new.name} already; choose another name")
-    (started,) = await _list(session, TrialRow.id == key)
+    (started,) = await list_trials(session, TrialRow.id == key)
     return started
 
 
@@ -159,22 +159,13 @@ async def end_trial(
         raise TrialError(f"trial {known.name} began at {known.started_at}, after {now}")
     statement = update(TrialRow).where(TrialRow.id == known.id)
     await session.execute(statement.values(ended_at=now, open_slot=None))
-    (ended,) = await _list(session, TrialRow.id == known.id)
+    (ended,) = await list_trials(session, TrialRow.id == known.id)
     return ended
 
 
 async def open_trial(session: AsyncSession) -> StoredTrial | None:
     """The open trial; None if there is none."""
-    return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
-
-
-async def list_trials(session: AsyncSession) -> list[StoredTrial]:
-    """All trials, the latest first.
-
-    Raises:
-        RecordError: One is damaged; the message names it.
-    """
-    return await _list(session)
+    return next(iter(await list_trials(session, TrialRow.open_slot == _OPEN)), None)
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
@@ -216,7 +207,12 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
     return board.chess960_pos() is None
 
 
-async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+async def list_trials(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+    """The trials that fulfil some conditions on `TrialRow`, the latest first.
+
+    Raises:
+        RecordError: One is damaged; the message names it.
+    """
     rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
     trials = []
     for row in rows.all():

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func, select
@@ -37,15 +36,13 @@ async def add_games(
     *,
     source: str,
     source_format: str,
-    at: datetime | None = None,
 ) -> int:
     """Store the new ones among games; returns how many were new.
 
     Args:
         source: Name of the file they come from.
-        at: Time of the import, aware; None: now.
     """
-    now = at or now_utc()
+    now = now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
     values = [
         {**row, "source": clean(source), "source_format": source_format, "imported_at": now}

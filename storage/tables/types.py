@@ -85,11 +85,6 @@ class EnumText(_Checked[StrEnum]):
         self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
 
 
-def enum_column(kind: type[StrEnum]) -> EnumText:
-    """The type of a column of a `StrEnum`."""
-    return EnumText(kind)
-
-
 MAX_VALUE_LENGTH = 32
 """Letters in the value of an enumeration, at most."""
 

@@ -119,7 +119,6 @@ def fixed_ratio(
     above: Sequence[float] | Floats,
     below: Sequence[float] | Floats,
     persons: Sequence[PersonId] | NDArray[Any],
-    alpha: float = ALPHA,
 ) -> FixedInterval:
     """The ratio of two sums of values >= 0, its interval found on the log scale.
 
@@ -127,7 +126,6 @@ def fixed_ratio(
         above: Summed above the line, shape (n,): what was expected, for instance.
         below: Summed below the line, shape (n,): what happened.
         persons: Shape (n,).
-        alpha: Chance that the interval excludes the truth.
 
     Raises:
         ValueError: Lengths differ, or a value is negative or not finite.
@@ -138,17 +136,16 @@ def fixed_ratio(
     upper, lower = _sums(code, x), _sums(code, y)
     total_upper, total_lower = float(x.sum()), float(y.sum())
     if total_upper <= 0 or total_lower <= 0:
-        return leave_one_out(None, upper, counts, alpha)
+        return leave_one_out(None, upper, counts, ALPHA)
     with np.errstate(invalid="ignore", divide="ignore"):
         without = np.log(_rest(total_upper, upper)) - np.log(_rest(total_lower, lower))
-    return _exponential(leave_one_out(log(total_upper / total_lower), without, counts, alpha))
+    return _exponential(leave_one_out(log(total_upper / total_lower), without, counts, ALPHA))
 
 
 def fixed_logit(
     predicted: Sequence[float] | Floats,
     happened: Sequence[bool] | NDArray[Any],
     persons: Sequence[PersonId] | NDArray[Any],
-    alpha: float = ALPHA,
 ) -> tuple[FixedInterval, FixedInterval]:
     """Intercept a and slope b of logit P(happened) = a + b logit(predicted), by maximum likelihood.
 
@@ -158,7 +155,6 @@ def fixed_logit(
         predicted: Probabilities, shape (n,).
         happened: Shape (n,).
         persons: Shape (n,).
-        alpha: Chance that an interval excludes the truth, each by itself.
 
     Raises:
         ValueError: Lengths differ, or a probability is not from 0 to 1.
@@ -173,7 +169,7 @@ def fixed_logit(
     if full is not None and effective_persons(counts) >= MIN_PERSONS:
         without = _logits_without(design, o, code, full)
     first, second = (
-        leave_one_out(None if full is None else float(full[at]), without[:, at], counts, alpha)
+        leave_one_out(None if full is None else float(full[at]), without[:, at], counts, ALPHA)
         for at in (0, 1)
     )
     return first, second

@@ -102,9 +102,7 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     return high
 
 
-def more_needed(
-    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
-) -> int | None:
+def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -> int | None:
     """How many more values an effect needs, by the standard deviation found so far.
 
     Returns:
@@ -115,7 +113,7 @@ def more_needed(
     """
     if found.n < design.least_values or not found.sd:
         return None
-    return max(0, ceil(any_time_needed(effect, found.sd, design, power)) - found.n)
+    return max(0, ceil(any_time_needed(effect, found.sd, design)) - found.n)
 
 
 def usual_draws(score: float) -> float:
