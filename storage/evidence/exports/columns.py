@@ -97,14 +97,20 @@ def computed(
 
 
 def _of(
-    kind: ColumnKind, convert: Callable[[Any], Value], name: str, about: str, source: Any
+    kind: ColumnKind,
+    usual: Callable[[Any], Value],
+    name: str,
+    about: str,
+    source: Any,
+    convert: Callable[[Any], Value] | None = None,
 ) -> ExportColumn:
     """A column with the converted value of its source, where that is not null."""
-    return ExportColumn(name, kind, about, lambda value: None if value is None else convert(value), (source,))
+    read = convert or usual
+    return ExportColumn(name, kind, about, lambda value: None if value is None else read(value), (source,))
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""Whole numbers, by name, meaning and source; likewise the following ones."""
+"""Whole numbers, by name, meaning, source and conversion, if it is not `int`; likewise the following ones."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Truth values as 0 or 1."""

@@ -77,12 +77,11 @@ DECISIONS = export_of(
         flag("is_complete", "1: all replies to it were searched", DecisionRow.is_complete),
         flag("is_decided", "1: it won or lost by force; such moves count nowhere", DecisionRow.is_decided),
         flag("is_trap", "1: it sets the paper's trap (Figure 9)", DecisionRow.is_trap),
-        computed(
+        number(
             "trap_quality",
-            _NUMBER,
             "of the best trap, in points of a hundred",
-            lambda trap_quality: None if trap_quality is None else trap_quality / 100,
             DecisionRow.trap_quality,
+            lambda quality: quality / 100,
         ),
         whole("reply_count", "replies that the opponent had", DecisionRow.reply_count),
         timestamp("at", "time of the decision", DecisionRow.created_at),
@@ -273,19 +272,17 @@ RECORDS = export_of(
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
-        computed(
+        text(
             "record",
-            _TEXT,
             "JSON: position, candidates, scores by depth, settings; scores from our side",
-            _json,
             as_stored(DecisionRow.record),
+            _json,
         ),
-        computed(
+        text(
             "forecast",
-            _TEXT,
             "JSON: what people were expected to reply, and the baits; null if there is none",
-            lambda forecast: None if forecast is None else _json(forecast),
             as_stored(ForecastRow.record),
+            _json,
         ),
     ],
     selected=of_moves,

@@ -17,6 +17,7 @@ from storage.evidence.exports.columns import (
     computed,
     export_of,
     flag,
+    number,
     seconds,
     text,
     timestamp,
@@ -116,12 +117,11 @@ GAMES = export_of(
         ),
         text("state", "open, finished or aborted", GameRow.state),
         text("result", "win, draw or loss, our view", GameRow.result),
-        computed(
+        number(
             "points",
-            _NUMBER,
             "ours: 1, 0.5, 0; null without a result",
-            lambda result: None if result is None else _POINTS.get(str(result)),
             GameRow.result,
+            lambda result: _POINTS.get(str(result)),
         ),
         computed(
             "expected",
@@ -135,33 +135,15 @@ GAMES = export_of(
         whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
         timestamp("started_at", "time", GameRow.started_at),
         timestamp("ended_at", "time", GameRow.ended_at),
-        computed(
-            "day", _TEXT, "date of the start", lambda started_at: f"{started_at:%Y-%m-%d}", GameRow.started_at
-        ),
-        computed("week", _TEXT, "date of that week's Monday", _week, GameRow.started_at),
-        computed(
-            "month",
-            _TEXT,
-            "for instance 2026-11",
-            lambda started_at: f"{started_at:%Y-%m}",
-            GameRow.started_at,
-        ),
-        computed(
-            "hour",
-            _WHOLE,
-            "of the start, 0 to 23, UTC",
-            lambda started_at: started_at.hour,
-            GameRow.started_at,
-        ),
+        text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
+        text("week", "date of that week's Monday", GameRow.started_at, _week),
+        text("month", "for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
+        whole("hour", "of the start, 0 to 23, UTC", GameRow.started_at, lambda start: start.hour),
         computed(
             "duration_s", _NUMBER, "seconds from start to end", seconds, GameRow.started_at, GameRow.ended_at
         ),
-        computed(
-            "plies",
-            _WHOLE,
-            "moves of both sides, passes included",
-            lambda moves: len(moves.split()),
-            GameRow.moves,
+        whole(
+            "plies", "moves of both sides, passes included", GameRow.moves, lambda moves: len(moves.split())
         ),
         _if_closed(
             "baits_set",
