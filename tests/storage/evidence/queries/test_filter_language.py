@@ -16,7 +16,7 @@ from storage.evidence.queries.filter_language import (
     MAX_LENGTH,
     filter_texts,
     parse_filters,
-    parse_moment,
+    parse_time,
 )
 from storage.filters import Filters, GamePhase, TrapSettings
 
@@ -60,8 +60,8 @@ def test_every_filter_that_people_choose_has_a_name() -> None:
 def test_a_date_until_means_its_end() -> None:
     whole = parse_filters({"since": "2026-11-01", "until": "2026-11-30"})
 
-    assert whole.since == parse_moment("2026-11-01")
-    assert whole.until == parse_moment("2026-11-30") + timedelta(days=1)
+    assert whole.since == parse_time("2026-11-01")
+    assert whole.until == parse_time("2026-11-30") + timedelta(days=1)
     assert filter_texts(whole) == {"since": "2026-11-01", "until": "2026-11-30"}
 
 
