@@ -106,7 +106,7 @@ class NowView:
             (number(today.games), "games today", tuple(day.games for day in days)),
             (percent(today.score), "of the points", scores),
             (number(today.baits_set), "baits set", tuple(day.baits_set for day in days)),
-            (number(today.baits_taken), "fallen into", tuple(day.baits_taken for day in days)),
+            (number(today.baits_taken), "baits taken", tuple(day.baits_taken for day in days)),
         )
         return Tiles("Today", tuple((value, words, self._course(words, y)) for value, words, y in found))
 
@@ -118,7 +118,7 @@ class NowView:
             tuple(f"{day.day:%d %b}" for day in self.days),
             values,
             _SHARE if words == "of the points" else PLAIN,
-            is_alert=words == "fallen into",
+            is_alert=words == "baits taken",
         )
 
     @property

@@ -18,7 +18,7 @@ OPPONENTS = 50
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"fall most often (of {MIN_BAITS} baits or more)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (of {MIN_BAITS} baits or more)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (

@@ -28,7 +28,7 @@ QUESTIONS = (
         "/dash/traps?opponents=people&min-rating=1500&max-rating=1700&sort=taken",
     ),
     Question(
-        "Which opponents fall, and which return?",
+        "Which opponents take baits, and which return?",
         "page opponents --sort baits-taken",
         "/dash/opponents?sort=baits-taken",
     ),
