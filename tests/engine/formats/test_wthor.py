@@ -1,4 +1,5 @@
 import struct
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -90,7 +91,9 @@ def test_names_of_another_length_are_refused() -> None:
 
 @given(st.binary(max_size=300))
 def test_no_bytes_raise_another_error(data: bytes) -> None:
-    for read in (wthor.parse_games, *(partial(wthor.parse_names, suffix=each) for each in (".jou", ".trn"))):
+    readers: list[Callable[[bytes], object]] = [wthor.parse_games]
+    readers += [partial(wthor.parse_names, suffix=suffix) for suffix in (".jou", ".trn")]
+    for read in readers:
         try:
             read(data)
         except BadWthor:

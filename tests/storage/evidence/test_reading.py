@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.database import Database
 from storage.evidence import reading
 from storage.evidence.game_records import GameSummary, game_records
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
 from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
 from storage.evidence.summaries import games_over, summarise
@@ -54,7 +54,7 @@ def told(found: GameRows) -> list[tuple[object, ...]]:
             None if isnan(game["rating"]) else game["rating"].item(),
             None if isnan(game["score"]) else game["score"].item(),
             game["state"] == OPEN,
-            moment_of(game["began_us"].item()),
+            time_of(game["began_us"].item()),
             *labels_of(found.labels.texts[label])[:4],
         )
         for game, label in zip(found.games, found.labels.codes.tolist(), strict=True)
