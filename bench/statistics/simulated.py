@@ -18,7 +18,7 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.games import earlier_guess
 from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.evidence.inference.trial import contrast
-from storage.rating_bands import BAND_WIDTH
+from storage.evidence.rating_bands import BAND_WIDTH
 
 NEW_SHARE = 0.3
 """Share of the games that are a person's first."""

@@ -40,9 +40,9 @@ from storage.evidence.queries.baits import (
     read_baits,
 )
 from storage.evidence.queries.filter_language import FIELDS, filter_texts
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import is_slip
 from storage.filters import PHASE_PLIES, Filters
-from storage.rating_bands import RatingBand
 from storage.records import BaitOutcome
 
 CARDS = 12

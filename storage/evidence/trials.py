@@ -20,15 +20,15 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
 from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
+from storage.evidence.rating_bands import BAND_WIDTH
 from storage.inserts import insert_new
-from storage.rating_bands import BAND_WIDTH
 from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
 """The usual strata: games alike in these four are compared with each other first.  Bands are of the
-opponent's rating at the start (`storage.rating_bands`)."""
+opponent's rating at the start (`storage.evidence.rating_bands`)."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")

@@ -30,8 +30,8 @@ from storage.evidence.inference.plan import more_needed
 from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 from storage.evidence.queries.trial_report import TrialReport
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.trial_rows import Unreadable
-from storage.rating_bands import RatingBand
 from storage.records import Endpoint
 
 MAX_STRATA = 12

@@ -23,9 +23,9 @@ from storage.evidence.exports.columns import (
     timestamp,
     whole,
 )
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import slip_condition
 from storage.filters import standing
-from storage.rating_bands import RatingBand
 from storage.records import GameStatus
 from storage.tables.games import (
     DecisionRow,

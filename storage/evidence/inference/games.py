@@ -53,7 +53,7 @@ from storage.evidence.inference.trial import (
     randomisation_check,
     refuse,
 )
-from storage.rating_bands import BAND_WIDTH
+from storage.evidence.rating_bands import BAND_WIDTH
 
 _PRIOR_GAMES = 10.0
 """A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""

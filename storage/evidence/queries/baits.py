@@ -18,6 +18,7 @@ from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
+from storage.evidence.rating_bands import BAND_WIDTH
 from storage.evidence.reading import read_replies
 from storage.evidence.replies import (
     REPLY,
@@ -29,7 +30,6 @@ from storage.evidence.replies import (
     phases_of,
 )
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
-from storage.rating_bands import BAND_WIDTH
 from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 

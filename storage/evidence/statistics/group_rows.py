@@ -14,6 +14,7 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.reading import many_objects, played, read_games, read_replies
 from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
 from storage.evidence.statistics.groups import (
@@ -25,7 +26,6 @@ from storage.evidence.statistics.groups import (
     week_text,
 )
 from storage.filters import Filters, TrapSettings, of_games
-from storage.rating_bands import RatingBand
 from storage.tables.games import EngineConfigRow, GameRow, OpponentRow
 
 _CONFIGURED = (By.VERSION, By.SETTINGS)

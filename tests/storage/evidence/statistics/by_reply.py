@@ -12,6 +12,7 @@ from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, Seque
 from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.intervals import Performance, performances
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.calibrations import GroupCalibration
 from storage.evidence.statistics.groups import (
     By,
@@ -20,7 +21,6 @@ from storage.evidence.statistics.groups import (
     complete_keys,
     week_text,
 )
-from storage.rating_bands import RatingBand
 from storage.records import GameResult, GameStatus
 from tests.storage.evidence.statistics.facts import GameFact, ReplyFact
 

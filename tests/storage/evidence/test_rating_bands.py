@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from storage.rating_bands import RatingBand
+from storage.evidence.rating_bands import RatingBand
 
 
 @pytest.mark.parametrize(
