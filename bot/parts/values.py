@@ -1,6 +1,6 @@
 """The parts of a view as frozen values: their makers compute and word everything, faces only render."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -417,15 +417,17 @@ class PartsView:
     """A view that consists of these parts."""
 
     parts: tuple[Part, ...]
-    json: Mapping[str, Any]
-    records: Mapping[str, Rows]
+    json: Callable[[], Mapping[str, Any]]
+    """Makes its JSON, which few ask for."""
+    records: Callable[[], Mapping[str, Rows]]
+    """Makes its tables."""
     title: str = ""
     """See `bot.views.page.View.title`."""
 
     def to_json(self) -> Mapping[str, Any]:
         """See `bot.views.page.View.to_json`."""
-        return self.json
+        return self.json()
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
-        return self.records
+        return self.records()

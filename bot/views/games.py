@@ -191,7 +191,7 @@ async def load(database: Database, query: Query) -> PartsView:
     ]
     records = [game_record(game) for game in games]
     fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), fields, {"games": records})
+    return PartsView(tuple(parts), lambda: fields, lambda: {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

@@ -269,7 +269,7 @@ def traps_view(
         "phases": [_group_row(each) for each in counts.by_phase],
         "ratings": [_group_row(each) for each in counts.by_rating],
     }
-    return PartsView(tuple(parts), fields, rows)
+    return PartsView(tuple(parts), lambda: fields, lambda: rows)
 
 
 def phase_name(group: BaitGroup) -> str:

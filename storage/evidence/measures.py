@@ -11,7 +11,7 @@ other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -74,6 +74,7 @@ COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """The summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Index of each column."""
+_WHOLE = "cells"
 _CHUNK = 8_000
 """Replies that are summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
@@ -94,6 +95,11 @@ class Cells:
     """Number of each cell's model in `model_names`."""
     model_names: Sequence[str]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.sums.nbytes + self.games.nbytes + self.phases.nbytes + self.models.nbytes
+
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
         """Those of all parts, each with how many games there are before it."""
@@ -111,6 +117,13 @@ class Cells:
             model_names=[*names],
         )
 
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
+        """Those of some of the games, which are numbered again."""
+        if is_wanted.all():
+            return self
+        some = self.where(is_wanted[self.games])
+        return replace(some, games=(np.cumsum(is_wanted) - 1)[some.games])
+
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
         """Some of them."""
         return Cells(
@@ -123,13 +136,22 @@ class Cells:
 
 
 def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
-    """The sums of judged replies.
+    """The sums of judged replies; those of all phases together are computed once.
 
     Args:
         replies: Of some games, in the order of play.
         by_phase: Whether phases are kept separate.
         phase: Only replies of this phase; None: all.
     """
+    if by_phase or phase is not None:
+        return _cells_of(replies, by_phase=by_phase, phase=phase)
+    if _WHOLE not in replies.derived:
+        replies.derived[_WHOLE] = _cells_of(replies, by_phase=False, phase=None)
+    whole: Cells = replies.derived[_WHOLE]
+    return whole
+
+
+def _cells_of(replies: ReplyTable, *, by_phase: bool, phase: GamePhase | None) -> Cells:
     judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
     phases = phases_of(judged.replies)
     if phase is not None:

@@ -27,6 +27,7 @@ from storage.evidence.replies import (
     expected_losses,
     has,
     phases_of,
+    some,
 )
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import GameStatus
@@ -159,7 +160,7 @@ async def list_baits(
     session: AsyncSession, summary: BaitSummary, fate: BaitFate, order: BaitOrder, limit: int, offset: int = 0
 ) -> list[BaitEncounter]:
     """Some of the baits, each as often as it was set."""
-    baits = summary.replies[_have_fate(summary.replies, fate)]
+    baits = some(summary.replies, _have_fate(summary.replies, fate))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
         BaitOrder.COST: baits["bait_cost"],
@@ -187,7 +188,7 @@ async def list_repeated(
     Returns:
         At most `limit` of them, from `offset` on; and their total number.
     """
-    encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
+    encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
     latest = encounters[np.argsort(-encounters["decision"])[:MOST_SEARCHED]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
@@ -215,33 +216,40 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
         is_bait = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
         if filters.phase is not None:
             is_bait &= phases_of(part.replies) == filters.phase.number
-        games = part.of.games[part.game[is_bait]]
-        parts.append((part.replies[is_bait], games["person"], games["rating"]))
+        games = part.of.games.take(part.game[is_bait])
+        parts.append((some(part.replies, is_bait), games["person"], games["rating"]))
     replies, persons, ratings = map(np.concatenate, zip(*parts, strict=True))
-    persons = codes_of(persons)
+    # One column a name, since each group takes some of each.
+    columns = (
+        codes_of(persons),
+        has(replies, ReplyFlag.ANSWERED),
+        has(replies, ReplyFlag.ANSWERED | ReplyFlag.TAKEN),
+        expected(replies, "bait_expected"),
+    )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
         """A group for each start, those that are not a number last."""
         return tuple(
-            _group(
-                None if np.isnan(start) else int(start),
-                replies[is_member],
-                persons[is_member],
-            )
+            _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()
             for is_member in [np.isnan(starts) if np.isnan(start) else starts == start]
         )
 
     return BaitSummary(
-        _group(None, replies, persons),
+        _group(None, *columns),
         groups(phases_of(replies) * PHASE_PLIES),
         groups(ratings // BAND * BAND),
         replies,
     )
 
 
-def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> BaitGroup:
-    is_encounter, is_taken = has(baits, ReplyFlag.ANSWERED), has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
+def _group(
+    start: int | None,
+    persons: NDArray[np.intp],
+    is_encounter: NDArray[np.bool_],
+    is_taken: NDArray[np.bool_],
+    expected: NDArray[np.float64],
+) -> BaitGroup:
     encounters, taken = (np.bincount(persons, which).astype(np.float64) for which in (is_encounter, is_taken))
     interval = fixed_mean_of_persons(taken[encounters > 0], encounters[encounters > 0])
     return BaitGroup(
@@ -249,7 +257,7 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
         encounters=int(is_encounter.sum()),
         taken=int(is_taken.sum()),
         unanswered=int((~is_encounter).sum()),
-        expected=float((is_encounter * expected(baits, "bait_expected")).sum()),
+        expected=float((is_encounter * expected).sum()),
         persons=int((encounters > 0).sum()),
         interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
         effective_persons=interval.effective_persons,

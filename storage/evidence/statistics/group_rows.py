@@ -14,8 +14,8 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
-from storage.evidence.reading import many_objects, played, read_games, read_replies
-from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
+from storage.evidence.reading import many_objects, played, read_games, read_parts
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
@@ -85,13 +85,14 @@ async def read_groups(
     cells, games, count, outdated = [], [], 0, 0
     which = played(of_games(filters))
     left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
-    async for part in read_replies(session, *which):
-        left_out -= len(part.of)
-        outdated += outdated_of(part.of)
-        wanted = only_among(part, among)
-        cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
-        games.append(wanted.of)
-        count += len(wanted.of)
+    async for part, is_wanted in read_parts(session, *which):
+        left_out -= int(is_wanted.sum())
+        outdated += outdated_of(part.of.where(is_wanted))
+        is_wanted &= is_among(part.of, among)
+        of_part = cells_of(part, by_phase=By.PHASE in keys, phase=filters.phase)
+        cells.append((of_part.of_games(is_wanted), count))
+        games.append(part.of.where(is_wanted))
+        count += len(games[-1])
     return GroupRows(
         by=keys,
         games=GameRows.joined(games),
@@ -103,11 +104,11 @@ async def read_groups(
     )
 
 
-def only_among(part: ReplyTable, among: Callable[[int], bool] | None) -> ReplyTable:
-    """The wanted games, by their keys; None: all are."""
+def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
+    """Whether each game is wanted, by its key; None: all are."""
     if among is None:
-        return part
-    return part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
+        return np.ones(len(games), bool)
+    return np.array([among(key) for key in games.games["id"].tolist()], bool)
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
