@@ -39,7 +39,7 @@ from bot.views.games import game_record, games_table
 from bot.views.page import NoSuchThing, Page, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
-from bot.views.traps import TrapCard, read_card
+from bot.views.traps import TrapCard, read_cards
 from storage.database import Database
 from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
@@ -541,7 +541,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
         baits = await list_baits(session, counts, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
-        cards = [await read_card(session, bait) for bait in baits]
+        cards = await read_cards(session, baits)
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(
             session, filters, WhichResult.ANY, GameOrder.NEWEST, GAMES, paging.offset

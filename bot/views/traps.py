@@ -24,7 +24,7 @@ from bot.text.bait_text import game_share, short_name
 from bot.text.values_text import iso_moment, number, title_of
 from bot.text.values_text import moment as moment_text
 from bot.views.addresses import opponent_path
-from bot.views.moments import Moment, read_moment
+from bot.views.moments import Moment, read_moments
 from bot.views.page import Page, Query
 from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
@@ -155,17 +155,20 @@ class TrapCard:
         }
 
 
-async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
-    """The card of a bait by itself."""
-    moment = await read_moment(session, bait.game_id, bait.ply)
-    return TrapCard(
-        bait,
-        encounters=int(bait.is_taken is not None),
-        taken=int(bool(bait.is_taken)),
-        is_repeated=False,
-        moment=moment if isinstance(moment, Moment) else None,
-        damage=moment if isinstance(moment, str) else "",
-    )
+async def read_cards(session: AsyncSession, baits: Sequence[BaitEncounter]) -> list[TrapCard]:
+    """The card of each bait by itself."""
+    moments = await read_moments(session, [(bait.game_id, bait.decision_id) for bait in baits])
+    return [
+        TrapCard(
+            bait,
+            encounters=int(bait.is_taken is not None),
+            taken=int(bool(bait.is_taken)),
+            is_repeated=False,
+            moment=moment if isinstance(moment, Moment) else None,
+            damage=moment if isinstance(moment, str) else "",
+        )
+        for bait, moment in zip(baits, moments, strict=True)
+    ]
 
 
 def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
@@ -314,17 +317,14 @@ async def load(database: Database, query: Query) -> PartsView:
         if order == TAKEN:
             repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
             cards = [
-                replace(
-                    await read_card(session, each.latest),
-                    encounters=each.encounters,
-                    taken=each.taken,
-                    is_repeated=True,
+                replace(card, encounters=each.encounters, taken=each.taken, is_repeated=True)
+                for card, each in zip(
+                    await read_cards(session, [each.latest for each in repeated]), repeated, strict=True
                 )
-                for each in repeated
             ]
         else:
             listed = await list_baits(session, counts, fate, BaitOrder(order), CARDS, paging.offset)
-            cards = [await read_card(session, bait) for bait in listed]
+            cards = await read_cards(session, listed)
             many = _count(counts.everything, fate)
     return traps_view(counts, cards, fate, order, replace(paging, count=many), query.filters)
 

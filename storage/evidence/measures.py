@@ -33,7 +33,6 @@ from storage.evidence.replies import (
     phases_of,
 )
 from storage.evidence.statistics.groups import Expected
-from storage.filters import GamePhase
 
 
 class Measure(NamedTuple):
@@ -74,7 +73,7 @@ COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """The summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Index of each column."""
-_WHOLE = "cells"
+_CELLS = "cells"
 _CHUNK = 8_000
 """Replies that are summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
@@ -83,7 +82,7 @@ _NOISE = 1e-13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """Sums over the replies of one game and model, and of one phase if phases are separate."""
+    """Sums over the replies of one game, phase and model."""
 
     sums: Floats
     """Shape (cells, columns)."""
@@ -135,30 +134,22 @@ class Cells:
         )
 
 
-def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
-    """The sums of judged replies; those of all phases together are computed once.
+def cells_of(replies: ReplyTable) -> Cells:
+    """The sums of judged replies, computed once for a table.
 
     Args:
         replies: Of some games, in the order of play.
-        by_phase: Whether phases are kept separate.
-        phase: Only replies of this phase; None: all.
     """
-    if by_phase or phase is not None:
-        return _cells_of(replies, by_phase=by_phase, phase=phase)
-    if _WHOLE not in replies.derived:
-        replies.derived[_WHOLE] = _cells_of(replies, by_phase=False, phase=None)
-    whole: Cells = replies.derived[_WHOLE]
-    return whole
+    if _CELLS not in replies.derived:
+        replies.derived[_CELLS] = _cells_of(replies)
+    cells: Cells = replies.derived[_CELLS]
+    return cells
 
 
-def _cells_of(replies: ReplyTable, *, by_phase: bool, phase: GamePhase | None) -> Cells:
+def _cells_of(replies: ReplyTable) -> Cells:
     judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
-    phases = phases_of(judged.replies)
-    if phase is not None:
-        judged, phases = judged.where(phases == phase.number), phases[phases == phase.number]
-    models = judged.models()
-    codes = combined([judged.game, phases if by_phase else np.zeros_like(phases), models.codes])
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    phases, models = phases_of(judged.replies), judged.models()
+    starts = np.flatnonzero(np.diff(combined([judged.game, phases, models.codes]), prepend=-1))
     return Cells(
         sums=_sums(judged, starts),
         games=judged.game[starts],

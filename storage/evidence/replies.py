@@ -324,8 +324,8 @@ class ReplyTable:
     @property
     def nbytes(self) -> int:
         """Bytes of its arrays, and of what was computed of it."""
-        own = self.replies.nbytes + self.game.nbytes + self.of.games.nbytes
-        return own + sum(each.nbytes for each in self.derived.values())
+        arrays = (self.replies, self.game, self.of.games, *self.derived.values())
+        return sum(int(each.nbytes) for each in arrays)
 
     def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
         """Those of some of the games, which are numbered again."""

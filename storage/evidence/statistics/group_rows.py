@@ -89,7 +89,9 @@ async def read_groups(
         left_out -= int(is_wanted.sum())
         outdated += outdated_of(part.of.where(is_wanted))
         is_wanted &= is_among(part.of, among)
-        of_part = cells_of(part, by_phase=By.PHASE in keys, phase=filters.phase)
+        of_part = cells_of(part)
+        if filters.phase is not None:
+            of_part = of_part.where(of_part.phases == filters.phase.number)
         cells.append((of_part.of_games(is_wanted), count))
         games.append(part.of.where(is_wanted))
         count += len(games[-1])
