@@ -141,7 +141,7 @@ def require_writable(out: Path, suffix: str) -> None:
         raise UsageError(f"--out: {out.parent} is no folder")
     for path in (out, card_of(out)):
         if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is no regular file")
+            raise UsageError(f"--out: {path} is not a regular file")
 
 
 def card_of(out: Path) -> Path:

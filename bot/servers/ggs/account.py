@@ -1,9 +1,9 @@
 """An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
-The server reuses its ids, so games and requests have keys of our own here.  `bot.servers.ggs.lifecycle` has
-the tables of what may happen to our attempts at a match and to a game.
+The server reuses its ids, so we give games and requests keys of our own. `bot.servers.ggs.lifecycle` has the
+tables of transitions for our attempts at a match and for a game.
 
-The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
+The server does not store unrated games, but they may have ended unnoticed, so they are looked up, too.
 """
 
 import logging
