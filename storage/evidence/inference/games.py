@@ -208,13 +208,13 @@ def games_report_and_interim(
 ) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
-    Games are in the order of the draw; the last look is what the report says.
+    Games are in the order of the draw; the last interim analysis equals the report.
 
     Args:
-        games: All games drawn between its two players.
+        games: All games drawn between its two strategies.
         terms: The trial's design.
         at: Now, with a time zone.
-        flags: Of suspect games: they count, and a line leaves them out.
+        flags: Of suspect games: they count, and a separate line leaves them out.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -244,7 +244,7 @@ class _Counted:
 
     games: Units
     strata: Codes
-    """Number of each game's stratum."""
+    """Index of each game's stratum."""
     names: Sequence[Stratum]
     """The strata."""
 
@@ -268,7 +268,9 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
+    """psi of the cost. Ratings do not predict a cost, so the mean of earlier games of all strata is used
+    instead.
+    """
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
