@@ -48,8 +48,8 @@ _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 score) / (1 + rank).
 
-    `rank` is the number of replies that look better after two and three plies together, `score` our
-    expected score after it, as a share of a game: its cost, but for a constant.
+    `rank` is the number of replies that look better after two and three plies together, `score` our expected
+    score after the reply, as a share of a game: its cost plus a constant.
 
     Args:
         scores_centi: For each reply s_2 .. s_D, our view.
@@ -95,11 +95,11 @@ def forecast(
     Args:
         candidate: The move with its whole profile.
         scale_centi: s of the logistic function to expected score (`engine.judgement.expected_scale_centi`).
-        expected: How likely each reply is; None: `expected_by_rank`.
+        expected: The probability of each reply; None: `expected_by_rank`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: There are more or fewer probabilities than replies.
+        ValueError: The number of probabilities differs from the number of replies.
     """
     candidate.require_whole()
     if expected is None:
@@ -172,7 +172,7 @@ def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: 
     Args:
         depth: Plies of that search, counted from the decision's position.
         costs: For each tempting reply, in hundredths of a per cent of expected score.
-        source: Whose search that is: `ReplyForecast.confirm_source`.
+        source: The search that gave these costs: `ReplyForecast.confirm_source`.
     """
     tempting = tuple(
         replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)
