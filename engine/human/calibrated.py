@@ -157,7 +157,7 @@ class CalibratedModel:
     """A trained model as `engine.human.reply_model.ReplyModel`.  Used by one thread at a time.
 
     Raises:
-        BadModel: The network is of another kind, or uses other features than this version.
+        BadModel: The network is of a different kind, or uses different features.
     """
 
     def __init__(self, network: OnnxNetwork) -> None:
