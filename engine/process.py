@@ -209,8 +209,8 @@ class EngineProcess:
         """Read the next line, stripped; it may be empty.
 
         Args:
-            wait: How long to wait.
-            poll_s: Interval at which to check that, in seconds.
+            wait: Limits the wait.
+            poll_s: Interval at which to check the limits, in seconds.
 
         Raises:
             Stopped: The wait was ended.
@@ -317,7 +317,7 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill what is left of an engine's process group: an engine must not outlive its wrapper script."""
+    """Kill the remains of an engine's process group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -348,7 +348,7 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
 def processor_time_s(pid: int) -> float | None:
     """Processor time of a process and its descendants in seconds, all threads together.
 
-    It includes children that have ended, as far as their parents waited for them.
+    It includes ended children that their parents have waited for.
 
     Returns:
         None: unknown, because the process is gone or the system has no such clock.
