@@ -43,10 +43,10 @@ class RepetitionAvoidance:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of weak play: how far the player sees, and how much it may give away."""
+    """A level of weak play: how far the player sees, and how much a move may give away."""
 
     depth: int
-    """Deepest search in plies."""
+    """Maximum search depth in plies."""
     within_centi: int
     """As in `RepetitionAvoidance`; in hundredths of a disc or pawn."""
 

@@ -1,4 +1,4 @@
-"""Shared by `desdemona lab fit` and `lab fit-person`: the options that choose the data, and the card."""
+"""The options of `desdemona lab fit` and `lab fit-person` that choose the data, and the card."""
 
 import shlex
 import sys
@@ -145,5 +145,5 @@ def require_writable(out: Path, suffix: str) -> None:
 
 
 def card_of(out: Path) -> Path:
-    """Where the card of a model lies."""
+    """Path of a model's card."""
     return out.with_suffix(".json")
