@@ -191,7 +191,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play game after game, each as one of the people of this seat."""
+        """Play one game after another, each as one of the people of this seat."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}
@@ -240,7 +240,7 @@ class Endurance:
             self.found.act_s[name].append(time.monotonic() - began)
 
     async def _rest(self) -> None:
-        """Look at the program when no game is on and no connection left over from one."""
+        """Sample the program when no game is running and no connection is left over from one."""
         self._may_begin.clear()
         while self._playing:
             await self._over.get()

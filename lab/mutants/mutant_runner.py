@@ -37,7 +37,7 @@ LEAST_LIMIT_S = 60.0
 LIMIT_FACTOR = 10
 """A mutant that takes this many times as long counts as an endless loop."""
 MEMORY = 8 << 30
-"""A mutant that needs more, in bytes, collects something without end."""
+"""Memory limit of a mutant, in bytes: it may allocate endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
 # Third parties' modules that most tests import; without them it only takes longer.
