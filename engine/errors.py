@@ -37,8 +37,7 @@ class PrunedRecord(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """A decision was made by an engine version with a different search, so ours cannot complete its profile.
-    """
+    """A decision is by an engine version with a different search, so ours cannot complete its profile."""
 
     def __init__(self, made_by: str) -> None:
         """

@@ -147,7 +147,7 @@ async def record_game(
     watch: Watch,
     pause_s: float = 0.0,
 ) -> list[float]:
-    """Processor seconds of the four transactions of each decision by the `sqlite3` module alone."""
+    """Record a game, and return the seconds from each decision to its commit."""
     ledger = GameLedger(opened.database, OWNER, opened.role, key)
     chosen = Assignment("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())

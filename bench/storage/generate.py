@@ -65,7 +65,7 @@ class World:
     """Draws opponents, games and everything in them; the same for the same arguments.
 
     Args:
-        decisions: How many there are in all.
+        decisions: Total number of decisions.
         games: Number of games.
         opponents: Number of accounts that play them.
         seed: Of the draws.

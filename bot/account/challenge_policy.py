@@ -12,8 +12,7 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot for one or more games: held once the challenge is accepted, or awaited by a waiting challenge.
-    """
+    """A slot for one or more games: held once the challenge is accepted, or awaited by the challenge."""
 
     opponent_id: str = ""
     """Empty when unknown."""

@@ -81,8 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The strategies that an account draws from, sorted; the only one, if it draws single decisions; or none.
-    """
+    """An account's strategies to draw from, sorted; the only one, if it draws single decisions; or none."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

@@ -56,8 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The address of this list with other parameters, from its first page on unless they specify a page.
-        """
+        """The address of this list with other parameters, from its first page on unless they set another."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:

@@ -88,8 +88,7 @@ class MoveScores:
 
 
 class EngineHealth:
-    """The recent failures of an engine, over all its processes: decides what to log, and when to restart it.
-    """
+    """The recent failures of an engine, over all its processes: decides on logging and restarts."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

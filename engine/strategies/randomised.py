@@ -15,8 +15,7 @@ _OWN_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised(Trappy):
-    """A micro-randomised trial (`engine.randomised`) against people; against programs it plays like trappy.
-    """
+    """A micro-randomised trial (`engine.randomised`) against people; like trappy against programs."""
 
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

@@ -48,7 +48,8 @@ def fit_person_command(
         bool,
         typer.Option(
             "--truth-alone",
-            help="Assume that people differ only in the truth they see, not in how closely they follow the base model; for few replies a person.",
+            help="Assume that people differ only in the truth they see, not in how closely they "
+            "follow the base model; for few replies a person.",
         ),
     ] = False,
 ) -> None:

@@ -76,7 +76,8 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1.  "
+        "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
     ),
 ]
 Elo = Annotated[

@@ -220,8 +220,7 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The games that both strategies have played: pairs, games of a pair, numbers of a game (`Blog400.run`).
-    """
+    """The games that both have played: pairs, games of a pair, numbers of a game (`Blog400.run`)."""
 
     a: np.ndarray[Any, Any]
     """The standard player's."""

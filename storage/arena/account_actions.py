@@ -124,8 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace the names that an account had in other accounts' chat, our own bots' above all, in its games.
-    """
+    """Replace an account's former names in other accounts' chat, our own bots' above all, in its games."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]

@@ -82,8 +82,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; in the order of use, so that a partial run says as much as possible.
-        """
+        """See `MatchExperiment.cells`; in the order of use, so that a partial run says most."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]

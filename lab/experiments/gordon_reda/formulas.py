@@ -1,5 +1,4 @@
-"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, as printed and as corrected, and their numbers.
-"""
+"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, printed and corrected, and their numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
