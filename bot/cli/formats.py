@@ -153,7 +153,7 @@ def import_games(
         str | None, typer.Option("--game", help="Their game, if neither the format nor tags name it.")
     ] = None,
 ) -> None:
-    """Import other people's games, each once, from GGF, PGN or WTHOR.
+    """Import other people's games from GGF, PGN or WTHOR.
 
     A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
     from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
