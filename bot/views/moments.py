@@ -58,7 +58,8 @@ class Moment:
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
     """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1;
-    none: not known."""
+    none: not known.
+    """
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -90,7 +91,7 @@ class Moment:
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is known which replies are baits; where there is no choice, none is."""
+        """Whether it is known which replies are baits; a forced reply is none."""
         return self.decision.is_complete and (self.is_checked or len(self.decision.replies) < 2)
 
     @property
@@ -100,7 +101,7 @@ class Moment:
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count: in decided positions and moves that were never played none does."""
+        """Confirmed baits that count: none in decided positions and in moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()
@@ -113,7 +114,7 @@ class Moment:
 
     @property
     def candidates(self) -> list[CandidateReport]:
-        """The moves that we could have played, the best by the score that decided first."""
+        """Our legal moves, the best by the deciding score first."""
         is_by_value = self.decision.chosen.value_text is not None
 
         def rank(each: CandidateReport) -> tuple[float, int]:
@@ -144,7 +145,7 @@ class Moment:
 
     @property
     def _shallow_chart(self) -> LineChart | None:
-        """How bait and best reply look by depth; None: there are not two replies to compare."""
+        """The scores of bait and best reply by depth; None: there are not two replies to compare."""
         decision, best = self.decision, self.best
         baits = {bait.reply for bait in self.baits}
         tempting = [each for each in decision.replies if each.reply in baits]
@@ -173,7 +174,7 @@ class Moment:
 
     @property
     def reply_table(self) -> TablePart:
-        """What the replies were worth, and how likely people play them."""
+        """The values of the replies, and their probabilities."""
         told, baits = self.decision, {bait.reply for bait in self.baits}
         replies, by = self.replies, ""
         if told.forecast is not None:
@@ -209,7 +210,7 @@ class Moment:
 
     @property
     def candidate_table(self) -> TablePart:
-        """The moves that we could have played, as in the paper's Figure 8."""
+        """Our legal moves, as in the paper's Figure 8."""
         told = self.decision
         is_by_value = told.chosen.value_text is not None
         rows = []
@@ -269,7 +270,7 @@ class Moment:
 
     @property
     def forecast_table(self) -> TablePart:
-        """What people were expected to reply."""
+        """The expected replies of people."""
         told = self.decision
         rows: list[tuple[str, str]] = []
         if told.forecast is not None:

@@ -23,7 +23,7 @@ GROUPINGS = {
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
 }
-"""Groupings that a click chooses; the first by default.  The address may name others."""
+"""Groupings offered as links; the first is the default. The address may name others."""
 _NOTE = (
     "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: in "
     "positions that were not decided, the first 50 games of each opponent."

@@ -47,7 +47,7 @@ from storage.evidence.slips import is_slip
 from storage.filters import PHASE_PLIES, Filters
 
 CARDS = 12
-"""On one page."""
+"""Number of baits on one page."""
 TAKEN = "taken"
 """The order of `list_repeated`."""
 ORDERS = {
@@ -74,14 +74,16 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
+    """Number of times it was met, if equal baits are counted together; otherwise 1, or 0 if it was never
+    answered.
+    """
     taken: int
     is_repeated: bool
-    """Whether equal ones are counted together."""
+    """Whether equal baits are counted together."""
     moment: Moment | None
     """None: the record is damaged."""
     damage: str
-    """Why; empty: it is sound."""
+    """Why; empty: the record is valid."""
 
     @property
     def _fate(self) -> str:
@@ -101,7 +103,7 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply left the bait alone and was an error all the same."""
+        """Whether the reply left the bait alone but was an error anyway."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
@@ -128,7 +130,7 @@ class TrapCard:
 
     @property
     def card(self) -> Card:
-        """The bait for people."""
+        """The bait in the notation for people."""
         bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
@@ -156,7 +158,7 @@ class TrapCard:
 
 
 async def read_cards(session: AsyncSession, baits: Sequence[BaitEncounter]) -> list[TrapCard]:
-    """The card of each bait by itself."""
+    """The card of each bait."""
     moments = await read_moments(session, [(bait.game_id, bait.decision_id) for bait in baits])
     return [
         TrapCard(
@@ -194,7 +196,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
 
 
 def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
-    """How often the baits of some groups were taken."""
+    """The rate of baits taken in each of some groups."""
     columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
     rows = tuple(
         (
@@ -235,7 +237,7 @@ def traps_view(
     Args:
         counts: Totals of all baits that pass the filters.
         cards: Those of this page of the list.
-        fate: Which are listed.
+        fate: Which baits are listed.
         order: Of the list, one of `ORDERS`.
         paging: Of the list.
         filters: The filters.

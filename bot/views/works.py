@@ -43,7 +43,7 @@ def works_view(
     """The view of a trial and of all games.
 
     Args:
-        report: Of the trial; None: there has been none.
+        report: Of the trial; None: no trial has been started.
         groups: All games that pass the filters, by game and player.
         filters: As in the address.
     """
@@ -77,7 +77,7 @@ def _trial_fields(report: TrialReport) -> dict[str, Any]:
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
-    """One row a stratum; a difference for which it is too early is left out, as in the JSON."""
+    """One row a stratum; omits differences for which it is too early, as in the JSON."""
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
@@ -92,7 +92,7 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
-    """One row a game from the first that may be read."""
+    """One row a game, from the first game with a valid interval on."""
     half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}

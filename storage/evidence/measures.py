@@ -6,8 +6,8 @@ n_c values of person c that add up to S_c, mean M = sum S_c / n, and Q the sum o
     sum d^2                 Q - n M^2                     d = v - M, over all values
     sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
 
-So replies are first added up by *cell*: the replies of one game, one phase and one model that follow each
-other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here is stored.
+So replies are first added up by *cell*: consecutive replies of one game, phase and model (`cells_of`); and
+cells by group and person (`GroupSums`). Nothing here is stored.
 """
 
 from collections.abc import Sequence
@@ -49,12 +49,12 @@ class Measure(NamedTuple):
 
     @property
     def sums(self) -> tuple[str, str, str]:
-        """The columns of what happened, and of what was expected: uniformly, and by the forecasts."""
+        """The columns of observed events, and of expected ones: uniformly, and by the forecasts."""
         return self.happened, f"{self.name}_uniform", f"{self.name}_model"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The same, and the squares of what happened less each expectation."""
+        """The same, and the squares of the observed value less each expectation."""
         return *self.sums, *(f"{each}_squares" for each in self.sums[1:])
 
 
@@ -75,9 +75,9 @@ AT = {name: number for number, name in enumerate(COLUMNS)}
 """Index of each column."""
 _CELLS = "cells"
 _CHUNK = 8_000
-"""Replies that are summed at once: few enough for all their columns to stay in the processor's cache."""
+"""Number of replies summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
-"""Largest relative rounding error of a sum of squares after the mean is subtracted."""
+"""Maximum relative rounding error of a sum of squares after the mean is subtracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,11 @@ class Cells:
     sums: Floats
     """Shape (cells, columns)."""
     games: Codes
-    """Number of each cell's game."""
+    """Index of each cell's game."""
     phases: Codes
-    """Number of each cell's phase, 0 for the first."""
+    """Index of each cell's phase, 0 for the first."""
     models: Codes
-    """Number of each cell's model in `model_names`."""
+    """Index of each cell's model in `model_names`."""
     model_names: Sequence[str]
 
     @property
@@ -101,7 +101,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
-        """Those of all parts, each with how many games there are before it."""
+        """Those of all parts, each with the number of games before it."""
         names: dict[str, int] = {}
         models = [
             np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
@@ -221,9 +221,9 @@ class GroupSums:
 
     Args:
         cells: Those that count.
-        groups: Number of each cell's group.
-        persons: Number of each cell's person.
-        size: How many groups there are.
+        groups: Index of each cell's group.
+        persons: Index of each cell's person.
+        size: Number of groups.
     """
 
     def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:
@@ -290,7 +290,7 @@ class GroupSums:
 
 
 def _cleaned(spread: Floats, whole: Floats) -> Floats:
-    """Sums of squares around means, 0 where there is nothing but the rounding of the sums around 0."""
+    """Sums of squares around means; 0 if only rounding errors remain."""
     return np.where(spread < _NOISE * whole, 0.0, spread)
 
 

@@ -1,9 +1,9 @@
 """Reads games and their judged replies, thousands at a time, for arithmetic on columns.
 
-Games without a valid summary (`storage.evidence.summaries`) are made from their decisions.  Replies come in
-parts of games whose keys lie close together, so that the memory that a report takes does not grow with the
-replies.  A process that reads all of them again and again keeps the parts (`keep_replies`): only those in
-which a summary was made since are read again.
+Games without a valid summary (`storage.evidence.summaries`) are made from their decisions. Replies come in
+parts of games with neighbouring keys, so that the memory of a report does not grow with the number of
+replies. A process that reads all of them repeatedly caches the parts (`keep_replies`): only parts with a
+newer summary are read again.
 """
 
 import gc
@@ -28,15 +28,15 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 _PART = 2_000
-"""Keys of games in a part: 5 MB with their replies."""
+"""Number of game keys in a part: 5 MB with their replies."""
 _OTHERS = 200
-"""Maximum games to summarise at once."""
+"""Maximum number of games to summarise at once."""
 _SPARSEST = 3
-"""Where at most one game in this many is wanted, only those are read."""
+"""If at most one game in this many is wanted, only the wanted games are read."""
 MOST_BYTES = 128_000_000
-"""Memory of the parts that a process keeps."""
+"""Memory limit of a process's cached parts, in bytes."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
-"""All games but matches between programs on this machine, which count only on request."""
+"""All games except matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
 _FEW_KEY = "summaries of a few games"
 _STAMPS_KEY = "stamps"
@@ -45,10 +45,10 @@ Keys = NDArray[np.int64]
 
 
 class PartCache:
-    """Parts by their number, and whether they have their replies; the least recently used go first.
+    """Parts by their number, and whether they have their replies; the least recently used are dropped first.
 
     Args:
-        most_bytes: Of all together.
+        most_bytes: Limit for all together.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -70,7 +70,7 @@ class PartCache:
         return None
 
     def put(self, number: int, stamps: Keys, part: ReplyTable, *, with_replies: bool) -> None:
-        """Keep a part; an older one of this number goes."""
+        """Cache a part, replacing an older one of this number."""
         for key in ((number, True), (number, False)):
             self._parts.pop(key, None)
         self._parts[number, with_replies] = stamps, part
@@ -79,7 +79,7 @@ class PartCache:
 
 
 def keep_replies(database: Database) -> None:
-    """Keep what transactions that only read have read, in a process that makes reports again and again."""
+    """Cache the data read by read-only transactions, in a process that makes reports repeatedly."""
     database.info[_CACHE_KEY] = PartCache()
 
 
@@ -163,7 +163,7 @@ async def _part(
         session: Of the transaction.
         number: The part's.
         some: Keys and stamps of its summaries.
-        wanted: Keys, ascending, one at least.
+        wanted: Keys, ascending, at least one.
         with_replies: As for `read_replies`.
     """
     games, stamps = some
@@ -188,9 +188,9 @@ async def _part(
 
 
 async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
-    """Summaries of games that have no valid one.
+    """Summaries of games without a valid one.
 
-    In a process that keeps replies, a transaction makes those of a few games once: a report reads all games
+    In a process that caches replies, a transaction makes those of a few games once: a report reads all games
     several times, and none of them can change meanwhile.
     """
     few: dict[int, GameSummary] = {}
@@ -220,9 +220,9 @@ async def read_columns(
 
 @contextmanager
 def many_objects() -> Iterator[None]:
-    """Make tens of thousands of objects that have no cycles.
+    """Context for creating tens of thousands of objects without cycles.
 
-    The garbage collector is off meanwhile: it would repeatedly traverse all objects.
+    The garbage collector is off meanwhile, because it would repeatedly traverse all objects.
     """
     if not gc.isenabled():  # somebody else is at it
         yield

@@ -43,7 +43,7 @@ async def commit_decision(
 
     Args:
         ply: Moves made in the game before it, passes included.
-        judged: What its profile says; None: that is incomplete.
+        judged: The judgement of its profile; None: the profile is incomplete.
 
     Returns:
         The decision as `get_decision` would read it.
@@ -181,14 +181,14 @@ async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
 
 
 def reply_scores(candidate: Candidate) -> list[list[Any]]:
-    """The replies to a move as the database has them for queries.
+    """The replies to a move in the form of a database column, for queries.
 
     Args:
         candidate: With its whole profile.
 
     Returns:
-        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and what it scores after two plies, after one
-        less than the full depth (at depth 2: after two), and after all, in centi-units, our view.  All
+        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and its scores after two plies, after one
+        less than the full depth (at depth 2: after two), and at full depth, in centi-units, our view. All
         depths are in the record.
     """
     reply_scores = []

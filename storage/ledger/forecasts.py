@@ -26,7 +26,7 @@ _NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, in place of one by earlier rules; False: another one is kept.
+    """Store a decision's forecast, replacing one by earlier rules; False: another one is kept.
 
     Args:
         expected: The forecast's sums over the replies.

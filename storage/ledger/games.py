@@ -220,7 +220,7 @@ async def settle_game(session: AsyncSession, game_id: int) -> None:
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that goes on after all, and its consequences.
+    """Undo the end of a game that is still running after all, and its consequences.
 
     Dropped decisions count again, and the outcome *unanswered* is removed, because a reply may still come.
     """

@@ -1,6 +1,6 @@
 """Confirmed baits: the list with outcomes, and the share taken by phase and by rating.
 
-A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
+A bait is met when a reply to it is recorded; if the game ended first, it was never answered.
 """
 
 from collections.abc import Sequence
@@ -82,11 +82,11 @@ class BaitEncounter:
     reply: str | None
     """None: the game ended before it, or it is not judged."""
     probability: float
-    """How likely people take the bait, by the forecast."""
+    """Probability that people take the bait, by the forecast."""
     cost: float
     """Of the bait."""
     reply_cost: float | None
-    """Of the reply; None where that is not judged by today's rules."""
+    """Of the reply; None if today's rules have not judged it."""
     is_taken: bool | None
     """Whether the reply takes a bait; None: there was none."""
     at: datetime
@@ -100,16 +100,16 @@ class BaitEncounter:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedBait:
-    """One bait that was set by the same move after the same moves, again and again."""
+    """One bait that was set repeatedly by the same move after the same moves."""
 
     encounters: int
     taken: int
-    """How often the reply took a bait."""
+    """Number of times the reply took a bait."""
     latest: BaitEncounter
 
     @property
     def share(self) -> float:
-        """The share in which it is taken, from 0 to 1."""
+        """The share of times that it was taken, from 0 to 1."""
         return self.taken / self.encounters
 
 
@@ -128,13 +128,13 @@ class BaitGroup:
     """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int
     interval: FixedInterval | None
-    """Of the share that is taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
+    """Of the share taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
     @property
     def share(self) -> float | None:
-        """How often baits were taken, from 0 to 1; None: none was met."""
+        """Share of baits taken, from 0 to 1; None: none was met."""
         return self.taken / self.encounters if self.encounters else None
 
     @property
@@ -182,8 +182,8 @@ async def list_repeated(
         session: Of the transaction.
         summary: The baits.
         fate: `FELL`: taken at least once; `HELD`: never taken.
-        limit: Most baits.
-        offset: How many come before the first one.
+        limit: Maximum number of baits.
+        offset: Number of baits to skip.
 
     Returns:
         At most `limit` of them, from `offset` on; and their total number.
@@ -228,7 +228,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
-        """A group for each start, those that are not a number last."""
+        """A group for each start, NaN last."""
         return tuple(
             _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()

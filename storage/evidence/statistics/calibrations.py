@@ -1,4 +1,4 @@
-"""Calibration of the forecasts: errors expected and happened, by model and game."""
+"""Calibration of the forecasts: expected and actual errors, by model and game."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ _LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """Data for the keys of games that is not in the array."""
+    """Data about games that is not in the array."""
 
     late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
@@ -54,8 +54,9 @@ class GroupRows:
     cells: Cells
     sources: KeySources
     outdated: int
-    """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
-    `read_groups` leaves out because they were not requested."""
+    """Decisions judged or forecast by earlier rules, or without a forecast; includes games that `read_groups`
+    leaves out because they were not requested.
+    """
     left_out: int = 0
     """Games with a row that this program did not write, which count nowhere."""
     only_with_cells: bool = False
@@ -205,14 +206,14 @@ class GroupIndex:
         rank[order] = np.arange(len(names))
         self.names: list[tuple[str, ...]] = [names[number] for number in order]
         self.members: Codes = members
-        """Numbers of the games, each as often as it has groups."""
+        """Indices of the games, each as often as it has groups."""
         self.of_member: Codes = rank[of_member]
         """The group of each of these."""
         self.of_cell: Codes = rank[of_cell]
 
 
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key: for each game, or each cell, the number of a text; and the distinct texts."""
+    """The values of a key: for each game, or each cell, the index of a text; and the distinct texts."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is By.PHASE:
@@ -263,7 +264,7 @@ def _performances(groups: GroupIndex, games: NDArray[np.void]) -> list[Performan
 
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
-    """For each group the number of different values."""
+    """The number of distinct values of each group."""
     first, _ = first_and_codes(combined([groups, codes_of(values)]))
     return np.bincount(groups[first], minlength=size)
 
@@ -279,9 +280,9 @@ async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
 
 
 def _late(every: GameRows) -> list[int]:
-    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
+    """Keys of the games beyond the first `CAP_GAMES` of their person, at their game.
 
-    In the order in which they began, whatever the filters; aborted games count for nothing.
+    Games count in the order in which they began, whatever the filters; aborted games do not count.
     """
     games = every.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED
