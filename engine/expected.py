@@ -2,7 +2,7 @@
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
 number from 0 to 10,000 and looked up in a table that the C++ core shares.  So both sides compute with the
-same integers: sums are exact, and no rounding error can reverse a comparison.  Where two scores have the same
+same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
 expected score, the scores themselves decide.
 """
 

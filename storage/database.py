@@ -51,7 +51,7 @@ from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, dec
 T = TypeVar("T")
 
 STATEMENT_BUSY_TIMEOUT_MS = 10_000
-"""How long one statement waits for another *process* that is writing."""
+"""Longest wait of one statement for another *process* that is writing."""
 
 BUSY_TIMEOUT_S = 10.0
 """Longest wait for the write lock while a move is due: the game's clock matters more."""
@@ -67,7 +67,9 @@ ROLE_LOCK = 0xDE5D
 ROLE_CHECK_S = 2.0
 """Seconds between two checks whether a role is still held."""
 ROLE_ANSWER_S = 4.0
-"""Seconds until an unanswered check means that the role is lost.  PostgreSQL must not give it away before."""
+"""Seconds until an unanswered check means that the role is lost. PostgreSQL must not give the role away
+earlier.
+"""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -89,7 +91,9 @@ _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceErro
 """Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite each does."""
+"""PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite every
+transaction does.
+"""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
 """Exceptions of the drivers for a value that does not fit a column."""
@@ -112,7 +116,7 @@ class Database:
 
     @property
     def url(self) -> str:
-        """Where the database is, without a password."""
+        """The database's location, without a password."""
         return _shown(self._url)
 
     @property
@@ -126,9 +130,9 @@ class Database:
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
-            upgrade: Create what is missing (the folder, the file, the tables) and bring an older schema up to
-                date; otherwise a database that is missing or older is an error.
-            busy_timeout_s: How long a writer waits for other programs that write to SQLite.  Opening waits
+            upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
+                otherwise a missing or older database is an error.
+            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits
                 `LONG_BUSY_TIMEOUT_S`: another program may be creating the tables.
 
         Raises:
@@ -148,7 +152,7 @@ class Database:
 
         Args:
             url: As for `open`.
-            create: Make a file of SQLite that is missing.
+            create: Create a missing SQLite file.
 
         Returns:
             The database, and the revision of its schema; None: it has no tables of ours.
@@ -209,7 +213,7 @@ class Database:
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
         """A connection that sees the database as it is now in all its queries, whatever others write.
 
-        It keeps no writer waiting, but as long as it lasts SQLite's log of changes (``-wal``) only grows.
+        No writer waits for it, but while it is open SQLite's log of changes (``-wal``) only grows.
 
         Raises:
             StorageError: The database failed.
@@ -252,7 +256,8 @@ class Database:
 
     @asynccontextmanager
     async def outside_transactions(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that commits each statement by itself, for those that no transaction may contain.
+        """A connection that commits each statement by itself, for statements that cannot run in a
+        transaction.
 
         Raises:
             StorageError: The database failed.
@@ -320,7 +325,7 @@ class Role:
         """Run until the role is lost.
 
         Raises:
-            RoleLost: It is not held any more, or we cannot know.
+            RoleLost: It is no longer held, or we cannot know.
         """
         while True:
             await sleep(ROLE_CHECK_S)
@@ -336,7 +341,7 @@ class Role:
         """Check in a transaction that the role is still held, so that nothing is written without it.
 
         Raises:
-            RoleLost: It is not.
+            RoleLost: The role is not held any more.
         """
         if self._connection is None:
             return

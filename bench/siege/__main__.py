@@ -2,11 +2,11 @@
 
     python -m bench.siege [--seconds 8] [--rounds 2] [--attacks places streams ...]
 
-`desdemona run` with a weak player, and honest people against it, each from an address of its own, all the
-while.  The attacks run one after the other, each for the given seconds in a process of its own; then the
-program is
-killed and started again.  Printed for each: what was asked and got, the honest people's moves (from sending
-to the answer), and the program's processor time, memory and descriptors.  All of it stays on the loopback.
+`desdemona run` with a weak strategy, and honest people against it, each from an address of its own,
+throughout. The attacks run one after the other, each for the given seconds in a process of its own; then the
+program is killed and started again. It prints for each attack its requests and their success, the honest
+people's moves (from sending to the answer), and the program's processor time, memory and descriptors. All of
+it stays on the loopback.
 """
 
 import argparse
@@ -48,7 +48,7 @@ DOWN_S = 5.0
 KILL = "kill -9"
 MB_MORE, DESCRIPTORS_MORE = 1.1, 32
 LOG_BYTES = 100_000
-"""Most that an attack may write to the log."""
+"""Maximum size of an attack's log messages."""
 
 
 class HonestPerson(Person):
@@ -88,7 +88,7 @@ class Row:
     mb: float
     log_bytes: int
     busy: float
-    """Share of one core that the program took."""
+    """Share of one core used by the program."""
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ class Siege:
                 await asyncio.sleep(1)
 
     async def _suffer(self, daemon: Daemon, name: str) -> Row:
-        """One attack, watched."""
+        """Run and measure one attack."""
         log = daemon.log.stat().st_size if daemon.log.exists() else 0
         began, busy_s = time.monotonic(), _processor_s(daemon.pid)
         attacker = await asyncio.create_subprocess_exec(

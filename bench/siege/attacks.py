@@ -95,7 +95,7 @@ class Mallory:
         return str(body["id"]) if status == 200 else ""
 
     async def together(self, work: Callable[[int], Awaitable[object]], workers: int = WORKERS) -> None:
-        """Repeat work at several hands until the time is over."""
+        """Repeat work in several tasks until the time is over."""
 
         async def hand(number: int) -> None:
             while not self.is_over:
@@ -126,7 +126,7 @@ class Mallory:
 
 
 def addresses(prefix: str) -> Iterator[str]:
-    """As many as wanted."""
+    """As many as requested."""
     return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
 
 
@@ -140,7 +140,7 @@ async def peace(mallory: Mallory) -> Found:
 
 
 async def places(mallory: Mallory) -> Found:
-    """Four names of one address take all places of the bot."""
+    """Four names of one address occupy all slots of the bot."""
     found = Found("4 names of one address want all 8 places of the bot, and its queue")
     tokens = [token for _ in range(4) if (token := await mallory.join(ONE))]
     held: dict[int, list[str]] = {}
@@ -186,7 +186,7 @@ async def tabs(mallory: Mallory) -> Found:
 
 
 async def silent(mallory: Mallory) -> Found:
-    """Connections that say nothing, from many addresses of the loopback."""
+    """Silent connections, from many addresses of the loopback."""
     result = Found("3000 connections without a request, from 200 addresses")
     host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
     writers = []
@@ -206,7 +206,7 @@ async def silent(mallory: Mallory) -> Found:
 
 
 async def accounts(mallory: Mallory) -> Found:
-    """One address makes accounts."""
+    """One address creates accounts."""
     result = Found("as many accounts as possible from one address")
     await mallory.together(lambda _: mallory.join("203.0.113.77"))
     return _accounts(mallory, result)
@@ -219,7 +219,7 @@ def _accounts(mallory: Mallory, found: Found) -> Found:
 
 
 async def network(mallory: Mallory) -> Found:
-    """The addresses of one /64 network make accounts."""
+    """The addresses of one /64 network create accounts."""
     result = Found("as many accounts as possible from one /64 network")
     numbers = count(1)
     await mallory.together(lambda _: mallory.join(f"2001:db8:0:66::{next(numbers):x}"))
@@ -288,7 +288,7 @@ async def moves(mallory: Mallory) -> Found:
 
 
 async def bots(mallory: Mallory) -> Found:
-    """Strangers make bot accounts until ours is off the list."""
+    """Strangers create bot accounts until ours is off the list."""
     result = Found("600 bot accounts, each from an address of its own")
     wheres, accounts = addresses("10.71"), []
 

@@ -4,13 +4,13 @@
         [--seed 1]
 
 `desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
-default players; people come over HTTP, each from an address of its own.  They differ in strength, prefer one
-of the four games and one speed, and some come back far more often than others.  Some resign, a few walk away
-and lose on time, a few challenge with a clock that the bot declines.  The program is killed a few times.
+default strategies; people come over HTTP, each from an address of its own. They differ in strength, prefer
+one of the four games and one speed, and some return far more often than others. Some resign, a few walk away
+and lose on time, a few challenge with a clock that the bot declines. The program is killed a few times.
 
-All that takes minutes.  At the end the games are spread evenly over the weeks before today
-(`bench.ten_questions.weeks`): its times are moved together, so how long anything took stays as it was.
-The games and people are the same for a seed; results, ratings and the trial's random draws are not.
+All of this takes minutes. At the end the games are spread evenly over the weeks before today
+(`bench.ten_questions.weeks`): all times of a game are moved together, so durations do not change. The games
+and people are the same for a seed; results, ratings and the trial's random draws are not.
 """
 
 import argparse
@@ -45,7 +45,7 @@ DECLINED = Clock(15, 0)
 FAVOURITE = 0.8
 """Share of a person's games that are of the favourite kind."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
-"""Chances, each game."""
+"""Probabilities in each game."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
 """Plies that people look ahead for a considered move, by weight; any other move is random."""
 LOST_CENTI = 300
@@ -95,9 +95,9 @@ class SoakPerson(Person):
         self._local_address = address
         self._searchers: dict[str, Searcher] = {}
         self.walks_away_at: int | None = None
-        """Plies after which they do not move any more."""
+        """Number of plies after which they stop moving."""
         self.patience = 0
-        """Plies before they think of resigning."""
+        """Number of plies before they consider resigning."""
         self._has_lost = False
 
     async def sit_down(self) -> None:

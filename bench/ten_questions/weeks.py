@@ -40,12 +40,12 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     """Spread the games evenly, in the order in which they began, over a number of weeks that end now.
 
-    All times of a game move by the same amount, with its events: how long anything took stays as it was.
-    Other events move to the game that began last before them.
+    All times of a game move by the same amount, with its events, so durations do not change. Other events
+    move with the last game that began before them.
 
     Args:
         url: The database's URL, as in the settings; no other program may use it meanwhile.
-        weeks: Between the first and the last game.
+        weeks: Time between the first and the last game.
         now: Aware; None: this moment.
     """
     end = (now or datetime.now(UTC)) - timedelta(seconds=LEFT_S)
@@ -102,7 +102,7 @@ async def _move(
 
     Args:
         statement: Rows of the key, the game's key, and the times in the order of `names`.
-        by: How far, by the game's key; other games stay.
+        by: The shift of each game, by the game's key; other games stay.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -14,7 +14,7 @@ Reading = str | None
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
-"""Seconds beyond a move's longest allowed time after which it counts as stuck."""
+"""Seconds past a move's longest allowed time after which it counts as stuck."""
 SLOW_OF = 20
 """One case in this many is slower than the 95th percentile."""
 MIN_DECISIONS = 20
@@ -44,7 +44,7 @@ class AlarmRule:
     for_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
-    """Nothing fails yet: shown on the pages Now and Events, not at the top of every page."""
+    """Nothing has failed yet: shown on the pages Now and Events, not at the top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
@@ -56,7 +56,7 @@ def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def stuck(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """It is our turn, and no move comes."""
+    """It is our turn, and we are not moving."""
     overdue = history.latest.overdue_s
     if overdue is None:
         return None
@@ -82,7 +82,7 @@ def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 
 
 def database(history: SampleHistory, _config: AlarmsConfig) -> Reading:
-    """The database fails, or so slowly that clocks are in danger."""
+    """The database fails, or is so slow that clocks are in danger."""
     if history.latest.database_trouble is None:
         return None
     if history.latest.database_trouble:
@@ -153,7 +153,7 @@ def backup_old(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 
 def losing_streak(history: SampleHistory, config: AlarmsConfig) -> Reading:
-    """Too many games were lost one after the other."""
+    """Too many games in a row were lost."""
     losses = history.latest.losses
     if losses is None:
         return None

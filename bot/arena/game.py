@@ -1,8 +1,8 @@
 """One arena game: frozen values and pure transitions; the caller passes the time in.
 
-Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a game that
-could not be written to the database has simply not changed.  As on Lichess, clocks start when both sides have
-made their first move; before that a game can be aborted, and resigning aborts it.
+Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a failed
+write to the database leaves the game unchanged. As on Lichess, clocks start when both sides have made their
+first move; before that a game can be aborted, and resigning aborts it.
 """
 
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A time by two clocks."""
+    """A time, by two clocks."""
 
     now: float
     """By the arena's time, in seconds."""
@@ -63,9 +63,9 @@ class ReplayedGame:
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move began to think, by the arena's time in seconds."""
+    """When the side to move began to think, in seconds of the arena's time."""
     marks: tuple[Any, ...]
-    """The positions after no move, `_MARKED` moves, twice as many, ...; none of a finished game's."""
+    """The positions after 0, `_MARKED`, 2 `_MARKED`, ... moves; empty for a finished game."""
 
     @property
     def id(self) -> str:
@@ -159,7 +159,7 @@ def move(
         side: The player's side.
         text: The move in the game's notation.
         when: When the move arrived.
-        ply: Number of moves on the player's board; a move for another position is refused.  None: unchecked.
+        ply: Number of moves on the player's board; a move for another position is refused. None: unchecked.
         draw: Offer (or accept) a draw with the move.
 
     Raises:
@@ -253,8 +253,8 @@ def answer_takeback(
         side: The player's side.
         yes: Propose or agree; false: decline.
         when: Now.
-        ply: Number of moves that are to be left; where a takeback would leave another number, nothing
-            changes: the request is an earlier one's repetition.  None: unchecked.
+        ply: Number of moves to be left; if a takeback would leave another number, nothing changes: the
+            request repeats an earlier one. None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.

@@ -70,7 +70,7 @@ class ClientErrorFilter(logging.Filter):
         self._others = LineLimit(_LINES_PER_MINUTE, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change a record in place; false: leave it out."""
+        """Change a log record in place; False: leave it out."""
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, ConnectionError):
             return False
@@ -106,7 +106,7 @@ class Arena:
             database: Open, and outlives the arena.
             clock: In seconds; game clocks and all deadlines follow it, net of outages.
             report: Loads the trap reports for the page.
-            plain_share: The share of its bot's games that a player without traps plays
+            plain_share: The share of its bot's games that a strategy without traps plays
                 (`bot.arena.blind_report.plain_share`).
             no_takebacks: Names of its bots that never grant a takeback.
         """
@@ -346,7 +346,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     """A loader for trap reports from the bot's own records in the same database.
 
     Args:
-        reveal: Whether reports name the player that was drawn at random, and its draws; the setting
+        reveal: Whether reports name the strategy that was drawn at random, and its draws; the setting
             `trial.reveal`.
     """
 

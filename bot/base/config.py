@@ -75,7 +75,7 @@ GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell", "slips")
 
 TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
-"""Before an account's name in the environment variable of its token."""
+"""Prefix of an account's name in the environment variable of its token."""
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 _VALUE = ValueParams()
@@ -100,7 +100,7 @@ StrategyName = Annotated[str, AfterValidator(_known_strategy)]
 def _web_address(url: str) -> str:
     """
     Raises:
-        ValueError: It is none, or has an impossible port; the message does not show it.
+        ValueError: It is not a URL, or has an impossible port; the message does not show it.
     """
     if url and not re.fullmatch(r"https?://[!-~]+", url):
         raise ValueError("must begin with http:// or https://, or be empty")
@@ -1227,7 +1227,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
         only: The accounts' names, in any case; empty: all accounts.
 
     Raises:
-        ConfigError: There is no account of such a name.
+        ConfigError: No account has such a name.
     """
     configs = config.by_account()
     wanted = {name.casefold() for name in only}

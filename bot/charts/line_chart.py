@@ -20,14 +20,14 @@ from bot.charts.thinning import LineSample, runs_of
 _NARROW_HEIGHT = 230
 _TOP, _BOTTOM = 14.0, 28.0
 _GAP = 8.0
-"""Between an axis and its labels."""
+"""Gap between an axis and its labels."""
 _TICK_HEIGHT = 44.0
-"""Least height from one y tick to the next."""
+"""Minimum height between two y ticks."""
 _LINE_HEIGHT = 16.0
 _TRIMMED = 0.05
 _FEW_S = 10
 _SINGLE_TIME_S = 86_400
-"""The width of a time axis with one time on it, or several within `_FEW_S`: the day before."""
+"""Width of a time axis with one time on it, or several within `_FEW_S`: the day before."""
 
 
 def line_chart(chart: LineChart) -> Markup:

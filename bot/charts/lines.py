@@ -28,7 +28,7 @@ class ChartLine:
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
-    """Never falling: numbers, or times with a time zone."""
+    """Non-decreasing: numbers, or times with a time zone."""
     y: Values
     """None, or NaN in an array: no value; the line has a gap there."""
     low: Values = ()
@@ -83,7 +83,7 @@ class DrawnLine:
     def thinned(self, width: int) -> "DrawnLine":
         """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
 
-        Whole where there is no more than a sample for each two pixels.
+        Whole if it has at most one sample for every two pixels.
         """
         if len(self.columns) <= width / 2:
             return self

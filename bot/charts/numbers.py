@@ -1,4 +1,4 @@
-"""Numbers and times as people read them, and where an axis has its ticks."""
+"""Formats numbers and times for people, and places the ticks of axes."""
 
 import math
 from bisect import bisect_left
@@ -10,7 +10,8 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
+"""Minimum span of an axis, as a share of its greatest value: below it, ticks differ by rounding errors only.
+"""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -35,7 +36,7 @@ class NumberStyle:
     is_signed: bool = False
     """Numbers above 0 have a plus sign, as differences do."""
     unit: str = ""
-    """Follows the number, with its space if it wants one: ``" s"``, ``" %"``."""
+    """Follows the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
     """Commas part the thousands; ratings have none."""
 
@@ -66,12 +67,12 @@ class Ticks:
     values: tuple[float, ...]
     """Rising."""
     decimals: int
-    """As many as tell them apart."""
+    """Enough to tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Where values lie on a drawing; its ends as from `span_of` or from ticks."""
+    """Maps values to coordinates of a drawing; its ends come from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -87,7 +88,7 @@ class Axis:
 
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none."""
+    """The least and the greatest value; widened if they are nearly equal, (0, 1) if there are none."""
     numbers = list(values)
     if not numbers:
         return 0.0, 1.0

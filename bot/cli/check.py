@@ -47,7 +47,7 @@ OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
 _MAX_NAMED = 3
-"""Rows of the database that are named."""
+"""Maximum number of database rows that a message names."""
 
 
 @dataclass(frozen=True, slots=True)

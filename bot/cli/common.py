@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """In a running event loop: an event that SIGINT and SIGTERM set, and the signals received so far."""
+    """An event that SIGINT and SIGTERM set, and the signals received so far; needs a running event loop."""
     import asyncio
     import signal
 

@@ -43,7 +43,7 @@ from storage.research.archive import BATCH, add_games, each_game
 _LARGE_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
 _MAX_REPORTED = 20
-"""Bad games of a file that are reported one by one."""
+"""Number of bad games of a file that are reported one by one."""
 
 
 class TextFormat(StrEnum):
@@ -153,7 +153,7 @@ def import_games(
         str | None, typer.Option("--game", help="Their game, if neither the format nor tags name it.")
     ] = None,
 ) -> None:
-    """Import games of others, each once, from GGF, PGN or WTHOR.
+    """Import other people's games from GGF, PGN or WTHOR.
 
     A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
     from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
@@ -253,7 +253,7 @@ def _target(path: Path | None) -> Iterator[IO[bytes]]:
             yield file
         return
     if path.exists() and not path.is_file():
-        raise UsageError(f"--output: {path} is no regular file")
+        raise UsageError(f"--output: {path} is not a regular file")
     try:
         with unfinished_file(path) as unfinished:
             with unfinished.open("wb") as file:

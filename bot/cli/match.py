@@ -40,7 +40,7 @@ def match_command(
     openings: Annotated[
         Path | None,
         typer.Option(
-            help="Positions, lists of moves, GGF or PGN; without it nearly balanced ones by the seed."
+            help="Positions, lists of moves, GGF or PGN; by default nearly balanced positions from the seed."
         ),
     ] = None,
     opening_plies: Annotated[
@@ -52,7 +52,7 @@ def match_command(
     depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Deepest search, in plies.")] = None,
     tc: Annotated[str | None, typer.Option(help="A clock, for instance 60+0.6.")] = None,
     grace: Annotated[
-        float, typer.Option(min=0, max=3600, help="Seconds that a move may take longer than --time.")
+        float, typer.Option(min=0, max=3600, help="Seconds by which a move may exceed --time.")
     ] = 1.0,
     adjudicate: Annotated[
         str | None,

@@ -176,7 +176,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
 async def without_taken_levels(
     config: Config, configs: Mapping[str, Config], database: Database
 ) -> dict[str, Config]:
-    """The accounts that can play: people may have had a level's name before `arena.levels` got the level.
+    """The accounts that can play: a person may have taken a level's name before `arena.levels` included the
+    level.
 
     Args:
         config: All settings.
@@ -260,7 +261,7 @@ class ArenaHost:
 
     Args:
         config: The settings.
-        configs: Those of each account; the arena's have their tokens from it.
+        configs: Those of each account; accounts at the arena get their tokens from it.
         database: For its games, and for the role.
         is_standby: Wait while another program runs the arena on this database.
     """
@@ -303,7 +304,7 @@ class ArenaHost:
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
-            RoleTaken: Another program runs the arena, and we are no standby.
+            RoleTaken: Another program runs the arena, and we are not a standby.
             StorageError: The database is not available.
         """
         is_waiting = False
@@ -413,10 +414,10 @@ class LiveSettings:
         self._runners = runners
 
     def reload(self) -> str:
-        """Read the settings again and play on with them, or change nothing; returns what has changed.
+        """Read the settings again and apply them, or change nothing; returns what has changed.
 
         Raises:
-            ConfigError: They are wrong, or one that needs a new start has changed.
+            ConfigError: They are wrong, or a setting that needs a restart has changed.
         """
         old, config = self._config.by_account(), load_config(self._path)
         new = config.by_account()

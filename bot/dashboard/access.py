@@ -189,7 +189,7 @@ async def read_form(request: web.Request) -> dict[str, str]:
     """The fields of a form, within limits of size and time.
 
     Raises:
-        Refused: It is no form, or does not arrive.
+        Refused: It is not a form, or does not arrive.
     """
     if request.content_type != "application/x-www-form-urlencoded":
         raise Refused(415, "Send application/x-www-form-urlencoded")

@@ -60,7 +60,7 @@ def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
     """A number of minutes; None: none is given.
 
     Raises:
-        ControlError: It is no number, or missing.
+        ControlError: It is not a number, or missing.
     """
     text = fields["minutes"].strip()
     if not text and not is_needed:
@@ -78,7 +78,7 @@ async def _snooze(actions: OperatorActions, fields: Fields) -> str:
 async def _challenge(actions: OperatorActions, fields: Fields) -> str:
     """
     Raises:
-        ControlError: The clock is none, or it is not said whether the game is rated.
+        ControlError: The clock is invalid, or it is not specified whether the game is rated.
     """
     if fields["rated"] not in ("rated", "casual"):
         raise ControlError(f"rated: {fields['rated']!a:.40} is neither 'rated' nor 'casual'")

@@ -18,7 +18,7 @@ MAX_S = 10.0
 MAX_VIEWS = 60
 """Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
 MAX_AGE_S = 60.0
-"""A view that is older is computed again, even if the database has not changed: it may say "today"."""
+"""A view older than this is computed again, even if the database has not changed: it may say "today"."""
 WATCH_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 

@@ -68,7 +68,7 @@ class _Job:
     """A request, with the data that a new process needs."""
 
     url: str = field(repr=False)
-    """Has the password."""
+    """Contains the password."""
     asked: PageRequest
 
 

@@ -73,7 +73,7 @@ class Dashboard:
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
-        workers: Make the pages, and are closed at the end; None: they are made here.
+        workers: Render the pages, and are closed at the end; None: this process renders them.
 
     Raises:
         ConfigError: Others could reach it, and there is no token.

@@ -1,8 +1,8 @@
 """Cache of a game's standing decisions, so that the ledger need not read its own writes.
 
 Only one program writes a game's decisions, and in it only the ledger does; so its writes stand until its next
-transaction.  A transaction works on a copy, which replaces the original once it is
-committed: nothing that might not be stored is ever taken for stored.  After a failure nothing is known.
+transaction. A transaction works on a copy, which replaces the original once it is committed, so the cache
+holds nothing that might not be stored. After a failure nothing is known.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
 MAX_WHOLE = 4
-"""Decisions remembered as a whole: a chess decision takes some hundred kilobytes of memory."""
+"""Number of decisions cached as a whole: a chess decision takes some hundred kilobytes of memory."""
 
 
 @dataclass(slots=True)

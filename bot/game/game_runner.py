@@ -105,7 +105,7 @@ class GameRunner:
         self._profiles: dict[int, asyncio.Task[None]] = {}
         """By the decision's key."""
         self._refusals = 0
-        """Refusals of our move in this position after which the game was read again."""
+        """Number of times our move in this position was refused and the game read again."""
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
@@ -328,7 +328,7 @@ class GameRunner:
                 self._finished(end)
 
     def _time_reply(self, event: GameEvent) -> None:
-        """Follow the clocks of a state that the session has taken."""
+        """Update the clocks from a state that the session has accepted."""
         session = self.session
         if isinstance(event, GameSnapshot):
             self._increment_s = 0.0 if event.clock is None else event.clock.increment_s

@@ -225,7 +225,7 @@ class _Recheck:
         """Compare the reply that was judged with the game's moves.
 
         Raises:
-            RecordError: It is another one.
+            RecordError: It is a different one.
         """
         row = self._found
         is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED

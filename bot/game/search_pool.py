@@ -2,11 +2,12 @@
 
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
-table.  A live job that has waited longer than it can afford makes another live job with more time end early.
+table. A live job that has waited longer than it can afford makes another live job, with more time left, end
+early.
 
-A job may borrow the cores of idle threads, for helper threads of its own search.  It keeps them until it
-ends: meanwhile another job of its rank may have to share a core with it.  For a job of a higher rank it is
-stopped and restarted.
+A job may borrow the cores of idle threads, for helper threads of its own search. It keeps them until it ends,
+so another job of its rank may have to share a core with it. For a job of a higher rank it is stopped and
+restarted.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ _MIN_HURRY_S = 0.005
 
 
 class Rank(IntEnum):
-    """Priority of a job: none runs on a thread that a job with a lower number waits for."""
+    """Priority of a job: no job runs on a thread that a job with a lower number waits for."""
 
     LIVE = 0
     """A move of a game with a real-time clock."""
@@ -178,7 +179,7 @@ class SearchPool:
             deadline: When the result is needed, in seconds of a common clock; the earliest is served first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
             hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
-                with a later deadline is made to end early.  None: it can wait.
+                with a later deadline must end early. None: it can wait.
 
         Raises:
             Whatever the job raises.
@@ -235,7 +236,9 @@ class SearchPool:
             task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
 
     def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """Make the live job with the latest deadline end early, if this one still waits and has less time."""
+        """Make the live job with the latest deadline end early, if this one still waits and has an earlier
+        one.
+        """
         with self._changed:
             if task not in self._queue:
                 return

@@ -1,8 +1,8 @@
 """Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
 
-When one side starts far ahead, a pair of games says little about the players; and from the usual start,
-deterministic players would repeat the same game.  Games at odds are the exception: there the same player
-gives odds with both colours.
+If one side starts far ahead, a pair of games says little about the players; and from the usual start,
+deterministic players would repeat the same game. Games at odds are the exception: there the same player gives
+odds with both colours.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ class _Balance:
     """Bounds for a game's random openings."""
 
     plies: tuple[int, int]
-    """Fewest and most random moves."""
+    """Minimum and maximum number of random moves."""
     within_centi: int
     """Largest lead of either side, in centi-units."""
     depth: int
@@ -113,7 +113,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        most_plies: Moves to take from each, at most; None: all.
+        most_plies: Maximum number of moves to take from each; None: all.
 
     Raises:
         MatchError: The file has no opening, or one after which the game is over; the message says which.

@@ -42,7 +42,7 @@ _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _DECIDED_CENTI = 30_000
-"""Score of a decided game when the protocol cannot express, or we do not know, the distance to its end."""
+"""Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
 _EMPTY = "<empty>"
@@ -148,7 +148,7 @@ class Uci:
         self._search: UciSearch | None = None
 
     def run(self) -> None:
-        """Obey commands until ``quit`` or the end of the input."""
+        """Execute commands until ``quit`` or the end of the input."""
         with ThreadPoolExecutor(1) as worker:
             try:
                 for line in self._console.lines():
@@ -463,7 +463,7 @@ class Uci:
         return None if is_analysis else self._driver.known(position)
 
     def _stop(self) -> None:
-        """End the search, if any, and report its move: at once if it has one already."""
+        """End the search, if any, and report its move: at once if it already has one."""
         search = self._search
         if search is None:
             return

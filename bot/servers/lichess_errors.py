@@ -13,14 +13,14 @@ import aiohttp
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
-"""After a 429 without a time, as the API's introduction demands."""
+"""Wait after a 429 without a time, as the API's introduction demands."""
 MAX_WAIT_S = 900.0
 """Longest wait after a 429, whatever the server says; a retry that comes too early gets another 429."""
 _DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
-"""Characters of the server's message that an error quotes."""
+"""Maximum number of characters of the server's message that an error quotes."""
 ERROR_BODY_LIMIT = 8192
-"""Bytes or characters of an error's body that are read."""
+"""Maximum number of bytes or characters of an error's body to read."""
 
 
 class TooManyRequests(TransientError):
@@ -40,7 +40,7 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """How long to hold back all other requests too, in seconds.
+        """Seconds for which all other requests are held back, too.
 
         A named limit concerns only one kind of request and may last a day (games between programs): people
         still get their answers after the minute that the API demands.

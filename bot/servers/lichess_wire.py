@@ -48,22 +48,25 @@ _UNLIMITED_MS = 2**31 - 1
 _MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
 _MAX_RATING = 10_000
-"""A rating or rating change of a larger size is garbage and read as none."""
+"""A rating or rating change of a larger size is garbage and treated as missing."""
 _MAX_START = 500
 """Longest starting position, in characters; more than any of our games needs."""
 _LATEST_START = 1000
 """Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
-"""Characters kept of a name: more than any site allows, and the size of the database column."""
+"""Maximum number of characters kept of a name: more than any site allows, and the size of the database
+column.
+"""
 MAX_MOVES = 2000
 """lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 
 MAX_BRACKETS = 500
-"""Opening brackets allowed in a line.  JSON nested more deeply may still parse but then fail when it is
-logged."""
+"""Maximum number of opening brackets in a line. JSON nested more deeply may still parse but then fail when it
+is logged.
+"""
 _MAX_TEXT = 1000
-"""Characters kept of a chat line."""
+"""Maximum number of characters kept of a chat line."""
 _MAX_DAYS = 14
 """Cap on the days per move."""
 
@@ -217,7 +220,7 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
 class GameReader:
     """Converts the messages of one game's stream to events.
 
-    It remembers from the first message what the later ones omit: which colour begins, whether there is a
+    It remembers from the first message the data that later ones omit: which colour begins, whether there is a
     clock, which player we are, and the state of the game.
     """
 
@@ -542,7 +545,7 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """An optional integer: None for anything else, too."""
+    """An optional integer; None for any other value, too."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -40,10 +40,10 @@ from storage.evidence.queries.event_log import (
 from storage.evidence.queries.thinking_times import ThinkingTimes, thinking_times
 
 SPANS = ("30", "1", "7", "90", "365")
-"""Days that can be chosen; the first by default."""
+"""The selectable numbers of days; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""Days of games, counted by their start, from which the sites' times are measured."""
+"""Days of games, counted by their start, over which the sites' times are measured."""
 WORDS = {
     "alarm": "an alarm changed its state",
     ACTION: "operator's action",

@@ -1,4 +1,4 @@
-"""One game: its moves, and the whole story of each of our decisions."""
+"""One game: its moves, and every detail of each of our decisions."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,19 +67,19 @@ class GameView:
 
     stored: StoredGame
     sides: tuple[str, ...]
-    """Names of the two, the one that moves first in front; empty: the game's rules are not known."""
+    """Names of the two players, the first mover first; empty: the game's rules are not known."""
     names: tuple[str, ...]
     """Every move in people's notation."""
     damage: str
     """Why the moves cannot be fully replayed; empty: they can."""
     marks: tuple[MoveMark, ...]
     ply: int
-    """Which is shown."""
+    """The ply that is shown."""
     mark: MoveMark | None
-    """Of the decision that is shown; None: no decision of ours stands at this ply."""
+    """Of the decision that is shown; None: we made no decision at this ply."""
     moment: Moment | None
     moment_damage: str
-    """Why there is none; empty: it is sound, or there is no decision."""
+    """Why there is none; empty: the record is valid, or there is no decision."""
     rows: tuple[str, ...]
     """The board before the ply; empty: it is not known."""
 
@@ -110,7 +110,7 @@ class GameView:
 
     @property
     def _board(self) -> BoardPart:
-        """The board that the opponent faced; where no decision is shown, the one before the ply."""
+        """The board that the opponent faced; if no decision is shown, the one before the ply."""
         board, after = None, counted(self.ply, "move")
         if self.moment is not None:
             board = self.moment.board
@@ -144,7 +144,7 @@ class GameView:
         return Story("", "No decision of ours is recorded", "", (said,))
 
     def _record(self, mark: MoveMark) -> TablePart:
-        """How the move came to the server, and how long each side took."""
+        """How the move reached the server, and the time of each side."""
         times = zip(
             ("Decided", "Sent", "Confirmed"), (mark.created_at, mark.sent_at, mark.confirmed_at), strict=True
         )
@@ -229,7 +229,7 @@ class GameView:
 
 
 def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveMark]) -> Heading:
-    """The head of a game: who played, how it ended, and how many baits were taken.
+    """The head of a game: the players, the result, and the number of baits taken.
 
     Args:
         stored: The game.
@@ -320,7 +320,7 @@ async def _stored(session: Any, query: Query) -> StoredGame:
 
 
 def _first_ply(marks: Sequence[MoveMark]) -> int:
-    """The ply at which a game opens: the first bait that was taken, or the first bait, or our first move."""
+    """The ply at which a game opens: the first bait taken, else the first bait, else our first move."""
     for chosen in (
         [mark for mark in marks if mark.is_taken],
         [mark for mark in marks if mark.bait is not None],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from storage.evidence.inference.suspects import Flags
 
 GAMES = 40
-"""On one page."""
+"""Number of games on one page."""
 RESULTS = {
     WhichResult.ANY.value: "all",
     WhichResult.WIN.value: "won",
@@ -48,7 +48,7 @@ _SAME = (
     *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
     *("strategy", "engine_version"),
 )
-"""Fields of `StoredGame` that its record has as they are."""
+"""Fields of `StoredGame` that its record has unchanged."""
 _COLUMNS = (
     Column("Result", is_text=True),
     Column("Moves", label="moves"),
@@ -59,7 +59,7 @@ _COLUMNS = (
 
 
 def ended(state: str, result: str | None) -> tuple[str, str]:
-    """How a game ended, in a word, and its colour (``good``, ``trap`` or none)."""
+    """The result of a game, in a word, and its colour (``good``, ``trap`` or none)."""
     if state == "open":
         return "being played", ""
     if state == "aborted":
@@ -73,7 +73,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
     Args:
         games: The games, in their order.
         title: Of the table.
-        records: As of `TablePart`.
+        records: As in `TablePart`.
         names_opponents: The games are named by their opponents; otherwise by their rules.
     """
     first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
@@ -191,7 +191,7 @@ async def load(database: Database, query: Query) -> PartsView:
     ]
     records = [game_record(game) for game in games]
     fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), fields, {"games": records})
+    return PartsView(tuple(parts), lambda: fields, lambda: {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

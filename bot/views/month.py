@@ -21,7 +21,7 @@ from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAYS = 62
-"""Days up to which each day is a point; a longer time is summed up by weeks."""
+"""Up to this many days each day is a point; longer periods are grouped by week."""
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
     "other tables are replies that the model of people expects, so their numbers differ."
@@ -41,10 +41,10 @@ def month_parts(
     Args:
         report: What it shows.
         title: For instance ``November 2026``.
-        selected: The filters, for readers; empty: all games.
+        selected: The filters as text; empty: all games.
         made_at: Time of the report.
-        verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; without
-            trials that have no verdict, such as trials of more than two players.
+        verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; omits trials
+            without a verdict, such as trials of more than two strategies.
     """
     games, results = sum(day.games for day in report.days), sum(day.decided for day in report.days)
     points = sum(day.points for day in report.days)
@@ -81,7 +81,7 @@ def month_parts(
 
 
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
-    """Moment, games, points and results of each day, or of each week of a long time."""
+    """Moment, games, points and results of each day, or of each week of a longer period."""
     step = 1 if len(report.days) <= _MAX_DAYS else 7
     summed = []
     for start in range(0, len(report.days), step):
@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """How much more often something happened than was forecast: ``baits`` taken, or ``replies`` that err."""
+    """Actual less forecast events, in per cent of replies: ``baits`` taken, or ``replies`` that err."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors

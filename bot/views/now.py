@@ -68,7 +68,7 @@ class NowView:
     declined: tuple[EventCount, ...]
     """Declined challenges of today, by reason."""
     status: Status | None = None
-    """None: no program runs here, the page is of the database alone."""
+    """None: no program runs here, and the page shows only the database."""
 
     title = ""
 
@@ -247,7 +247,7 @@ def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page is of the database alone.
+        actions: The running program; None: the page shows only the database.
     """
     live = None if actions is None else actions.status
     return Page(

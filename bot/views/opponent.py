@@ -39,7 +39,7 @@ from bot.views.games import game_record, games_table
 from bot.views.page import NoSuchThing, Page, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
-from bot.views.traps import TrapCard, read_card
+from bot.views.traps import TrapCard, read_cards
 from storage.database import Database
 from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
 from storage.evidence.queries.filter_language import MAX_LENGTH, OF_GAMES
@@ -61,13 +61,13 @@ from storage.evidence.statistics.reply_progress import (
 from storage.records import BaitOutcome
 
 GAMES = 10
-"""On one page."""
+"""Number of games on one page."""
 CARDS = 6
-"""Baits that are shown, the most surprising ones."""
+"""Number of baits shown, those with the highest expected loss."""
 CURVES = 4
 """Kinds of games whose ratings are drawn, those with the most games."""
 _OTHERS = ("opponent", "opponents", "site", "match")
-"""Filters that choose opponents."""
+"""Filters that select opponents."""
 _PERCENT = NumberStyle(1, unit=" %")
 _DAYS = NumberStyle(unit=" d")
 
@@ -106,7 +106,7 @@ class OpponentView:
     paging: Paging
     now: datetime
     status: Status | None = None
-    """The running program; None: the page is of the database alone."""
+    """The running program; None: the page shows only the database."""
 
     @property
     def path(self) -> str:
@@ -175,7 +175,7 @@ class OpponentView:
 
     @property
     def _seen(self) -> str:
-        """When it was seen first and last."""
+        """Its first and last games."""
         line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
@@ -282,7 +282,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """When it comes back, in a sentence."""
+        """When it returns, in a sentence."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
@@ -352,7 +352,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """How it can be challenged by one of our accounts; None: it cannot."""
+        """How one of our accounts can challenge it; None: it cannot."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities:
             return None
@@ -444,7 +444,7 @@ class OpponentView:
 
 
 def _is_drawn(found: GameProgress) -> bool:
-    """Whether there is a course to draw: two blocks of enough replies of one kind."""
+    """Whether there is enough data for a chart: two blocks of enough replies of one kind."""
     return any(
         sum(quality.is_shown for quality in qualities) > 1
         for qualities in (
@@ -542,7 +542,7 @@ async def load(database: Database, query: Query) -> OpponentView:
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
         baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
-        cards = [await read_card(session, bait) for bait in baits]
+        cards = await read_cards(session, baits)
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(
             session, filters, WhichResult.ANY, GameOrder.NEWEST, GAMES, paging.offset
@@ -560,7 +560,7 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
     Args:
-        actions: The running program; None: the page is of the database alone.
+        actions: The running program; None: the page shows only the database.
     """
     return Page(
         "opponent",

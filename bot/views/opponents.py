@@ -81,9 +81,8 @@ async def load(database: Database, query: Query) -> PartsView:
     parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
     records = [_record(line) for line in shown]
     fields = {"returned": returned, "programs": programs, "opponents": records}
-    return PartsView(
-        tuple(parts), {"sort": order.value, **paging.to_json(), **fields}, {"opponents": records}
-    )
+    fields = {"sort": order.value, **paging.to_json(), **fields}
+    return PartsView(tuple(parts), lambda: fields, lambda: {"opponents": records})
 
 
 PAGE = Page("opponents", "/dash/opponents", "Opponents", load, parameters=frozenset({"sort", "page"}))

@@ -23,7 +23,7 @@ from bot.parts.values import (
 from bot.text.bait_text import game_share, short_name
 from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
-from bot.views.moments import Moment, read_moment
+from bot.views.moments import Moment, read_moments
 from bot.views.page import Page, Query
 from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
@@ -46,7 +46,7 @@ from storage.filters import PHASE_PLIES, Filters
 from storage.records import BaitOutcome
 
 CARDS = 12
-"""On one page."""
+"""Number of baits on one page."""
 TAKEN = "taken"
 """The order of `list_repeated`."""
 ORDERS = {
@@ -73,14 +73,16 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """How often it was met, if equal ones are counted together; else 1, or 0 if it was never answered."""
+    """Number of times it was met, if equal baits are counted together; otherwise 1, or 0 if it was never
+    answered.
+    """
     taken: int
     is_repeated: bool
-    """Whether equal ones are counted together."""
+    """Whether equal baits are counted together."""
     moment: Moment | None
     """None: the record is damaged."""
     damage: str
-    """Why; empty: it is sound."""
+    """Why; empty: the record is valid."""
 
     @property
     def _tag(self) -> str:
@@ -99,7 +101,7 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply left the bait alone and was an error all the same."""
+        """Whether the reply left the bait alone but was an error anyway."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
@@ -126,7 +128,7 @@ class TrapCard:
 
     @property
     def card(self) -> Card:
-        """The bait for people."""
+        """The bait in the notation for people."""
         bait, link = self.bait, f"/dash/games/{self.bait.game_id}?ply={self.bait.ply}#moment"
         return Card(
             name=bait.opponent,
@@ -153,17 +155,20 @@ class TrapCard:
         }
 
 
-async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
-    """The card of a bait by itself."""
-    moment = await read_moment(session, bait.game_id, bait.ply)
-    return TrapCard(
-        bait,
-        encounters=int(bait.is_taken is not None),
-        taken=int(bool(bait.is_taken)),
-        is_repeated=False,
-        moment=moment if isinstance(moment, Moment) else None,
-        damage=moment if isinstance(moment, str) else "",
-    )
+async def read_cards(session: AsyncSession, baits: Sequence[BaitEncounter]) -> list[TrapCard]:
+    """The card of each bait."""
+    moments = await read_moments(session, [(bait.game_id, bait.decision_id) for bait in baits])
+    return [
+        TrapCard(
+            bait,
+            encounters=int(bait.is_taken is not None),
+            taken=int(bool(bait.is_taken)),
+            is_repeated=False,
+            moment=moment if isinstance(moment, Moment) else None,
+            damage=moment if isinstance(moment, str) else "",
+        )
+        for bait, moment in zip(baits, moments, strict=True)
+    ]
 
 
 def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
@@ -189,7 +194,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
 
 
 def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
-    """How often the baits of some groups were taken."""
+    """The rate of baits taken in each of some groups."""
     columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
     rows = tuple(
         (
@@ -230,7 +235,7 @@ def traps_view(
     Args:
         counts: Totals of all baits that pass the filters.
         cards: Those of this page of the list.
-        outcome: Which are listed; None: all.
+        outcome: Of the baits that are listed; None: any.
         order: Of the list, one of `ORDERS`.
         paging: Of the list.
         filters: The filters.
@@ -267,7 +272,7 @@ def traps_view(
         "phases": [_group_row(each) for each in counts.by_phase],
         "ratings": [_group_row(each) for each in counts.by_rating],
     }
-    return PartsView(tuple(parts), fields, rows)
+    return PartsView(tuple(parts), lambda: fields, lambda: rows)
 
 
 def phase_name(group: BaitGroup) -> str:
@@ -308,17 +313,14 @@ async def load(database: Database, query: Query) -> PartsView:
         if order == TAKEN:
             repeated, many = await list_repeated(session, counts, outcome, CARDS, paging.offset)
             cards = [
-                replace(
-                    await read_card(session, each.latest),
-                    encounters=each.encounters,
-                    taken=each.taken,
-                    is_repeated=True,
+                replace(card, encounters=each.encounters, taken=each.taken, is_repeated=True)
+                for card, each in zip(
+                    await read_cards(session, [each.latest for each in repeated]), repeated, strict=True
                 )
-                for each in repeated
             ]
         else:
             listed = await list_baits(session, counts, outcome, BaitOrder(order), CARDS, paging.offset)
-            cards = [await read_card(session, bait) for bait in listed]
+            cards = await read_cards(session, listed)
             many = _count(counts.everything, outcome)
     return traps_view(counts, cards, outcome, order, replace(paging, count=many), query.filters)
 

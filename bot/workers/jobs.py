@@ -1,4 +1,4 @@
-"""Hands out jobs to workers, and does those of dead workers again."""
+"""Hands out jobs to workers, and repeats those of dead workers."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 MAX_DEATHS = 3
-"""Consecutive worker deaths that end it all, for each job handed out at a time."""
+"""Number of consecutive worker deaths, per concurrent job, after which everything ends."""
 
 
 async def finished_jobs(
@@ -27,7 +27,7 @@ async def finished_jobs(
     *,
     ahead: int = 1,
 ) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
-    """Hand out jobs, as many at a time as the workers take; yield those that are done.
+    """Hand out jobs, as many at a time as the workers take; yield finished ones.
 
     A caller that leaves the loop early must close the generator (`contextlib.aclosing`); running jobs are
     then dropped.

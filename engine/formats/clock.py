@@ -27,7 +27,9 @@ class GgfClock:
     extension_s: int = 120
     """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
-    """Whether every move counts alike; if not, the increment, say, comes after a number of moves."""
+    """Whether every move counts alike; if not, the increment, for instance, comes only after a number of
+    moves.
+    """
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -55,12 +57,14 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock for a command or game, every field included; without the last, the usual grace holds."""
+        """The clock for a command or game, every field included; without the last, the usual grace period
+        applies.
+        """
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after this many moves that took this long in all; the grace period does not count."""
+        """Time left after this many moves with this total time; the grace period does not count."""
         return self.initial_s + self.increment_s * moves - used_s
 
 

@@ -225,7 +225,7 @@ def to_record(game: GgfGame) -> GameRecord:
     """The game as a format-independent record.
 
     Its result comes from the moves if they reach the end and the game states no other ending: on GGS a side
-    that has run out of time loses whatever the board says.
+    that has run out of time loses whatever the board shows.
 
     Raises:
         BadGgf: A move is illegal, the result is invalid, or it exceeds the number of discs.

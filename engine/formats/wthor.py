@@ -22,7 +22,7 @@ SCORE_TAG = "TheoreticalScore"
 
 
 class BadWthor(BadGame):
-    """A file that is not what its name says, or an impossible game; the message says where."""
+    """A file that does not match its name, or an impossible game; the message says where."""
 
 
 @dataclass(frozen=True)

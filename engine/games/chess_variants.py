@@ -1,8 +1,8 @@
 """Rules of lichess.org's chess variants, by python-chess: `StandardChess` with another board.
 
-We have no search of our own that plays these well: the games are for external engines, which know them by the
-value of their option ``UCI_Variant`` (python-chess's ``uci_variant``).  The evaluation here, material only,
-is for moves that such an engine fails to decide.
+We have no search of our own that plays these well: the games are for external engines, which select them by
+the value of their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here, material
+only, is for moves that such an engine fails to decide.
 
 FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks
 before the move counts (``3+3 0 1``, three-check).
@@ -26,9 +26,9 @@ from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""A lead counts about as much as in chess."""
+"""Logistic scale: a lead counts about as much as in chess."""
 _MAX_PIECES = 52
-"""On the board and in both pockets; the horde starts with this many."""
+"""Maximum number on the board and in both pockets; the horde starts with this many."""
 _CHECKS = range(4)
 _UNBEARABLE = (
     chess.STATUS_EMPTY
@@ -54,7 +54,7 @@ class ChessVariant(StandardChess):
         title: Its display name.
         board_type: Its rules.
         end: The rule that ends it, as a sentence for the player.
-        sign: Sign of the piece values: -1 where the aim is to lose all pieces.
+        sign: Sign of the piece values: -1 if the aim is to lose all pieces.
     """
 
     def __init__(self, name: str, title: str, board_type: type[chess.Board], end: str, sign: int = 1) -> None:

@@ -29,7 +29,7 @@ from engine.game import (
 from engine.games import chess_evaluation
 
 FIFTY_MOVES = 100
-"""Plies without a capture or a pawn move that end a game."""
+"""Number of plies without a capture or a pawn move that ends a game."""
 LAST_NUMBER = 9_999
 """Largest ply count in a FEN; move numbers stop there."""
 
@@ -60,7 +60,7 @@ def _uci(number: Move) -> str:
 
 
 def _key(board: chess.Board) -> Hashable:
-    """Everything that makes two positions the same for the repetition rule (FIDE Laws 9.2)."""
+    """All properties that make two positions the same for the repetition rule (FIDE Laws 9.2)."""
     if type(board) is not chess.Board:
         return board.epd()  # with pockets, promoted pieces and checks given, but slow
     return (
@@ -71,7 +71,7 @@ def _key(board: chess.Board) -> Hashable:
 
 @dataclass(frozen=True)
 class ChessPosition:
-    """A position with as much of the game before it as the rules need.  Its board must not be changed."""
+    """A position with as much of its game's history as the rules need. Its board must not be changed."""
 
     board: chess.Board = field(compare=False)
     start: str

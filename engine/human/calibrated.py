@@ -1,13 +1,13 @@
 """Calibrated models: the probability of each reply, learned from recorded games of people.
 
 A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
-softmax over the replies of the position.  The utility depends on a reply's features (`reply_features`): how
-it looks at each depth compared with the others, its true cost, how deceptive it is, its probability by a
-human-move model if there is one, and the interaction of these with the person's rating and clock and with the
-stage of the game.  This module reads and applies models; `lab.training.calibrated` trains them.
+softmax over the replies of the position. The utility depends on a reply's features (`reply_features`): how it
+compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
+model if there is one, and the interaction of these with the person's rating and clock and with the stage of
+the game. This module reads and applies models; `lab.training.calibrated` trains them.
 
-Features use expected scores, so that models hardly depend on which engine the scores come from, and relative
-depths (first, last but one, last), so that they apply to profiles of other depths, too.
+Features use expected scores, so that models hardly depend on the engine that produced the scores, and
+relative depths (first, last but one, last), so that they apply to profiles of other depths, too.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "2"
-"""Changes with the meaning of `reply_features`; a file states the version that it was trained with."""
+"""Changes with the meaning of `reply_features`; a file states its version."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
 human-move model and without."""
@@ -157,7 +157,7 @@ class CalibratedModel:
     """A trained model as `engine.human.reply_model.ReplyModel`.  Used by one thread at a time.
 
     Raises:
-        BadModel: The network is of another kind, or uses other features than this version.
+        BadModel: The network is of a different kind, or uses different features.
     """
 
     def __init__(self, network: OnnxNetwork) -> None:

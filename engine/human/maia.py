@@ -22,9 +22,9 @@ from engine.human.onnx import OnnxNetwork
 GAME = "chess"
 
 MIN_LEGAL_MASS = 0.997
-"""Least total probability of the legal moves that we accept in well-known openings."""
+"""Minimum total probability of the legal moves that we accept in well-known openings."""
 _MIN_MASS_ANYWHERE = 1e-4
-"""The same in any position.  Sound networks sometimes overlook a check or a pin almost entirely."""
+"""The same in any position. Valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -33,7 +33,7 @@ _OPENINGS = (
 )
 """Openings on which every network is tested, both sides to move."""
 _BATCH = 64
-"""Positions per batch; larger batches are no faster, and take memory."""
+"""Number of positions per batch; larger batches are no faster, and take memory."""
 
 
 @cache
@@ -50,13 +50,13 @@ def openings() -> tuple[tuple[ChessPosition, ...], ...]:
 
 
 class MaiaModel:
-    """One network, for people of one rating whatever rating the query gives.  Used by one thread at a time.
+    """One network, for people of one rating, whatever rating the query gives. Used by one thread at a time.
 
     Args:
         network: See `lab.training.maia_onnx`.
 
     Raises:
-        BadModel: It is a network of another kind.
+        BadModel: It is a network of a different kind.
     """
 
     game = GAME
@@ -77,7 +77,7 @@ class MaiaModel:
         """Load the network, and test it in a few openings.
 
         Returns:
-            The least total probability of the legal moves there.
+            The minimum total probability of the legal moves there.
 
         Raises:
             BadModel: It cannot be run, or gives illegal moves too much probability.
@@ -161,11 +161,11 @@ class EncodedPositions:
 class MaiaFamily:
     """Several networks, each for people of its rating; between two ratings we interpolate.
 
-    Weights are linear in the distance of the ratings; below the lowest and above the highest network, that
-    one alone counts.  Used by one thread at a time.
+    Weights are linear in the distance of the ratings; below the lowest and above the highest network, only
+    that network counts. Used by one thread at a time.
 
     Args:
-        models: Each for another rating.
+        models: Each for a different rating.
         unrated: Rating assumed for people without a known one.
 
     Raises:

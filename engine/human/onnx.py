@@ -122,7 +122,7 @@ class OnnxNetwork:
         return network
 
     def start(self) -> None:
-        """Load it, if it is not loaded.
+        """Load it, unless it is loaded.
 
         Raises:
             BadModel: It cannot be run.

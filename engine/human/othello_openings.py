@@ -19,7 +19,7 @@ from engine.human.model import BadModel
 from engine.human.othello_boards import SQUARES, Boards
 
 NETWORK_GAMES = 5.0
-"""Weight of the network's prediction, as a number of games that went through the position.
+"""Weight of the network's prediction, as a number of games through the position.
 
 Anything from 2 to 20 does as well on the validation years, to a thousandth of the log-loss.
 """
@@ -65,7 +65,7 @@ class OpeningTable:
             keys: Key of the position of each move.
             squares: The moves.
             weights: The weight of each.
-            least: Positions with a lower total weight are dropped.
+            least: Minimum total weight; other positions are dropped.
         """
         known, place, met = np.unique(keys, return_inverse=True, return_counts=True)
         often = met >= least

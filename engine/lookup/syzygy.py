@@ -1,8 +1,8 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
-A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ).  A
-winner who always takes the shortest way there wins, within the fifty-move rule when that is possible at all;
-not always in the most natural way, because the tables do not have the distance to mate.
+A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ). A
+winner who always takes the shortest way there wins, within the fifty-move rule if possible at all; not always
+in the most natural way, because the tables do not have the distance to mate.
 """
 
 import random
@@ -27,7 +27,7 @@ class _Outcome(IntEnum):
 
     LOST = -2
     SAVED_BY_RULE = -1
-    """Lost, but for the fifty-move rule."""
+    """Lost, except for the fifty-move rule."""
     DRAWN = 0
     WON_BUT_FOR_RULE = 1
     WON = 2
@@ -40,7 +40,7 @@ class _Judged(NamedTuple):
     merit: float
     """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain; it is not when one ply decides about the fifty-move rule."""
+    """Whether the outcome is certain; it is not if one ply decides about the fifty-move rule."""
 
 
 class SyzygyTables:

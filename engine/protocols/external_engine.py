@@ -25,14 +25,14 @@ _CLIENTS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Engin
     "ucci": UciClient,
 }
 _RESTARTS = 1
-"""Restarts per game of a program that exits by itself."""
+"""Maximum restarts per game of a program that exits by itself."""
 
 
 class ExternalEngine:
     """Another program, used by one thread at a time.  It starts when a game begins.
 
     Args:
-        settings: Which program, and how it is used.
+        settings: The program, and how it is used.
     """
 
     def __init__(self, settings: ExternalSettings) -> None:
@@ -77,7 +77,7 @@ class ExternalEngine:
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class gives the reason.  The program is ended; the next call
+            EngineError: There is no move; the class gives the reason. The program is ended; the next call
             starts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.

@@ -25,7 +25,7 @@ class GtpClient(EngineProtocol):
         super().__init__(process, settings, game)
         self._commands: frozenset[str] = frozenset()
         self._moves_sent: tuple[str, ...] | None = None
-        """Moves that the program has; None: all have to be sent."""
+        """Moves that the program has received; None: all must be sent."""
         self._time_sent: tuple[int, int, int] | None = None
 
     def greet(self) -> str:

@@ -21,7 +21,7 @@ from engine.stop import StopFlag, Stopped
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
 _USUAL_DEPTH = 12
-"""The protocol always has a depth, and NTest and Edax use it alone, whatever the clock says."""
+"""The protocol always has a depth, and NTest and Edax use only that, whatever the clock says."""
 _MAX_DISCS = 1e6  # discs; anything larger is not an evaluation
 _MAX_S = 359_999  # 99:59:59
 

@@ -55,7 +55,8 @@ class Strong(KnownMoves):
     def _rest(self, context: MoveContext, judged_nodes: int) -> Limits:
         """The limits that remain for the selective search after the moves were judged.
 
-        By depth alone it searches as deep as the other players, otherwise as deep as its limits allow.
+        With only a depth limit it searches as deep as the other strategies, otherwise as deep as its limits
+        allow.
         """
         limits, rest = context.limits, context.limits
         if limits.time_s is not None or limits.nodes is not None:

@@ -19,7 +19,7 @@ from engine.trappy import best_standing, is_swindle, with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class Tempting(Strategy):
-    """Plays by the arithmetic of `engine.tempting_player`; positions lost by force as the trappy player."""
+    """Plays by the arithmetic of `engine.tempting_player`; in positions lost by force, like trappy."""
 
     settings: TemptingParams = field(default_factory=TemptingParams)
 
@@ -57,7 +57,7 @@ class Tempting(Strategy):
         ]
 
     def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
-        """See `Strategy.by_scores`: the record has the player's settings."""
+        """See `Strategy.by_scores`: the record has the strategy's settings."""
         return replace(super().by_scores(context, candidates, depth), tempting=self.settings)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:

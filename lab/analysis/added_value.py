@@ -1,9 +1,9 @@
 """Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
 
-Two conditional logits (McFadden 1974) predict the reply among those of its position.  The smaller one knows
-the logarithm of a model's probability, the cost, and how far the reply falls short of the others at shallower
-depths; the larger one also the paper's trappiness in its three forms, alone and times the cost.  Both are
-fitted on four fifths of the persons and judged on the others, so the larger one need not do better.
+Two conditional logits (McFadden 1974) predict the reply among those of its position. The smaller one uses the
+logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower depths;
+the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are fitted on
+four fifths of the persons and judged on the others, so the larger one need not do better.
 """
 
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:
-    """The weights of a conditional logit, by Newton's method; a step that makes it worse is halved."""
+    """The weights of a conditional logit, by Newton's method; a step that makes the fit worse is halved."""
     weights = np.zeros(features.shape[1])
 
     def likelihood(at: Floats) -> float:

@@ -67,7 +67,7 @@ class AnalysedPosition:
 
     @property
     def person(self) -> Person:
-        """The person who replied, as models see them."""
+        """The person who replied, as input of the models."""
         return Person(self.rating, self.clock_s)
 
     @property
@@ -106,7 +106,7 @@ class AnalysisCount:
 
 
 async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """The key of an analysis, which is added if it is new."""
+    """The key of an analysis, which is added if new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -212,7 +212,7 @@ async def each_position(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """The key of a model, which is added if it is new."""
+    """The key of a model, which is added if new."""
     key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
     if key_of_row is not None:
         return key_of_row

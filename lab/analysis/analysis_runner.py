@@ -30,7 +30,7 @@ from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask
 from storage.database import Database
 
 _AHEAD = 4
-"""Moves queued for each worker."""
+"""Number of moves queued for each worker."""
 _MAX_FAILURES = 3
 """Limit on failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
@@ -138,7 +138,7 @@ async def predict(
 
 
 def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
-    """The model query for a position, with as much of the game as the model uses."""
+    """The model query for a position, with as much of the game's history as the model uses."""
     latest: deque[object] = deque(maxlen=model.plies_wanted)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)

@@ -1,8 +1,8 @@
 """Fits a calibrated model to a database's analyses, and rejects one without an improvement.
 
-A new model is accepted only if it beats the one that it replaces on moves that it has not seen: in
-cross-validation over whole games, and significantly.  Its part for positions without a human-move model must
-at least not be worse.
+A new model is accepted only if it significantly beats the one that it replaces on unseen moves, in
+cross-validation over whole games. Its part for positions without a human-move model must at least not be
+worse.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from lab.training.calibrated import (
 )
 
 MIN_POSITIONS, MIN_GAMES, MIN_ERRORS = 500, 100, 50
-"""With less data than this, a model learns noise."""
+"""Minimum data: with less, a model learns noise."""
 LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
 

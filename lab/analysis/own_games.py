@@ -1,7 +1,7 @@
 """The bot's own games with people: one human-move model's predictions of every reply.
 
-The predictions recorded during play do not serve: only some players query a human-move model, and not always
-the same one, so those predictions cover a biased selection of games.
+The predictions recorded during play are unsuitable: only some strategies query a human-move model, and not
+always the same one, so those predictions cover a biased selection of games.
 """
 
 from collections.abc import Callable, Sequence

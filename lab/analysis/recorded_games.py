@@ -59,13 +59,13 @@ class MoveFilter:
     every: int = 1
     """Only every n-th move of a game; the first one differs from game to game."""
     sample: int | None = None
-    """Number of moves to draw at most; a larger sample contains the smaller one."""
+    """Maximum number of moves to draw; a larger sample contains the smaller one."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A move and the reply to it, where there were at least two legal replies."""
+    """A move and the reply to it, if there were at least two legal replies."""
 
     game: GivenGame
     ply: int
@@ -217,7 +217,7 @@ def _answered(
     most: int,
     on_batch: Callable[[int], None],
 ) -> Iterator[Answered]:
-    """The first `most` of these moves that left a choice of replies."""
+    """The first `most` of these moves that allowed at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)

@@ -41,7 +41,7 @@ def analyse_command(
     game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="Files of games; with --model there may be none."),
+        typer.Argument(metavar="[FILE]...", help="Files of games; may be omitted with --model."),
     ] = None,
     source: Annotated[
         Source, typer.Option(help="Scores by our own search, or by another engine.")
@@ -85,7 +85,7 @@ def analyse_command(
     ] = None,
     form: Annotated[
         GameFormat | None,
-        typer.Option("--format", help="Format of the files; by default found from their contents."),
+        typer.Option("--format", help="Format of the files; by default detected from their contents."),
     ] = None,
     concurrency: Annotated[
         int | None,

@@ -33,7 +33,7 @@ def fit_command(
     """Fit a calibrated model.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
+    stage of the game. The command rejects a model, with the numbers, unless it beats the current one in
     cross-validation by game and is not worse without a human-move model; it also rejects too little data.
     Needs the extra `lab`.
     """

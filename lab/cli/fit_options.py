@@ -1,4 +1,4 @@
-"""Shared by `desdemona lab fit` and `lab fit-person`: the options that choose the data, and the card."""
+"""The options of `desdemona lab fit` and `lab fit-person` that choose the data, and the card."""
 
 import shlex
 import sys
@@ -141,9 +141,9 @@ def require_writable(out: Path, suffix: str) -> None:
         raise UsageError(f"--out: {out.parent} is no folder")
     for path in (out, card_of(out)):
         if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is no regular file")
+            raise UsageError(f"--out: {path} is not a regular file")
 
 
 def card_of(out: Path) -> Path:
-    """Where the card of a model lies."""
+    """Path of a model's card."""
     return out.with_suffix(".json")

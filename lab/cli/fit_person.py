@@ -33,7 +33,7 @@ class TiltedModel(StrEnum):
 
 
 _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
-"""Least probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
+"""Minimum probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options
@@ -48,15 +48,15 @@ def fit_person_command(
         bool,
         typer.Option(
             "--truth-alone",
-            help="People differ in the truth they see alone, not in how closely they follow the base model; "
-            "for few replies a person.",
+            help="Assume that people differ only in the truth they see, not in how closely they "
+            "follow the base model; for few replies a person.",
         ),
     ] = False,
 ) -> None:
     """Fit the people model's prior.
 
-    It tilts a base model: how people of a rating, at a speed, depart from that model.  One half of the
-    persons, drawn by --seed, fits it and the other half judges it.
+    It tilts a base model: it describes how people of a rating, at a speed, depart from that model. One half
+    of the persons, drawn by --seed, fits it and the other half judges it.
     """
     require_writable(out, ".json")
     known = _known_card(out)

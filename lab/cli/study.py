@@ -1,4 +1,4 @@
-"""`desdemona lab study`: reports on analysed games; and what `desdemona lab fit` reads of them, too."""
+"""`desdemona lab study`: reports on analysed games; also reads the data of `desdemona lab fit`."""
 
 import re
 from collections import Counter
@@ -76,8 +76,8 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The bundled models of people "
-        "were learned from half 0 of seed 1 where their cards say so.",
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1.  "
+        "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
     ),
 ]
 Elo = Annotated[
@@ -129,7 +129,7 @@ def study_command(
         typer.Option(
             min=0.01,
             max=100,
-            help="Least quality of a trap that counts, in points of expected score out of 100.",
+            help="Minimum quality of a trap that counts, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
     resamples: ResamplesOption = 1000,
@@ -155,10 +155,10 @@ def study_command(
     """Study traps in analysed games of people.
 
     Reports which replies tempted, how often these baits were played and how often that was expected (the
-    primary endpoint); errors by the games that people had played before; Figure 9 for this population; how
-    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
-    reply is played (one that costs 10 % of expected score or more) and which position provokes an error: AUC,
-    Brier score, log-loss, reliability.
+    primary endpoint); errors by the number of games that people had played before; Figure 9 for this
+    population; how often replies of equal cost are played, traps and others; and how well each predictor
+    foresees which bad reply is played (one that costs 10 % of expected score or more) and which position
+    provokes an error: AUC, Brier score, log-loss, reliability.
     """
     if list_them:
         if own or plots is not None or analysis is not None or human is not None:
@@ -420,7 +420,9 @@ def _analysed(
     human: str | None,
     portion: "Portion",
 ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """How it was analysed, its positions, their human-move model, and other models' probabilities."""
+    """The description of the analysis, its positions, their human-move model, and other models'
+    probabilities.
+    """
     from lab.analysis.population import load
 
     async def read(

@@ -26,7 +26,7 @@ class MeanEstimate:
     n: int
     """Number of values; 0: there is no mean."""
     has_interval: bool = True
-    """False: too little is known; the limits are infinite."""
+    """False: there is too little data; the limits are infinite."""
 
     def __neg__(self) -> "MeanEstimate":
         return MeanEstimate(-self.value, -self.high, -self.low, self.n, self.has_interval)
@@ -41,7 +41,7 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
     """The mean of independent values with its 95 % interval, by Student's t.
 
     Args:
-        comparisons: Number of intervals that shall all hold together (Bonferroni).
+        comparisons: Number of simultaneous intervals (Bonferroni).
     """
     n = len(values)
     if n < 2:
@@ -52,7 +52,7 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
 
 
 def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
-    """Whether every mean is above a level; it fails as soon as one is below."""
+    """Whether every mean is above a level; fails as soon as one is below."""
     findings = [finding_of(each.low - level, each.high - level) for each in found]
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
@@ -86,7 +86,7 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
 
 
 def counted(count: int, what: str) -> str:
-    """A number of things."""
+    """A number with its noun."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
@@ -101,7 +101,7 @@ def tally(scores: NDArray[np.float64]) -> str:
 
 
 def share_percent(found: Share | PersonShare) -> str:
-    """A share with its interval, in per cent; without one where there are too few persons or openings."""
+    """A share with its interval, in per cent; without one if there are too few persons or openings."""
     if found.share is None:
         return "-"
     value = f"{100 * found.share:.1f}"

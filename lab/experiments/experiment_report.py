@@ -22,7 +22,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A statement of the paper, and ours on it."""
+    """A statement of the paper, and our result on it."""
 
     says: str
     verdict: ClaimVerdict
@@ -42,7 +42,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a chart, with an interval about each point where there is one."""
+    """A line of a chart, with an interval about each point if there is one."""
 
     name: str
     marks: tuple[tuple[float, float, float | None, float | None], ...]

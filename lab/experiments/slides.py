@@ -71,7 +71,7 @@ _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
         "fewest discs": {"games": 400},
     },
 }
-"""How much of an idea to measure, where that is a choice."""
+"""How much of an idea to measure, if that is a choice."""
 _LATE_EMPTIES = 20
 
 
@@ -397,7 +397,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 
 def _disc_game(seed: int, at: int) -> int:
-    """The margin in discs of the player who holds few discs until late, against one who always takes most."""
+    """The margin in discs of a player who holds few discs until late, against one who always takes most."""
     game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):

@@ -1,6 +1,6 @@
 """`python -m lab.mutants [MODULE ...]`: tries the mutants of all modules, or of some.
 
-Exit status 1: fewer than 95 % were killed, or one survived that lab/mutants/survivors.md does not explain.
+Exit status 1: fewer than 95 % were killed, or a survivor is not explained in lab/mutants/survivors.md.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
 
-Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
-logit is penalised (L2, on standardised features) for deviating from the human-move model's own probabilities
-or, without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
-softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  Cross-validation by
-game selects the penalty and the number of trees: moves of one game are never on both sides.  scikit-learn
-grows the trees; it is in the extra ``lab``.
+Both maximise the likelihood of the replies played, each among the replies of its position. The logit is
+penalised (L2, on standardised features) for deviating from the human-move model's own probabilities or,
+without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
+softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451). Cross-validation by game
+selects the penalty and the number of trees: moves of one game are never on both sides. scikit-learn grows the
+trees; it is in the extra ``lab``.
 """
 
 import importlib
@@ -69,7 +69,7 @@ class ReplyRows:
     played: NDArray[np.int64]
     """Index of each position's reply that was played."""
     games: NDArray[np.int64]
-    """Number of each position's game."""
+    """Index of each position's game."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ class Tried:
 
 
 def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
-    """Concatenate positions: for each its features, the index of the reply played, and the game's number."""
+    """Concatenate positions: for each its features, the index of the reply played, and the game's index."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])

@@ -39,7 +39,9 @@ _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
 _QUANTILE = 0.9999
-"""Share of a table's numbers to represent; the outliers are clipped, for a finer resolution of the others."""
+"""Share of a table's numbers to represent exactly; the outliers are clipped, for a finer resolution of the
+others.
+"""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
 

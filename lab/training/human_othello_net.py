@@ -91,7 +91,7 @@ class Budget:
     minutes: float
     """The learning rate decays to its final value in this time, whatever the number of steps."""
     batch: int
-    """Positions per step."""
+    """Number of positions per step."""
     threads: int
 
 
@@ -171,7 +171,7 @@ class Batches:
     """Random positions, in their upright orientation.
 
     Openings that occurred thousands of times are in the table of openings, so the network can see them less
-    often: each of a position's n copies is drawn with 1 / sqrt(n) of its chance.
+    often: each of a position's n copies is drawn with 1 / sqrt(n) of its probability.
     """
 
     def __init__(self, positions: Positions, rng: np.random.Generator) -> None:
@@ -212,7 +212,7 @@ def learn(
     Args:
         state: Updated in place.
         positions: Each with a choice of moves.
-        checkpoint: Where to write the state every few minutes; None: nowhere.
+        checkpoint: File in which to write the state every few minutes; None: not written.
         say: Receives lines of progress.
 
     Returns:

@@ -1,7 +1,7 @@
 """Reads networks in lc0's format, as published for Maia: gzipped Protocol Buffers, without a schema.
 
 Only the parts that Maia uses are supported: 112 input planes, residual blocks with squeeze and excitation, a
-convolutional policy head.  The value head is ignored.  Field numbers are those of lc0's ``net.proto``::
+convolutional policy head. The value head is ignored. Field numbers are those of lc0's ``net.proto``::
 
     Net      1 magic (fixed32), 2 licence, 4 Format, 10 Weights
     Format   1 encoding of the weights, 2 NetworkFormat
@@ -93,7 +93,7 @@ def read_network(data: bytes) -> Lc0Network:
         data: The whole file, as published.
 
     Raises:
-        BadModel: It is not a network, or of another kind; the message says what is wrong and where.
+        BadModel: It is not a network, or of a different kind; the message says what is wrong and where.
     """
     net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]

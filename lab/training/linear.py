@@ -9,8 +9,8 @@ with the search's score alone.  The weights are fitted to these labels: least lo
 next generation plays with the new weights, and learns from its own positions and those of the generation
 before.
 
-At the end, some games with the final weights and a deeper search determine s for expected results.  After
-each generation the weights go to a JSON file that says how they were made.  The same seed gives the same
+At the end, some games with the final weights and a deeper search determine s for expected results. After each
+generation the weights go to a JSON file that documents how they were made. The same seed gives the same
 weights with any number of threads.
 """
 
@@ -34,10 +34,10 @@ from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
 _MAX_SAMPLES = 20_000
-"""Positions used to fit s."""
+"""Number of positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
-"""Bounds of s of the labels: while the weights are poor, results hardly depend on scores."""
+"""Bounds on s of the labels: while the weights are poor, results hardly depend on scores."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Subject:
     shapes: Mapping[str, tuple[int, int]]
     """Rows and columns of the groups whose neighbouring features should have similar weights."""
     unit: str
-    """The unit that a hundred centi-units make."""
+    """The unit of a hundred centi-units."""
 
 
 def start_weights(subject: Subject) -> bytes:
@@ -173,7 +173,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
     """The card with the weights, but without the command: after each generation, and at the end.
 
     Raises:
-        ValueError: A setting is out of range, or the initial weights are of another evaluation.
+        ValueError: A setting is out of range, or the initial weights are of a different evaluation.
     """
     if len(options.games) != len(options.depths):
         raise ValueError("--depths and --games must have the same length")
@@ -244,7 +244,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
-    """For the card: s in the endgame and in the middlegame, and how well it fits."""
+    """For the card: s in the endgame and in the middlegame, and the quality of the fit."""
     if not samples:
         raise ValueError("too few games to fit the expected result to")
     fit, constant = fitted(samples), fitted(samples, linear=False)

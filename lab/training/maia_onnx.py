@@ -70,7 +70,7 @@ class Imported:
     is_published: bool
     """Whether the source is, byte for byte, one of `PUBLISHED`."""
     legal_mass: float
-    """Least total probability of the legal moves, over the positions tested."""
+    """Minimum total probability of the legal moves, over the positions tested."""
     data: bytes
     """The ONNX file."""
 
@@ -103,11 +103,12 @@ def import_network(data: bytes, file_name: str) -> Imported:
 
 
 def verify(model: MaiaModel, rating: int | None) -> float:
-    """The least total probability of the legal moves in a few openings.
+    """The minimum total probability of the legal moves in a few openings.
 
     Args:
         model: The network.
-        rating: Rating of a published network, whose first moves must be the known ones; None: another one.
+        rating: Rating of a published network, whose first moves must be the known ones; None: another
+            network.
 
     Raises:
         BadModel: They are not, or illegal moves get too much probability.

@@ -150,7 +150,7 @@ def log_loss(fit: Fit, samples: Sequence[Sample]) -> float:
 
 
 def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
-    """The fit with the least log-loss, by Fisher scoring with step halving."""
+    """The fit with the lowest log-loss, by Fisher scoring with step halving."""
     fit = Fit(500.0, 0.0)
     loss = log_loss(fit, samples)
     for _ in range(50):

@@ -1,7 +1,7 @@
 """The arena owner's changes to accounts.  The caller owns the transaction.
 
-The name of an account is its key.  So a new name means a new row, to which the games, ratings and chat of the
-old one are moved; the records that our own accounts have of the player follow.
+The name of an account is its key. So a new name means a new row, to which the games, ratings and chat of the
+old one are moved; our own accounts' records of the player follow.
 """
 
 import re
@@ -19,7 +19,7 @@ from storage.tables.games import EventRow, GameRow, OpponentRow
 from storage.tables.puzzles import PuzzleReview, PuzzleSolver
 
 DELETED = "deleted-"
-"""Beginning of the names of deleted accounts."""
+"""Prefix of the names of deleted accounts."""
 
 
 async def set_access(session: AsyncSession, account_id: str, access: ArenaAccess) -> None:
@@ -36,7 +36,7 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
         site: The arena's name in the records of our own accounts.
 
     Raises:
-        AccountTaken: An account has the name, or our records know another player of that name.
+        AccountTaken: Another account has the name, or our records have another player of that name.
     """
     if name.lower() != account_id:
         for taken in (
@@ -64,8 +64,8 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove an account's personal data and keep its games.
 
-    Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
-    games; its token, ratings, chat and training go.
+    Its name becomes ``deleted-N``, also in the records of our own accounts and in other people's chat in its
+    games; its token, ratings, chat and training are deleted.
 
     Args:
         account_id: The account, which exists.
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace the names that an account had in what others, our own bots first of all, said in its games."""
+    """Replace an account's former names in other accounts' chat, our own bots' above all, in its games."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -137,8 +137,8 @@ async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> 
 
 
 async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
-    """Replace a name, and those that the account had before, in the texts of the arena's events and of those
-    of the whole program.
+    """Replace a name, and the account's earlier names, in the texts of the arena's events and of the whole
+    program's.
 
     Returns:
         All these names.
@@ -167,7 +167,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A name where it is no part of another one."""
+    """A name that is not part of another one."""
     return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 

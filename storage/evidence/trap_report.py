@@ -41,7 +41,7 @@ _UNIT_CENTI = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """One move that we could have played, as in the paper's Figure 8."""
+    """One of our legal moves, as in the paper's Figure 8."""
 
     move: str
     name: str
@@ -64,7 +64,8 @@ class CandidateReport:
     """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: the player did not use it, or the move gave up too much."""
+    None: the strategy did not use it, or the move gave up too much.
+    """
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -84,7 +85,9 @@ class ReplyReport:
     their_text: str
     """The same for the opponent."""
     score_texts: tuple[str, ...]
-    """`scores_centi` for the opponent, as text: how good the reply looks to them, the deeper the truer."""
+    """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
+    more accurate.
+    """
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
@@ -98,7 +101,8 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
-    """Of people, by the decision's forecast, or else by the model that chose the move; None: by neither."""
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither exists.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,7 @@ class BaitReport:
     reply: str
     name: str
     probability: float
-    """How likely people play it."""
+    """Probability that people play it."""
     cost: int
     """In hundredths of a per cent of expected score, by the decision's search."""
     confirmed_cost: int
@@ -152,7 +156,7 @@ class DrawReport:
     control: str
     control_name: str
     other_name: str
-    """The one of the two that was not played."""
+    """The move of the two that was not played."""
     trap_value: int
     """Our expected score after `trap`, in hundredths of a per cent."""
     control_value: int
@@ -167,13 +171,13 @@ class DecisionReport:
 
     ply: int
     number: int
-    """The move's, as in the game's notation: both sides' first moves are number 1."""
+    """The move number, as in the game's notation: both sides' first moves are number 1."""
     move: str
     name: str
     squares: tuple[str, ...]
     strategy: str
     sets_traps: bool
-    """Whether the player sets traps on purpose; otherwise a trap is an accident."""
+    """Whether the strategy sets traps on purpose; otherwise a trap is an accident."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
@@ -185,7 +189,7 @@ class DecisionReport:
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str
-    """Why a player could not use its opponent model; empty: no trouble."""
+    """Why a strategy could not use its opponent model; empty: it could."""
     depth: int
     time_s: float
     state: str
@@ -198,7 +202,7 @@ class DecisionReport:
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known; until then it is open whether the move sets a trap."""
+    """Whether all replies are known; until then it is unknown whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
@@ -224,7 +228,7 @@ class GameReport:
 
     header: StoredGame
     sets_traps: bool
-    """Whether our player sets traps on purpose; otherwise its traps are accidents."""
+    """Whether our strategy sets traps on purpose; otherwise its traps are accidents."""
     sides: tuple[str, str]
     names: tuple[str, ...]
     """Every move of the game in people's notation."""
@@ -249,7 +253,7 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """The report of a game.
 
     Raises:
-        RecordError: A record of it cannot be read, does not follow the rules, or is of a game that this
+        RecordError: One of its records cannot be read, does not follow the rules, or is of a game that this
             program no longer knows.
     """
     decisions = await list_decisions(session, stored.id)
@@ -291,7 +295,7 @@ def _build_report(
 
 
 def _sets_traps(strategy: str) -> bool:
-    """Whether a recorded player sets traps on purpose; False for players that are not ours: unknown."""
+    """Whether a recorded strategy sets traps on purpose; False for strategies that are not ours: unknown."""
     kind = STRATEGIES.get(strategy)
     return kind is not None and kind.sets_traps
 
@@ -528,7 +532,7 @@ def _percent_text(size: float) -> str:
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
     """The opponent's loss by a reply; empty: none.
 
-    Where both scores mean the same decided result, less than a unit between them is a difference in length.
+    If both scores mean the same decided result, a difference of less than a unit is a difference in length.
     """
     size = made_centi - best_centi
     if size <= 0:

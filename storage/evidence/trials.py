@@ -1,7 +1,7 @@
 """Trials: comparisons of players, planned and registered before their first game.
 
-At most one trial is open at a time.  The games drawn while it is open, blind and between its players, belong
-to it (`trial_for`); everything else about it stays as it was written.
+At most one trial is open at a time. The games drawn while it is open, blind and between its strategies,
+belong to it (`trial_for`); its other data never changes.
 """
 
 import math
@@ -27,8 +27,9 @@ from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
-"""The usual strata: games alike in these four are compared with each other first.  Bands are of the
-opponent's rating at the start (`storage.evidence.rating_bands`)."""
+"""The default strata: games that agree in these four are compared with each other first. A rating band is
+this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own.
+"""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
@@ -47,16 +48,17 @@ class NewTrial:
     name: str
     """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
     arms: tuple[str, ...]
-    """Names of the players that are compared, two or more; or one that randomises single decisions."""
+    """Names of the strategies that are compared, two or more; or one that randomises single decisions."""
     configurations: Mapping[str, Any]
-    """The configuration of each player, by its name: plain JSON values."""
+    """The configuration of each strategy, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
     """The strata of games; see `STRATA`."""
     planned_n: int = 1000
-    """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
-    one player."""
+    """The number of games at which the confidence sequence is tightest; of decisions, if there is only one
+    strategy.
+    """
     alpha: float = ALPHA
-    """Probability that the confidence sequence ever excludes the truth, at most."""
+    """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES
     """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
@@ -87,7 +89,7 @@ class NewTrial:
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether one of its players randomises single decisions."""
+        """Whether one of its strategies randomises single decisions."""
         return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
@@ -100,7 +102,7 @@ class StoredTrial(NewTrial):
     ended_at: datetime | None
     """None while it is open."""
     games: int
-    """Games that belong to it, aborted ones too."""
+    """Games that belong to it, including aborted ones."""
     open_games: int
     """Games that are still being played or judged."""
 
@@ -112,7 +114,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         at: When it starts, aware; None: now.
 
     Raises:
-        TrialError: Another trial is open, or one of this name is known.
+        TrialError: Another trial is open, or this name exists already.
     """
     key = await insert_new(
         session,
@@ -140,14 +142,14 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
 async def end_trial(
     session: AsyncSession, name: str | None = None, *, at: datetime | None = None
 ) -> StoredTrial:
-    """End the open trial: games that are being played still belong to it, later ones do not.
+    """End the open trial: running games still belong to it, later ones do not.
 
     Args:
-        name: Of the trial that is meant; None: whichever is open.
+        name: The trial's name; None: the open trial.
         at: When it ends, aware; None: now.
 
     Raises:
-        TrialError: No trial is open, or another one.
+        TrialError: No trial is open, or a different one.
     """
     known = await open_trial(session)
     if known is None:
@@ -171,10 +173,11 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial that a new game belongs to; None: of no trial.
 
-    A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
-    trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
+    A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
+    the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the
+    same way.
 
-    Games from a position that a challenger set belong to none.
+    Games from a challenger's own position are excluded.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
@@ -189,8 +192,8 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 def is_own_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set a game's starting position, and thereby influenced what is randomised.
 
-    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
-    challenger choose among the 960, which is no more than a choice of openings.
+    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs). Some let a
+    challenger choose among the 960, which is only a choice of opening.
 
     Args:
         variant: The site's key.

@@ -1,5 +1,6 @@
 """Forecasts of people's replies to our moves, at most one per decision."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlalchemy import bindparam, select, update
@@ -25,7 +26,7 @@ _RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, in place of one by earlier rules; False: another one is kept.
+    """Store a decision's forecast, replacing one by earlier rules; False: another one is kept.
 
     Args:
         expected: The forecast's sums over the replies.
@@ -67,6 +68,17 @@ async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast
     """
     record = await session.scalar(select(ForecastRow.record).where(ForecastRow.decision_id == decision_id))
     return None if record is None else ReplyForecast.from_record(record)
+
+
+async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dict[int, ReplyForecast]:
+    """The forecasts of decisions, by the decision's key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    columns = select(ForecastRow.decision_id, ForecastRow.record)
+    rows = await session.execute(columns.where(ForecastRow.decision_id.in_(decisions)))
+    return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
 
 
 async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:

@@ -92,8 +92,13 @@ async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str)
 
 async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
     """The game with this key of ours."""
-    row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
-    return None if row is None else _stored(row)
+    return (await load_games_by_id(session, [game_id])).get(game_id)
+
+
+async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredGame]:
+    """Those with these keys of ours, by the key; fewer if some are gone."""
+    rows = (await session.execute(games_statement().where(GameRow.id.in_(keys)))).scalars()
+    return {row.id: _stored(row) for row in rows}
 
 
 async def list_games(
@@ -215,7 +220,7 @@ async def settle_game(session: AsyncSession, game_id: int) -> None:
 
 
 async def reopen_game(session: AsyncSession, game_id: int) -> None:
-    """Undo the end of a game that goes on after all, and its consequences.
+    """Undo the end of a game that is still running after all, and its consequences.
 
     Dropped decisions count again, and the outcome *unanswered* is removed, because a reply may still come.
     """

@@ -1,8 +1,9 @@
 """Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
 
-SQLite's backup API copies page by page.  A read transaction of the same connection fixes what is copied, so
-that writers neither wait nor make it begin again (https://sqlite.org/backup.html).  The copy is checked and
-on the disk before it gets its name.  Only its owner may read it: it has all that the database has.
+SQLite's backup API copies page by page. A read transaction of the same connection fixes the copied state, so
+that writers neither wait nor make the copy start again (https://sqlite.org/backup.html). The copy is checked
+and on the disk before it gets its name. Only its owner may read it, because it contains everything in the
+database.
 """
 
 import os
@@ -22,7 +23,7 @@ from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
-"""Pages that are copied at a time, between two calls of `OnPages`."""
+"""Number of pages copied at a time, between two calls of `OnPages`."""
 
 _TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
 _TIME_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
@@ -46,7 +47,7 @@ def sqlite_file(url: str) -> Path | None:
     """The file of a SQLite database; None: it is another database.
 
     Raises:
-        StorageError: The URL is not understood, or the file is not there.
+        StorageError: The URL is not understood, or the file does not exist.
     """
     parsed = parse_url(url)
     if not parsed.drivername.startswith("sqlite"):
@@ -81,14 +82,14 @@ def back_up(
     Args:
         database: Its file.
         target: The backup's file, which is replaced; or a folder, for a backup of the series that is named by
-            the database and the time.  None: the database's folder.
+            the database and the time. None: the database's folder.
         keep: Backups of the series to keep, this one included; None: all.
         now: When; None: now.
         on_pages: Called with the progress.
 
     Raises:
-        StorageError: The database cannot be read, or the backup not be written, or the backup is damaged;
-            earlier backups are still there.
+        StorageError: The database cannot be read, the backup cannot be written, or the backup is damaged;
+            earlier backups remain.
         ValueError: There is no series: the target is a file.
     """
     folder = database.parent if target is None else target
@@ -155,7 +156,7 @@ def _check(path: Path) -> None:
     """Refuse a backup that is damaged.
 
     Raises:
-        StorageError: It is, and so is the database, or the disk.
+        StorageError: It is damaged, and so is the database, or the disk.
     """
     with closing(sqlite3.connect(path)) as copy:
         # A value that its column cannot have is for `db recheck`; it must not stop the backups.

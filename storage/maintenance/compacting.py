@@ -14,8 +14,9 @@ from storage.database import Database, held_roles
 from storage.errors import StorageError
 
 MAX_BYTES = 200 << 20
-"""Size of the rows of a SQLite database up to which it is rewritten while a program plays on it: about two
-seconds, in which its moves wait."""
+"""Maximum size of the rows of a SQLite database that may be rewritten while a program uses it: about two
+seconds, in which its moves wait.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
 
     Args:
         database: With the newest schema.
-        force: Rewrite a large SQLite database even though a program plays on it.
+        force: Rewrite a large SQLite database even though a program uses it.
 
     Raises:
         StorageError: The database failed, or is too large for now.

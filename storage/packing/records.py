@@ -1,6 +1,6 @@
 """Packs the record of a decision or a forecast into a few hundred bytes, and unpacks it.
 
-The first byte of what is stored says how to read the rest:
+The first byte of the stored value gives the format of the rest:
 
 ==== =========================================================================================
 byte what follows
@@ -43,7 +43,7 @@ def pack(record: object) -> bytes:
             JSON can express is stored as plain JSON.
 
     Raises:
-        TypeError: JSON has no such value.
+        TypeError: JSON cannot express the value.
     """
     if isinstance(record, dict):
         try:
@@ -63,7 +63,7 @@ def keep(found: bytes) -> bytes:
 
 
 def unpack(stored: object) -> dict[str, Any]:
-    """The record that `pack` packed.
+    """The record packed by `pack`.
 
     Args:
         stored: The stored value.

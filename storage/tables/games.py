@@ -61,7 +61,7 @@ class OpponentRow(Base):
 
 
 class EngineConfigRow(Base):
-    """A player with its parameters and engine version; one row for each distinct combination."""
+    """A strategy with its parameters and engine version; one row for each distinct combination."""
 
     __tablename__ = "engine_configs"
     __table_args__ = (
@@ -98,7 +98,7 @@ class EngineConfigRow(Base):
 
 
 class TrialRow(Base):
-    """A comparison of players, planned before its first game; see `storage.evidence.trials`."""
+    """A comparison of strategies, planned before its first game; see `storage.evidence.trials`."""
 
     __tablename__ = "trials"
 
@@ -173,7 +173,7 @@ class GameRow(Base):
 
 
 class DecisionRow(Base):
-    """One choice of a player, stored before its move is sent."""
+    """One choice of a strategy, stored before its move is sent."""
 
     __tablename__ = "decisions"
     __table_args__ = (

@@ -80,7 +80,7 @@ class PuzzleSolver(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Of these."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The one that was shown and is not done; null: none."""
+    """The position shown and not yet done; null: none."""
 
 
 class PuzzleReview(Base):
@@ -100,6 +100,6 @@ class PuzzleReview(Base):
     has_hint: Mapped[bool] = mapped_column(Boolean)
     """Whether it was given before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """How often a missed one has since been solved on its day; null: never missed."""
+    """Number of times a missed position has since been solved on its day; null: never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
     """When to show it again; null: never."""

@@ -86,13 +86,13 @@ class EnumText(_Checked[StrEnum]):
 
 
 MAX_VALUE_LENGTH = 32
-"""Letters in the value of an enumeration, at most."""
+"""Maximum number of letters in the value of an enumeration."""
 
 
 class PackedRecord(_Checked[dict[str, Any]]):
     """A record of plain JSON values, stored packed (`storage.packing.records`).
 
-    Reading one raises `RecordError` where it is damaged.
+    Reading raises `RecordError` if it is damaged.
     """
 
     impl = LargeBinary
@@ -114,7 +114,7 @@ BigInt = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
 
 RepliesType = JSON(none_as_null=True)
-"""JSON as text on PostgreSQL, too, where it takes half the room of JSONB."""
+"""JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 

@@ -22,7 +22,7 @@ class SeenAddresses:
         self._seen: OrderedDict[str, OrderedDict[bytes, float]] = OrderedDict()
 
     def note(self, account_id: str, address: str) -> None:
-        """An account has sent a request from an address."""
+        """Record that an account sent a request from an address."""
         own = self._seen.setdefault(account_id, OrderedDict())
         self._seen.move_to_end(account_id)
         digest = self._digest(address)

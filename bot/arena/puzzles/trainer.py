@@ -389,7 +389,7 @@ class ReplyTrainer:
         """The problem of a decision.
 
         Raises:
-            RecordError: It cannot be made from what is recorded.
+            RecordError: The record lacks data for it.
         """
         return await self._problems.get(source.decision_id, partial(self._made, source))
 

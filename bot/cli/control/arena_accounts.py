@@ -43,9 +43,9 @@ def list_command(
 
 
 def approve(context: typer.Context, name: NameArgument) -> None:
-    """Let an account play that waits for approval.
+    """Approve an account that waits for approval.
 
-    Accounts wait where the setting `arena.approve_accounts` is on.
+    Accounts wait for approval if the setting `arena.approve_accounts` is on.
     """
     _change(context, "approve", name)
 
@@ -84,11 +84,11 @@ def delete(
 ) -> None:
     """Delete an account with its token, ratings and chat.
 
-    Its games stay as those of deleted-N; a game that goes on ends as by `ban`.
+    Its games stay as those of deleted-N; a running game ends as with `ban`.
     """
     if not yes:
         typer.confirm(
-            f"Delete {printable(name)} and all that says who it was?  This cannot be undone.",
+            f"Delete {printable(name)} and everything that identifies it?  This cannot be undone.",
             abort=True,
             err=True,
         )
@@ -118,7 +118,7 @@ async def _listed(actions: Any) -> list[str]:
 def _carried_out(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
-    """Let the running program do it; without one do it in the database.
+    """Have the running program do it; without one, change the database.
 
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.

@@ -14,7 +14,7 @@ TIMEOUT_S = 60.0
 
 GameArgument = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="The game by the site's key, or a beginning that no other one has."),
+    typer.Argument(metavar="GAME", help="The site's key of the game, or a unique prefix of it."),
 ]
 OurAccount = Annotated[
     str | None, typer.Option("--account", metavar="NAME", help="Our account, if there are several.")
@@ -145,7 +145,7 @@ def challenge(
     clock: Annotated[str, typer.Option(help="Minutes, and seconds of increment.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
     colour: Annotated[
-        str, typer.Option(help="first, second, or random; with --games it changes in turn.")
+        str, typer.Option(help="first, second, or random; with --games it alternates.")
     ] = "random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="Games, one after the other.")] = 1,
     account: OurAccount = None,

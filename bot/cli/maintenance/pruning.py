@@ -46,7 +46,7 @@ def prune_command(
 def _time_before(now: datetime, text: str) -> datetime:
     match = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
     if match is None:
-        raise UsageError(f"--keep-profiles: {text!r} is no time; write 90d, 12w, 6m or 1y")
+        raise UsageError(f"--keep-profiles: {text!r} is not a time; write 90d, 12w, 6m or 1y")
     try:
         return now - timedelta(days=int(match[1]) * _DAYS[match[2]])
     except OverflowError:
@@ -71,4 +71,4 @@ def _print_result(found: Pruned, before: datetime, *, is_done: bool) -> None:
     if not is_done:
         print("nothing was changed; --yes does it, and cannot be undone")
     elif found.decisions:
-        print("`desdemona db vacuum` gives the room back to the disk")
+        print("`desdemona db vacuum` returns the space to the disk")

@@ -93,7 +93,7 @@ class GgsGameActions:
             self._out.ask("tell", "p" if room is Room.PLAYER else "o", game.match, text)
 
     def heard(self, message: Said) -> None:
-        """Somebody says something: to us, on a channel, or in a game."""
+        """Handle a chat message: to us, on a channel, or in a game."""
         if message.name == self._name:
             return
         room = Room.SPECTATOR if message.to == "O" else Room.PLAYER

@@ -41,11 +41,11 @@ CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
 """The server itself gives two minutes."""
 ANSWER_S = 10.0
-"""An answer that takes longer is requested again, or counts as lost."""
+"""Timeout of an answer, after which it is requested again or counts as lost."""
 SETTLED_S = 30.0
 """Time for a new connection to list the games that the server stores."""
 PROBE_S = 20.0
-"""After this long without a byte we probe the server."""
+"""Probe the server after this many seconds without a byte."""
 PROBES = 3
 """The connection counts as dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
@@ -146,8 +146,8 @@ class GgsServer(Server):
         public: Whether to send an open request when none of them is available.
         extension_s: Grace time in games that we request, in seconds.
         clock: Monotonic clock, in seconds.
-        now: The time in UTC.
-        on_answer: Called with the seconds that the server took for each move.
+        now: Returns the time in UTC.
+        on_answer: Called with the duration of each move's request, in seconds.
 
     Raises:
         ConfigError: The address, name or password is invalid.
@@ -565,7 +565,9 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; if none is, everybody if the settings allow it."""
+        """The configured programs that are open for games; if there are none, everybody if the settings allow
+        it.
+        """
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
@@ -595,7 +597,7 @@ class GgsServer(Server):
 
 
 PROVISIONAL = 300.0
-"""From this deviation on a rating is provisional; everybody begins with 350."""
+"""Ratings with at least this deviation are provisional; everybody begins with 350."""
 
 
 def read_address(url: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""How many games and days an effect needs, as tables."""
+"""Numbers of games and days that an effect needs, as tables."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -28,7 +28,7 @@ def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None
     Args:
         rows: Of the plan.
         rate: The rate of randomised decisions so far; None: unknown.
-        pace: How many games a day there were lately; None: unknown.
+        pace: Recent number of games per day; None: unknown.
     """
     tables = (_table(kind, list(found), pace) for kind, found in groupby(rows, lambda row: row.kind))
     return (*tables, Note(_LEGEND), Note(f"Days: {_pace(pace)}"), Note(f"Decisions: {_draws(rate)}"))

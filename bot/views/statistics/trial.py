@@ -1,4 +1,4 @@
-"""A trial's report: the verdict with its evidence, for whom it holds, and how robust it is."""
+"""A trial's report: the verdict with its evidence, the strata, and its robustness."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -35,14 +35,14 @@ from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
 MAX_STRATA = 12
-"""Strata that are drawn; CSV has all."""
+"""Maximum number of strata in the chart; CSV has all."""
 _NAMED = 3
-"""Damaged records that are named; JSON has them all."""
+"""Maximum number of damaged records named; JSON has them all."""
 _WANTED_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """The verdict, single decisions, for whom, and the draw."""
+    """The verdict, single decisions, strata, and the randomisation."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -103,7 +103,7 @@ def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """Which records are left out, and why; empty: none."""
+    """The omitted records, with reasons; empty: none."""
     if not damaged:
         return ""
     reasons = [
@@ -174,7 +174,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Since which game the interval of the difference in score excludes 0; empty: it holds 0."""
+    """The game since which the interval of the difference in score excludes 0; empty: it includes 0."""
     unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -291,14 +291,16 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The interval of enough persons; there may be none for want of data that determine it."""
+    """The interval of enough persons; absent if the data do not determine it."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)
 
 
 def _more(report: TrialReport, games: GamesReport) -> str:
-    """How many games more a difference in Elo needs, by the scores and the deviation of these games."""
+    """The number of further games needed for a difference in Elo, given the scores and the deviation of these
+    games.
+    """
     trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
     effect = _WANTED_ELO * games.elo.score_per_elo
     unknown = f"For {wanted}: `desdemona stats --plan` says how many games."

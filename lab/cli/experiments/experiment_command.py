@@ -224,7 +224,7 @@ class Progress:
         self._name, self._clock = name, clock
         self._started = self._told = clock()
         self._before: int | None = None
-        """Jobs that an earlier run did."""
+        """Number of jobs that an earlier run did."""
 
     def on_result(self, done: int, jobs: int) -> None:
         """See `lab.experiments.experiment_runner.OnResult`."""

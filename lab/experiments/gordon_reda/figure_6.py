@@ -18,7 +18,9 @@ ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
 """With `Decided.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
-"""Specifications, to be followed by the depth.  A job's name has them, so no result passes for another's."""
+"""Specifications, to be followed by the depth. A job's name has them, so one result cannot be taken for
+another's.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,9 @@ PLIES = 8
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
-"""In discs; stated before the run, with intervals that hold together (95 %, Bonferroni).  All else is
-exploratory."""
+"""In discs; stated before the run, with simultaneous intervals (95 %, Bonferroni). All other results are
+exploratory.
+"""
 
 
 class Figure6(MatchExperiment):
@@ -79,7 +82,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; in the order of use, so that a part of the run says most."""
+        """See `MatchExperiment.cells`; in the order of use, so that a partial run says most."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
@@ -107,7 +110,7 @@ class Figure6(MatchExperiment):
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
-    """Whether a match has a result to find: with both colours, a player against itself scores 1 to 1."""
+    """Whether a match needs playing: with both colours, a player against itself always scores 1 to 1."""
     return kind != ORIGINAL or depths[0] != depths[1]
 
 
@@ -146,7 +149,7 @@ def _as_printed(games: Mapping[str, Games]) -> Table:
 
 
 def _result(row: Row, games: Mapping[str, Games], trappy: str) -> str:
-    """Black's discs to White's in our game, by this trappy player where the row has one."""
+    """Black's discs to White's in our game, by this trappy strategy if the row has one."""
     # A is the trappy player, or else the deeper one; it moves first in the first game of a pair.
     is_first = row.black == TRAPPY or (row.white != TRAPPY and row.black_depth >= row.white_depth)
     kind, deep, shallow = (

@@ -1,12 +1,12 @@
 """Puzzle positions: imported from finished games, and selected for a person.
 
-A position is one in which a move of ours at the arena tempted (a confirmed bait, `engine.bait_rule`) and the
-reply of a person was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as
-one; each taken bait is stored with the decision from which the position is shown.
+A position is one in which a move of ours at the arena set a confirmed bait (`engine.bait_rule`) and a
+person's reply was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one;
+each taken bait is stored with the decision from which the position is shown.
 
 The rows are made when a game is settled, and for older games once (`bot.arena.puzzles.puzzle_importer`),
 so that a
-choice reads neither decisions nor forecasts.  The caller owns the transaction.
+choice reads neither decisions nor forecasts. The caller owns the transaction.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -41,12 +41,12 @@ class NewMistake:
     key: int
     """See `position_key`."""
     probability: float
-    """How likely people take a bait there, by the forecast."""
+    """Probability that people take the bait there, by the forecast."""
 
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """A rating of the trainer's, of a position or of a person; both tables have columns of these names."""
+    """A rating of the trainer, for a position or a person; both tables have columns of these names."""
 
     rating: float
     deviation: float
@@ -59,7 +59,7 @@ class PuzzleRating:
 
 @dataclass(frozen=True, slots=True)
 class PuzzleSource:
-    """Where a position is shown from."""
+    """The decision from which a position is shown."""
 
     position_id: int
     decision_id: int
@@ -85,7 +85,7 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 
 
 async def list_pending(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
-    """Our keys above `after` of the arena's settled games that were not taken up yet, ascending."""
+    """Our keys above `after` of the arena's settled games that are not yet imported, ascending."""
     statement = (
         select(GameRow.id)
         .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
@@ -105,7 +105,7 @@ async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
 
 
 async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
-    """Keys of decisions that tempted in some games, by our keys, ascending."""
+    """Keys of decisions that set a bait in some games, by our keys, ascending."""
     statement = (
         select(ForecastRow.decision_id)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -173,15 +173,15 @@ def _new_mistake(row: Any) -> NewMistake:
 async def import_positions(
     session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Store mistakes, and the positions that are new.
+    """Store missed replies, and the positions that are new.
 
     Args:
         session: The transaction.
-        mistakes: Those to store; known ones are skipped.
+        falls: The replies to store; known ones are skipped.
         start: Initial difficulty of a new position.
 
     Returns:
-        How many taken baits were new.
+        Number of new ones.
     """
     count = 0
     for mistake in mistakes:
@@ -247,14 +247,14 @@ def is_public() -> ColumnElement[bool]:
 async def own_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The position in which a person last took a bait, of those that they have not tried yet.
+    """The position in which a person last took a bait, among those that they have not tried yet.
 
     Args:
         session: The transaction.
         account_id: The person.
         game: The game's name.
         site: The arena's name in the records of our own accounts.
-        without: Positions that are left out.
+        without: Positions to leave out.
     """
     statement = (
         select(PuzzleMistake.position_id)
@@ -286,9 +286,9 @@ async def list_near(
         session: The transaction.
         game: The game's name.
         rating: The person's.
-        limit: How many on each side.
-        account_id: A person to whom no position is shown twice; None: no account.
-        without: Positions that are left out.
+        limit: Number on each side.
+        account_id: A person who never sees a position twice; None: no account.
+        without: Positions to leave out.
     """
     keys: list[int] = []
     for is_above in (True, False):
@@ -327,7 +327,7 @@ async def find_source(
         position_id: The position.
         account_id: The person; None: no account.
         site: The arena's name in the records of our own accounts.
-        has_others: Whether other people's games are for everybody.
+        has_others: Whether everybody may see other people's games.
 
     Returns:
         None: there is nothing that this person may see.
@@ -404,7 +404,7 @@ async def save_position_rating(session: AsyncSession, position_id: int, found: P
 
 
 async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
-    """The name of the game that a position is of."""
+    """The name of the game that a position belongs to."""
     return await session.scalar(select(PuzzlePosition.game).where(PuzzlePosition.id == position_id))
 
 

@@ -21,7 +21,7 @@ class SolverRecord:
 
     strength: PuzzleRating
     position_id: int | None
-    """The one in front of them; None: none."""
+    """The current position; None: none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ReviewRecord:
     has_hint: bool = False
     """Whether it was given before the first answer."""
     stage: int | None = None
-    """How often a missed one has since been solved on its day; None: never missed."""
+    """Number of times a missed position has since been solved on its day; None: never missed."""
     due_at: datetime | None = None
     """When to show it again; None: never."""
 
@@ -65,7 +65,7 @@ async def lock_solver(
 ) -> SolverRecord:
     """A person in one game, locked until we commit; inserted from `newcomer` if new.
 
-    Made first: a row that is not there cannot be locked.
+    Inserts first, because a missing row cannot be locked.
     """
     solver = await get_solver(session, account_id, game, is_locked=True)
     if solver is None:
@@ -83,7 +83,7 @@ async def lock_solver(
 
 
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
-    """Set all of a person's row."""
+    """Set all columns of a person's row."""
     await session.merge(
         PuzzleSolver(
             account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
@@ -101,7 +101,7 @@ async def get_review(session: AsyncSession, account_id: str, position_id: int) -
 async def save_review(
     session: AsyncSession, account_id: str, position_id: int, game: str, found: ReviewRecord
 ) -> None:
-    """Set all of it."""
+    """Set all columns."""
     await session.merge(
         PuzzleReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
     )
@@ -111,21 +111,22 @@ async def save_review(
 async def due_position(
     session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
 ) -> int | None:
-    """The position that has been due for longest, but for some that are left out."""
+    """The position that has been due for longest, except some that are left out."""
     statement = select(PuzzleReview.position_id).where(
         *_of(account_id, game), PuzzleReview.due_at <= now, *left_out(PuzzleReview.position_id, without)
     )
     return await session.scalar(statement.order_by(PuzzleReview.due_at, PuzzleReview.position_id).limit(1))
+    return await session.scalar(statement.order_by(PuzzleReview.due_at, PuzzleReview.position_id).limit(1))
 
 
 async def count_due(session: AsyncSession, account_id: str, game: str, now: datetime) -> int:
-    """How many positions are due."""
+    """Number of positions that are due."""
     statement = select(func.count()).where(*_of(account_id, game), PuzzleReview.due_at <= now)
     return await session.scalar(statement) or 0
 
 
 async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
-    """When the next position is due, or has been; None: none will be."""
+    """When the next position is or was due; None: none is scheduled."""
     statement = (
         select(PuzzleReview.due_at)
         .where(*_of(account_id, game), PuzzleReview.due_at.is_not(None))

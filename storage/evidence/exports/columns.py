@@ -1,4 +1,4 @@
-"""Columns of exports: what a column is made of, and how its value is read."""
+"""Columns of exports: their sources, and how their values are computed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
-"""Least cost of an error, in hundredths of a per cent: a tenth of the game."""
+"""Minimum cost of an error, in hundredths of a per cent: a tenth of the game."""
 
 Value = int | float | str | None
 
@@ -48,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """All rows, with an `id` to name damaged ones by and `game_id`, the oldest first."""
+    """All rows, with `id`, which names damaged ones, and `game_id`, the oldest first."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """The exported rows of one row of the statement."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
@@ -70,7 +70,7 @@ def export_of(
 
     Args:
         about: Meaning of a row.
-        base: The statement, with `id` and `game_id` alone.
+        base: The statement, with only `id` and `game_id`.
         columns: Columns of every row.
         selected: See `Export`.
     """
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """The filters of an export of moves: which games, and which moves in them."""
+    """The filters of an export of moves: which games, and which of their moves."""
     return [*filter_conditions(of_games(filters)), *in_phase(filters)]
 
 

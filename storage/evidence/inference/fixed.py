@@ -27,10 +27,11 @@ _CURVED = 1e-10
 _TERMS = 14
 """Terms of the power series of the logistic function."""
 _NEAR = 0.25
-"""Greatest distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that
-the first one left out is below 1e-15 of the first."""
+"""Maximum distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that the
+first omitted one is below 1e-15 of the first.
+"""
 _AT_ONCE = 10_000
-"""Replies whose powers are in memory together."""
+"""Number of replies whose powers are in memory together."""
 _STEEPEST = 50.0
 """Limit of a logit slope or intercept: beyond it events and predictions are separated."""
 
@@ -66,7 +67,7 @@ def leave_one_out(
         without: The estimate without each person, shape (G,); not finite where the others do not determine
             it.
         counts: Number of values of each person, shape (G,).
-        alpha: Chance that the interval excludes the truth.
+        alpha: Probability that the interval excludes the truth.
     """
     persons, effective = len(counts), effective_persons(counts)
     early, low, high = None, None, None
@@ -123,9 +124,10 @@ def fixed_ratio(
     """The ratio of two sums of values >= 0, its interval found on the log scale.
 
     Args:
-        above: Summed above the line, shape (n,): what was expected, for instance.
-        below: Summed below the line, shape (n,): what happened.
+        above: Summed in the numerator, shape (n,): expected events, for instance.
+        below: Summed in the denominator, shape (n,): events that happened.
         persons: Shape (n,).
+        alpha: Probability that the interval excludes the truth.
 
     Raises:
         ValueError: Lengths differ, or a value is negative or not finite.
@@ -149,12 +151,13 @@ def fixed_logit(
 ) -> tuple[FixedInterval, FixedInterval]:
     """Intercept a and slope b of logit P(happened) = a + b logit(predicted), by maximum likelihood.
 
-    Calibrated predictions have a = 0 and b = 1.  Predictions are taken as at least 1e-6 and at most 1 - 1e-6.
+    Calibrated predictions have a = 0 and b = 1. Predictions are clipped to 1e-6 and 1 - 1e-6.
 
     Args:
         predicted: Probabilities, shape (n,).
         happened: Shape (n,).
         persons: Shape (n,).
+        alpha: Probability that an interval excludes the truth, for each interval separately.
 
     Raises:
         ValueError: Lengths differ, or a probability is not from 0 to 1.
@@ -199,10 +202,10 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
 def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats) -> Floats:
     """The fit without each person, shape (G, 2); a row of NaN where there is no fit.
 
-    Newton's method for all persons at once.  Each leaves the fit of all nearly where it was; there the sums
-    over all replies are a power series in the difference (`_Around`), and only the person's own replies are
-    looked at.  A person whose omission moves it too far, as in small samples, is fitted from the replies of
-    all others.
+    Newton's method for all persons at once. Each omission hardly moves the fit; near it the sums over all
+    replies are a power series in the difference (`_Around`), so only the person's own replies need to be
+    read. A person whose omission moves it too far, as in small samples, is fitted from the replies of all
+    others.
     """
     persons = int(code.max()) + 1
     around = _Around.of(design, happened, full)
@@ -255,7 +258,7 @@ class _Around:
     curvature: Floats
     """Minus the second derivatives, shape (terms, terms, 3): aa, ab, bb."""
     reach: Floats
-    """The greatest |1| and |x| of a reply, shape (2,)."""
+    """The maximum |1| and |x| of a reply, shape (2,)."""
 
     @classmethod
     def of(cls, design: Floats, happened: Floats, fit: Floats) -> "_Around":
@@ -292,7 +295,7 @@ def _sums(code: Codes, values: Floats) -> Floats:
 
 
 def _rest(total: float, parts: Floats) -> Floats:
-    """The total without each part; a rounding error of nothing is nothing."""
+    """The total without each part; a remainder within rounding error is set to 0."""
     rest = total - parts
     return np.asarray(np.where(rest <= 1e-12 * total, 0.0, rest))
 

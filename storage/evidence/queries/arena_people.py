@@ -16,7 +16,7 @@ from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRati
 from storage.tables.games import GameRow, OpponentRow
 
 MAX_POINTS = 2000
-"""Latest rated games in a curve."""
+"""Maximum number of latest rated games in a curve."""
 MAX_GAMES = 400
 """Number of latest games whose replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
@@ -57,13 +57,13 @@ class RatedPlayer:
 async def list_arena_games(
     session: AsyncSession, account_id: str, limit: int, before: str = ""
 ) -> list[ArenaGameLine]:
-    """The games of an account, running ones too, the latest first.
+    """The games of an account, including running ones, the latest first.
 
     Args:
         session: The transaction.
         account_id: The account.
-        limit: Most games.
-        before: Id of a game: only those that began before it; empty, or no game's: the latest.
+        limit: Maximum number of games.
+        before: Id of a game: only games that began before it; empty, or no game's id: the latest.
     """
     row = ArenaGame
     start = None
@@ -142,7 +142,7 @@ async def best_rated(
     Args:
         session: The transaction.
         variant: The variant's key.
-        limit: Most players.
+        limit: Maximum number of players.
         deviations: Only ratings whose deviation is above the first and at most the second.
     """
     row, player = ArenaRating, ArenaAccount
@@ -162,7 +162,7 @@ async def best_rated(
 
 
 async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> ReplyTable:
-    """An account's replies to our moves in games that are over and judged to the end, of these the latest."""
+    """An account's latest replies to our moves in games that are over and fully judged."""
     latest = (
         select(GameRow.id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)

@@ -1,6 +1,6 @@
 """Confirmed baits: the list with outcomes, and the share taken by phase and by rating.
 
-A bait is met when a reply to it is recorded; where the game ended before one it was never answered.
+A bait is met when a reply to it is recorded; if the game ended first, it was never answered.
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,7 @@ from storage.evidence.replies import (
     expected_losses,
     has,
     phases_of,
+    some,
 )
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
 from storage.records import BaitOutcome, GameStatus
@@ -69,11 +70,11 @@ class BaitEncounter:
     reply: str | None
     """None: the game ended before it, or it is not judged."""
     probability: float
-    """How likely people take the bait, by the forecast."""
+    """Probability that people take the bait, by the forecast."""
     cost: float
     """Of the bait."""
     reply_cost: float | None
-    """Of the reply; None where that is not judged by today's rules."""
+    """Of the reply; None if today's rules have not judged it."""
     is_taken: bool | None
     """Whether the reply takes a bait; None: there was none."""
     at: datetime
@@ -87,16 +88,16 @@ class BaitEncounter:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedBait:
-    """One bait that was set by the same move after the same moves, again and again."""
+    """One bait that was set repeatedly by the same move after the same moves."""
 
     encounters: int
     taken: int
-    """How often the reply took a bait."""
+    """Number of times the reply took a bait."""
     latest: BaitEncounter
 
     @property
     def share(self) -> float:
-        """The share in which it is taken, from 0 to 1."""
+        """The share of times that it was taken, from 0 to 1."""
         return self.taken / self.encounters
 
 
@@ -115,13 +116,13 @@ class BaitGroup:
     """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int
     interval: FixedInterval | None
-    """Of the share that is taken, by person; None: fewer than `MIN_PERSONS` effective persons."""
+    """Of the share taken, by person; None: fewer than `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
     @property
     def share(self) -> float | None:
-        """How often baits were taken, from 0 to 1; None: none was met."""
+        """Share of baits taken, from 0 to 1; None: none was met."""
         return self.taken / self.encounters if self.encounters else None
 
     @property
@@ -152,7 +153,7 @@ async def list_baits(
     offset: int = 0,
 ) -> list[BaitEncounter]:
     """The baits of an outcome, or of any, each as often as it was set."""
-    baits = summary.replies[_have_outcome(summary.replies, outcome)]
+    baits = some(summary.replies, _have_outcome(summary.replies, outcome))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
         BaitOrder.COST: baits["bait_cost"],
@@ -178,13 +179,13 @@ async def list_repeated(
         session: Of the transaction.
         summary: The baits.
         outcome: `TAKEN`: at least once; `HELD`: never taken; None: any.
-        limit: Most baits.
-        offset: How many come before the first one.
+        limit: Maximum number of baits.
+        offset: Number of baits to skip.
 
     Returns:
         At most `limit` of them, from `offset` on; and their total number.
     """
-    encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
+    encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
     latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
@@ -212,33 +213,40 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
         is_bait = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
         if filters.phase is not None:
             is_bait &= phases_of(part.replies) == filters.phase.number
-        games = part.of.games[part.game[is_bait]]
-        parts.append((part.replies[is_bait], games["person"], games["rating"]))
+        games = part.of.games.take(part.game[is_bait])
+        parts.append((some(part.replies, is_bait), games["person"], games["rating"]))
     replies, persons, ratings = map(np.concatenate, zip(*parts, strict=True))
-    persons = codes_of(persons)
+    # One column a name, since each group takes some of each.
+    columns = (
+        codes_of(persons),
+        has(replies, ReplyFlag.ANSWERED),
+        has(replies, ReplyFlag.ANSWERED | ReplyFlag.TAKEN),
+        expected(replies, "bait_expected"),
+    )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
-        """A group for each start, those that are not a number last."""
+        """A group for each start, NaN last."""
         return tuple(
-            _group(
-                None if np.isnan(start) else int(start),
-                replies[is_member],
-                persons[is_member],
-            )
+            _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()
             for is_member in [np.isnan(starts) if np.isnan(start) else starts == start]
         )
 
     return BaitSummary(
-        _group(None, replies, persons),
+        _group(None, *columns),
         groups(phases_of(replies) * PHASE_PLIES),
         groups(ratings // BAND_WIDTH * BAND_WIDTH),
         replies,
     )
 
 
-def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> BaitGroup:
-    is_encounter, is_taken = has(baits, ReplyFlag.ANSWERED), has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
+def _group(
+    start: int | None,
+    persons: NDArray[np.intp],
+    is_encounter: NDArray[np.bool_],
+    is_taken: NDArray[np.bool_],
+    expected: NDArray[np.float64],
+) -> BaitGroup:
     encounters, taken = (np.bincount(persons, which).astype(np.float64) for which in (is_encounter, is_taken))
     interval = fixed_mean_of_persons(taken[encounters > 0], encounters[encounters > 0])
     return BaitGroup(
@@ -246,7 +254,7 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
         encounters=int(is_encounter.sum()),
         taken=int(is_taken.sum()),
         unanswered=int((~is_encounter).sum()),
-        expected=float((is_encounter * expected(baits, "bait_expected")).sum()),
+        expected=float((is_encounter * expected).sum()),
         persons=int((encounters > 0).sum()),
         interval=interval if interval.effective_persons >= MIN_PERSONS else None,
         effective_persons=interval.effective_persons,

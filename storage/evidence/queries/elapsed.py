@@ -32,7 +32,7 @@ _MICROSECONDS = 21
 def latest_moves(
     *columns: Any, games: Sequence[ColumnElement[bool]], most: int, which: Sequence[ColumnElement[bool]] = ()
 ) -> Select[*tuple[Any, ...]]:
-    """Columns of our standing moves, the latest ones.
+    """Columns of our latest standing moves.
 
     Args:
         columns: Of decisions and their games.
@@ -71,7 +71,7 @@ def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnEl
 def quantiles(values: SelectBase, shares: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """The number of values in each group, some of their quantiles, and the greatest.
 
-    A quantile is the least value that at least this share of the values does not exceed.
+    A quantile is the smallest value that at least this share of the values does not exceed.
 
     Args:
         values: Rows of two columns: ``name``, of the group, and ``value``.

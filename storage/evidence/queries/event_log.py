@@ -12,15 +12,15 @@ from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
 _MAX_REASON_LENGTH = 300
-"""Characters of a reason that are read."""
+"""Maximum number of characters of a reason to read."""
 _MAX_TIMES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
-"""Before a site's name: which of its times."""
+"""Prefix of a site's name: which of its times."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventCount:
-    """Events that are alike."""
+    """Events of the same kind."""
 
     kind: str
     site: str
@@ -47,7 +47,7 @@ class LoggedEvent:
 
 @dataclass(frozen=True, slots=True)
 class SiteTimes:
-    """How long a site took, in seconds, over moves of ours."""
+    """Response times of a site to our moves, in seconds."""
 
     site: str
     moves: int
@@ -55,9 +55,9 @@ class SiteTimes:
     """From the decision to the site's acceptance of the move."""
     send_p95_s: float
     confirmed: int
-    """Times of the moves that the site has shown."""
+    """Number of our moves that the site has shown."""
     confirm_median_s: float | None
-    """From there to the move in the site's list of moves; None: it has shown none, like the next."""
+    """From there to the move in the site's list of moves; None: it has shown none; likewise the next."""
     confirm_p95_s: float | None
 
 

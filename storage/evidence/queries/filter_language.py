@@ -1,8 +1,8 @@
 """The filter language: filters as texts by name, the same in a page's URL, in a link and in JSON.
 
-Each field of `storage.filters.Filters` that people choose has one name and one way to be written:
-``game=chess``, ``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``.  Reading
-what was written gives the same filters again.
+Each selectable field of `storage.filters.Filters` has one name and one textual form: ``game=chess``,
+``opponents=people``, ``since=2026-11-01``, ``min-rating=1400``. Parsing the text gives the same filters
+again.
 """
 
 import re
@@ -17,12 +17,12 @@ from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
 MAX_LENGTH = 200
-"""Characters of a value."""
+"""Maximum number of characters of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterField:
-    """One filter that people can choose."""
+    """One selectable filter."""
 
     name: str
     """In URLs and links."""
@@ -31,7 +31,7 @@ class FilterField:
     title: str
     """For people."""
     read: Callable[[str], Any]
-    """From text; raises ValueError with what is allowed."""
+    """From text; raises ValueError with the allowed values."""
     write: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
     """All values, if there are few, or the usual ones."""
@@ -98,7 +98,7 @@ def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> Filt
 
 
 _SHOWN_PHASES = 8
-"""Phases that can be chosen from a list; later ones can be written."""
+"""Phases offered in a list; later ones can be typed."""
 _GAMES, _STRATEGIES = tuple(GAMES), tuple(STRATEGIES)
 
 FIELDS: dict[str, FilterField] = {
@@ -167,7 +167,7 @@ def parse_filters(given: Mapping[str, str]) -> Filters:
 
 
 def filter_texts(filters: Filters) -> dict[str, str]:
-    """The chosen filters as texts by name, in the order of `FIELDS`: what `parse_filters` reads."""
+    """The selected filters as texts by name, in the order of `FIELDS`: the input of `parse_filters`."""
     return {
         field.name: field.write(value)
         for field in FIELDS.values()

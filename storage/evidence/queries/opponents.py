@@ -20,7 +20,7 @@ from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
 MIN_BAITS = 5
-"""Least number of baits set for an opponent to appear in the order by share of baits taken."""
+"""Minimum number of baits set for an opponent to appear in the order by share of baits taken."""
 
 _FEW = 500
 """Up to this many accounts are read by their keys, more in one scan."""
@@ -32,14 +32,14 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
-    """The greatest share of baits taken, among opponents with `MIN_BAITS` or more."""
+    """By falling share of baits taken, among opponents with `MIN_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpponentLine:
-    """An opponent's account, and its games that pass the filters, aborted ones aside."""
+    """An opponent's account, and its games that pass the filters, except aborted ones."""
 
     opponent_id: int
     site: str
@@ -49,7 +49,7 @@ class OpponentLine:
     is_bot: bool
     games: int
     days: int
-    """Different days (UTC) on which one began."""
+    """Number of days (UTC) on which a game began."""
     decided: int
     """Games with a result."""
     points: float
@@ -74,7 +74,7 @@ class OpponentLine:
 
     @property
     def taken_share(self) -> float | None:
-        """The share of baits that were taken; None: none was set."""
+        """The share of baits taken; None: none was set."""
         return self.baits_taken / self.baits_set if self.baits_set else None
 
 

@@ -67,7 +67,7 @@ class BaitEvent:
 
     @property
     def is_slip(self) -> bool:
-        """Whether the reply left the bait alone and was an error all the same."""
+        """Whether the reply left the bait alone but was an error anyway."""
         return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
@@ -92,12 +92,12 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Some days in order, also those without games.
+    """Some days in order, including those without games.
 
     Args:
         games: Those that began on these days, without aborted ones.
         first: The first day.
-        days: How many days.
+        days: Number of days.
     """
     day = days_of(games["began_us"]) - (first - FIRST_DAY).days
     known = ~np.isnan(games["score"])

@@ -47,9 +47,9 @@ class RatingCurve:
     def lowest(self) -> int:
         return min(point.rating for point in self.points)
 
-    def change_since(self, at: datetime) -> int | None:
-        """By how much the rating has changed; None: there was no game before."""
-        before = [point.rating for point in self.points if point.at < at]
+    def change_since(self, moment: datetime) -> int | None:
+        """Change of the rating; None: there was no game before."""
+        before = [point.rating for point in self.points if point.at < moment]
         return self.now - before[-1] if before else None
 
 

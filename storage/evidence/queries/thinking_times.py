@@ -1,4 +1,4 @@
-"""How long our moves took to decide, game by game."""
+"""Our decision times, game by game."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ class ThinkingTimes:
     game: str
     moves: int
     median_s: float
-    """The least time that at least half of the moves did not exceed; likewise the next one."""
+    """The smallest time that at least half of the moves did not exceed; likewise the next one."""
     p95_s: float
     longest_s: float
 

@@ -1,12 +1,12 @@
 """Statistics of groups of games: costs of opponents' replies, error rates, and their expectations.
 
-A group has one game (Othello, chess, ...), and rating bands are per site, so that only like things are
-summed.
-Replies are compared with what chance and the model of people expect of the very same positions, never with
-other positions: after a trap there are fewer good replies, so a random mover errs more often there.
+A group has one game (Othello, chess, ...), and rating bands are per site, so that only comparable values are
+summed. Replies are compared with the expectations of chance and of the model of people for the very same
+positions, never with other positions: after a trap there are fewer good replies, so a random mover errs more
+often there.
 
-Differences have confidence sequences by person (`storage.evidence.inference.any_time`): they may be read
-at any time.
+Differences have confidence sequences by person (`storage.evidence.inference.any_time`), which are valid at
+any time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,11 +81,13 @@ class Expected:
     chance: float | None
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
-    """Mean by the forecasts: the model of people where the game has one, else the replies' shallow scores."""
+    """Mean by the forecasts: of the model of people if the game has one, otherwise of the replies' shallow
+    scores.
+    """
     beyond_chance: AnyTimeEstimate
-    """Happened less chance."""
+    """Actual less chance."""
     beyond_model: AnyTimeEstimate
-    """Happened less forecast."""
+    """Actual less forecast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +110,7 @@ class GroupStatistics:
     optimal: int
     """Of these, replies that are among the best."""
     decided: int
-    """Judged replies in positions won or lost by force, which are counted only here."""
+    """Judged replies in positions won or lost by force, which count only here."""
     models: tuple[str, ...]
     """The models of the replies' forecasts, by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
@@ -130,7 +132,7 @@ class GroupStatistics:
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
+    """A nested row as a flat one; nested names are joined by ``_``, except those of the group."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"

@@ -27,9 +27,9 @@ from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, Op
 from storage.tables.types import as_stored
 
 MAX_BAITS = 8
-"""Baits of a report."""
+"""Maximum number of baits in a report."""
 MAX_RATINGS = 6
-"""Ratings of a report that are followed, those with the most games."""
+"""Maximum number of rating curves in a report, those with the most games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CostliestBait:
     our_side: int
     at: datetime
     move: str
-    """Ours, as people of the game write it."""
+    """Our move, in the notation for people."""
     reply: str
     """The reply that took the bait, in the same notation."""
     bait_squares: tuple[str, ...]
@@ -64,7 +64,7 @@ class MonthlyReport:
     since: datetime
     until: datetime
     days: tuple[Day, ...]
-    """Every day, also those without games."""
+    """Every day, including those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
     ratings: tuple[RatingCurve, ...]

@@ -1,10 +1,10 @@
 """The trend of one opponent's replies: errors and costs, in blocks of games.
 
-Replies to moves that set a trap are counted separately from all others.  Only what the statistics count is
-here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
+Replies to moves that set a trap are counted separately from all others. It counts only the replies that the
+statistics count: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
-Replies of one game are alike, so an interval is by game: it leaves out one game at a time
-(`storage.evidence.inference.fixed`). A few replies may all happen to be alike. So the interval of the error
+Replies of one game are correlated, so an interval is by game: it leaves out one game at a time
+(`storage.evidence.inference.fixed`). A few replies may all be alike by chance. So the interval of the error
 rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
 (docs/statistics.md says how often they cover the truth).
 """
@@ -23,18 +23,18 @@ from storage.evidence.intervals import share
 from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
-"""Games of a block."""
+"""Number of games in a block."""
 MIN_REPLIES = 20
-"""Fewer replies: neither number nor interval."""
+"""Minimum number of replies for a number and an interval."""
 MIN_GAMES = 10.0
-"""Fewer effective games: the same."""
+"""The same for effective games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQuality:
     """The quality of the replies of one kind in some games; shares and costs from 0 to 1.
 
-    Shares, costs and their ends are None where there are too few replies or games.
+    Shares, costs and the ends of their intervals are None if there are too few replies or games.
     """
 
     replies: int
@@ -60,7 +60,7 @@ class ReplyQuality:
 
 @dataclass(frozen=True, slots=True)
 class ProgressBlock:
-    """Games that follow each other."""
+    """Consecutive games."""
 
     first: int
     """Number of its first game, from 1."""
@@ -95,11 +95,11 @@ class GameProgress:
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
     """The trends of an opponent's replies, by game, those with the most games first.
 
-    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
+    Includes intervals; call it outside transactions, which need not wait for arithmetic.
 
     Args:
         table: The opponent's games, in any order.
-        size: Games of a block, 1 or more.
+        size: Number of games in a block, 1 or more.
     """
     games, name = table.of.games, table.of.label("game")
     order = np.lexsort((games["id"], games["began_us"]))
@@ -142,7 +142,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     """The quality of the replies of some games.
 
     Args:
-        replies: How many each game has, shape (games,).
+        replies: Number of replies in each game, shape (games,).
         errors: Those that cost a tenth of the game or more, shape (games,).
         costs: Their total cost, in games, shape (games,).
     """

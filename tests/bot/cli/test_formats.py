@@ -111,7 +111,7 @@ def test_games_are_chosen_by_filters(desdemona: Command) -> None:
     ("options", "complaint"),
     [
         (["--format", "wthor"], "'wthor' is not one of"),
-        (["--output", "."], ". is no regular file"),
+        (["--output", "."], ". is not a regular file"),
         (["--imported", "--site", "arena"], "only --game and --name select games"),
         (["--imported", "--opponent", "x"], "only --game and --name select games"),
         (["--imported", "--match", "x"], "only --game and --name select games"),

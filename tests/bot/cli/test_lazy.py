@@ -86,7 +86,8 @@ def test_old_names_work_and_say_what_to_write(desdemona: Command, old: str) -> N
     status, out, err = desdemona(*old.split(), "--help")
     assert (status, out) == (0, desdemona(*OLD_NAMES[old].split(), "--help")[1])
     assert (
-        err == f"desdemona: `{old}` is now `{OLD_NAMES[old]}`; the old name will go with the next release\n"
+        err
+        == f"desdemona: `{old}` is now `{OLD_NAMES[old]}`; the old name will be removed in the next release\n"
     )
     assert f"\n  {old} " not in desdemona("--help")[1]
 
