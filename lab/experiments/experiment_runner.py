@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from bot.base.errors import DesdemonaError
+from bot.base.rounding import counted
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from lab.experiments.catalogue import get_experiment
-from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
 from storage.database import Database
 from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.common import (
     MOST,
     ShowFormat,
@@ -19,9 +20,8 @@ from bot.cli.common import (
     print_json,
     stop_on_signals,
 )
-from lab.analysis.svg_files import NoPlots, svg_files
+from lab.cli.lab_common import require_extra
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
-from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import Experiment, Result, Size
 from lab.experiments.experiment_report import report_json, report_text
 from lab.experiments.experiment_runner import RunState, run_experiment, run_of, state_of, stored_results
@@ -131,13 +131,11 @@ def tell_command(
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Check for plotting libraries before the work, not after it."""
+    """Check for the plotting library and the folder before the work, not after it."""
     if plots is not None:
+        require_extra("--plots", "matplotlib")
         try:
-            with svg_files(plots):
-                pass
-        except NoPlots as error:
-            raise UsageError(f"--plots: {error}") from None
+            plots.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 

@@ -11,7 +11,6 @@ import pytest
 
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers
-from lab.analysis.svg_files import NoPlots
 from lab.cli.experiments.experiment_command import Progress
 from lab.experiments.experiment import Job, Size
 from lab.experiments.experiment_report import Report
@@ -128,13 +127,3 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     assert (code, "figures-3-to-5 (small) reads no files" in err) == (2, True)
     assert desdemona(*run, "--full", "--folder", str(tmp_path))[0] == 0
     assert seen == [{"folder": str(tmp_path.resolve())}]
-
-
-def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object) -> None:
-        raise NoPlots("drawing needs matplotlib")
-
-    monkeypatch.setattr("lab.cli.experiments.experiment_command.svg_files", missing)
-    monkeypatch.setattr(Formulas, "run", None)  # nothing is done first
-    code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", "x")
-    assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)
