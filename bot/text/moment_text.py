@@ -20,11 +20,11 @@ from bot.text.sentence import (
     WhoText,
     part_json,
 )
+from bot.text.trap_report import BaitReport, DecisionReport, ReplyReport
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from storage.evidence.slips import is_slip
-from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
 class MomentKind(StrEnum):

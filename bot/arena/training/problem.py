@@ -16,6 +16,7 @@ from bot.base.old_names import with_old_keys
 from bot.text.bait_text import bait_comparison
 from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
 from bot.text.sentence import Sentence, part_json
+from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
@@ -26,7 +27,6 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from storage.arena.puzzles.positions import TOLERANCE, PuzzleSource
 from storage.errors import VALUE_ERRORS, reason_of
-from storage.evidence.trap_report import DecisionReport, decision_report
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
