@@ -1,10 +1,8 @@
 """`desdemona lab`: repeats the papers' experiments, and reports the results."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +18,7 @@ from bot.cli.common import (
     print_json,
     stop_on_signals,
 )
+from bot.cli.progress import counting
 from lab.cli.lab_common import require_extra
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
 from lab.experiments.experiment import Experiment, Result, Size
@@ -202,39 +201,10 @@ async def _run(
         f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "
         f"{database.url}"
     )
-    progress = Progress(experiment.name, monotonic)
     try:
-        results = await run_experiment(
-            experiment, size, seed, database, workers, progress.on_result, stop, folder
-        )
+        with counting(experiment.name, len(jobs)) as on_count:
+            results = await run_experiment(experiment, size, seed, database, workers, on_count, stop, folder)
         state = await state_of(database, run, results, jobs)
     finally:
         await database.close()
     return results, state, received[0] if received else None
-
-
-class Progress:
-    """Reports a run's progress: at the start, at the end, and at most every half minute in between."""
-
-    EVERY_S: ClassVar = 30.0
-
-    def __init__(self, name: str, clock: Callable[[], float]) -> None:
-        self._name, self._clock = name, clock
-        self._started = self._told = clock()
-        self._before: int | None = None
-        """Jobs that an earlier run did."""
-
-    def on_result(self, done: int, jobs: int) -> None:
-        """See `lab.experiments.experiment_runner.OnResult`."""
-        now = self._clock()
-        if self._before is None:
-            self._before, self._started = done, now
-        elif done < jobs and now - self._told < self.EVERY_S:
-            return
-        self._told = now
-        more = done - self._before
-        left = ""
-        if more > 0 and done < jobs:
-            minutes = (now - self._started) / more * (jobs - done) / 60
-            left = f", about {minutes:.0f} minutes left" if minutes >= 1 else ", less than a minute left"
-        note(f"{self._name}: {done} of {jobs}{left}")

@@ -11,7 +11,6 @@ import pytest
 
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers
-from lab.cli.experiments.experiment_command import Progress
 from lab.experiments.experiment import Job, Size
 from lab.experiments.experiment_report import Report
 from lab.experiments.gordon_reda.formulas import Formulas
@@ -45,7 +44,7 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     assert "`desdemona lab run figures-3-to-5` makes them" in err
     code, out, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
     assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
-    assert err.splitlines()[2] == "figures-3-to-5: 1 of 1"
+    assert err.splitlines()[1] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
     assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
     names = sorted(path.name for path in (tmp_path / "plots").iterdir())
@@ -91,18 +90,6 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     code, out, err = desdemona("lab", "tell", "figures-3-to-5", "--full")
     assert "**A part**: full, seed 1, version 1: 2 of 4 jobs, 2" in out
     assert "2 of 4 jobs are done: verdicts are on these" in err
-
-
-def test_progress_tells_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 10.0, 20.0, 70.0, 80.0, 90.0])
-    progress = Progress("x", lambda: next(times))
-    for done in (4, 5, 6, 7, 10):
-        progress.on_result(done, 10)
-    assert capsys.readouterr().err.splitlines() == [
-        "x: 4 of 10",
-        "x: 6 of 10, about 2 minutes left",  # two jobs in a minute, four to go
-        "x: 10 of 10",
-    ]
 
 
 def test_a_full_run_that_reads_files_needs_their_folder(
