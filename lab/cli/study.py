@@ -26,7 +26,7 @@ from lab.cli.study_data import (
     with_options,
 )
 from storage.database import Database
-from storage.research.archive import list_players
+from storage.research.archive import each_game
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
@@ -161,14 +161,13 @@ def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None
         return None
 
     async def read(database: Database) -> Counter[str]:
+        counts: Counter[str] = Counter()
         async with database.read() as session:
-            played = await list_players(session, options.game)
-        return Counter(
-            name
-            for date, *names in played
-            if (year := year_of(date)) is not None and year < first
-            for name in names
-        )
+            async for record in each_game(session, game=options.game):
+                year = year_of(record.date)
+                if year is not None and year < first:
+                    counts.update(record.players)
+        return counts
 
     return ask_database(options.context, read, options.database) or None
 

@@ -14,8 +14,8 @@ from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from lab.experiments.catalogue import get_experiment
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 from storage.database import Database
-from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 
 
 @dataclass(frozen=True, slots=True)
