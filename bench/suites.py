@@ -96,7 +96,7 @@ def balanced_positions(count: int) -> list[OthelloPosition]:
 
 def middle_games(game: Game[Any], count: int) -> list[Any]:
     """Nearly even positions from quick games of the program against itself after random openings."""
-    rng, searcher, positions = random.Random(2006), native_searcher(game.name, 64), []
+    rng, searcher, positions = random.Random(2006), native_searcher(game.name, 64), list[Any]()
     while len(positions) < count:
         position = game.initial()
         for ply in range(RANDOM_PLIES + QUICK_PLIES):

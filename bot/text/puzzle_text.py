@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.base.rounding import half_up
 from bot.text.bait_text import bait_costs, game_share
-from bot.text.sentence import JoinedText, ListText, MoveText, Sentence
+from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from engine.expected import PER_PERCENT, WHOLE
 
 AS_GOOD = PER_PERCENT // 2
@@ -32,7 +32,7 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
         cost: In hundredths of a per cent of the game.
         probability: That people play it, if it is a bait; None: it is none.
     """
-    arguments = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
+    arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
     if probability is None:
         return Sentence("{move} is not good: it costs {share}. Try again.", arguments)
     return Sentence(
@@ -59,9 +59,10 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
     best = good[0]
     name, cost = shown = found or best
     is_best = cost < AS_GOOD
-    first = Sentence("{move} is the best reply.", {"move": MoveText(name)})
+    arguments: dict[str, TextPart] = {"move": MoveText(name)}
+    first = Sentence("{move} is the best reply.", arguments)
     if not is_best:
-        arguments = {"move": MoveText(name), "share": game_share(cost / WHOLE), "best": MoveText(best[0])}
+        arguments |= {"share": game_share(cost / WHOLE), "best": MoveText(best[0])}
         first = Sentence("{move} is good: it costs {share} against {best}, the best reply.", arguments)
     named = {shown} if is_best else {shown, best}
     others = [MoveText(each[0]) for each in good if each not in named]

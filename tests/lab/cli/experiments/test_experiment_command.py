@@ -11,6 +11,7 @@ import pytest
 
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers
+from lab.cli.experiments import experiment_command
 from lab.experiments.experiment import Job, Size
 from lab.experiments.experiment_report import Report
 from lab.experiments.gordon_reda.formulas import Formulas
@@ -114,3 +115,12 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     assert (code, "figures-3-to-5 (small) reads no files" in err) == (2, True)
     assert desdemona(*run, "--full", "--folder", str(tmp_path))[0] == 0
     assert seen == [{"folder": str(tmp_path.resolve())}]
+
+
+def test_where_charts_cannot_go_nothing_is_run(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(experiment_command, "run_experiment", None)
+    code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "file"))
+    assert (code, "file: File exists" in err) == (2, True)
