@@ -2,12 +2,12 @@
 
     python -m bench.arena_soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
-The real program plays at a real arena through a proxy that spoils requests and streams at random, every kind
-of fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds.  People play
+The real program plays at a real arena through a proxy that corrupts requests and streams at random, every
+kind of fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds. People play
 bullet and blitz games of every kind of chess and of Othello with random moves; some resign, offer draws,
-request takebacks.  At the end the ledger is compared with the arena's records, move by move.  The report
-counts the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging
-through the bot's fault, no duplicate move, no decision missing or doubled, memory flat.
+request takebacks. At the end the ledger is compared with the arena's records, move by move. The report counts
+the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging through the
+bot's fault, no duplicate move, no decision missing or doubled, memory flat.
 
 Losing on time counts against the bot unless faults took a third of the last turn or half of its whole clock.
 """
@@ -53,13 +53,13 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 OF_REQUESTS, OF_LINES = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 THINKS_S = 2.0
-"""Longest time that people take for a move: twenty of them moving at once would overload a small machine."""
+"""Longest time of people for a move: twenty of them moving at once would overload a small machine."""
 KILL_UNTIL = 0.67
 SETTLING_S = 60.0
 DEAF_LIMIT_S = 15.0
 """Limit on the time without an event stream after losing it."""
 COVERING_GAMES = 1000
-"""A run of this many games must have met every kind of fault."""
+"""A run of this many games must include every kind of fault."""
 STEADY_S = 300
 """A last life of fewer seconds is too short to tell whether memory is flat."""
 BROKEN = (
@@ -109,7 +109,7 @@ class Summary(Findings):
 
     @property
     def claims(self) -> list[Claim]:
-        """All properties that the run should show."""
+        """All properties that the run should have."""
         late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
         return [
             none_found("no game lost on time through the bot's fault", self.lost_on_time),

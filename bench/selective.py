@@ -2,8 +2,8 @@
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
-* Chess: depth in a second in middlegames, mates in two by depth, share of the points of the strategic
-  test suite; the suites are read from beside the project, if they are there.
+* Chess: depth in a second in middlegames, mates in two by depth, share of the points of the strategic test
+  suite; the suites are read from beside the project, if present.
 * Xiangqi: time to depth 8.
 
 Times are wall-clock times, so the machine should be idle.

@@ -1,4 +1,4 @@
-"""Positions that the benchmarks measure on."""
+"""Positions for the benchmarks."""
 
 import random
 from pathlib import Path

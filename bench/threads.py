@@ -3,10 +3,10 @@
     python -m bench.threads [--threads 2] [--positions 60] [--only othello endings chess xiangqi]
 
 Each position is searched to the same depth by one thread and by several, in turn; an ending is solved.  The
-ratio of the two times is the speed-up.  It varies widely, and several threads do not repeat themselves: many
-short searches say more than a few long ones.  The scores of solved endings must be equal.
-The depth is the one that a single thread reaches in about --seconds.
-Times are wall-clock times: the machine must be idle and have a core for each thread.
+ratio of the two times is the speed-up. It varies widely, and searches with several threads are not
+repeatable: many short searches say more than a few long ones. The scores of solved endings must be equal. The
+depth is the one that a single thread reaches in about --seconds. Times are wall-clock times: the machine must
+be idle and have a core for each thread.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def _empties(position: OthelloPosition) -> int:
 
 
 def report(kind: str, count: int, threads: int, seconds: float) -> bool:
-    """Prints the speed-ups; False: a solved ending has another score with several threads."""
+    """Prints the speed-ups; False: a solved ending has a different score with several threads."""
     name = "othello" if kind in ("othello", "endings") else kind
     game: Game[Any] = get_rules(name)
     positions: list[Any]

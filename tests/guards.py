@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.code_map import ROOT, module_graph, module_name, module_path, sources, tree_of
 
 GUARDED = ("bot", "engine", "lab", "storage")
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 """Imports from a test to the module that it guards."""
 
 
@@ -35,7 +35,7 @@ def table() -> dict[str, Path]:
 def is_reached(module: str, test: Path) -> bool:
     """Whether a test gets to a module in a few steps: imports, or names of modules that are loaded later."""
     reached = _mentions(test)
-    for _ in range(_MOST_STEPS - 1):
+    for _ in range(_MAX_STEPS - 1):
         reached |= {other for name in reached for other in _graph().get(name, frozenset())}
     return module in reached
 

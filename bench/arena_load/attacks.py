@@ -24,7 +24,7 @@ import aiohttp
 FORWARDED = "X-Forwarded-For"
 BOT = "desdemona"
 WORKERS = 30
-MOST_REQUESTS = 20_000
+MAX_REQUESTS = 20_000
 """Of one attack."""
 CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
@@ -64,7 +64,7 @@ class Attacker:
     @property
     def is_over(self) -> bool:
         """Whether time or requests are used up."""
-        return time.monotonic() >= self.until or self._sent >= MOST_REQUESTS
+        return time.monotonic() >= self.until or self._sent >= MAX_REQUESTS
 
     async def ask(
         self, address: str, method: str, path: str, token: str = "", **more: Any
@@ -95,7 +95,7 @@ class Attacker:
         return str(body["id"]) if status == 200 else ""
 
     async def together(self, work: Callable[[int], Awaitable[object]], workers: int = WORKERS) -> None:
-        """Repeat work at several hands until the time is over."""
+        """Repeat work in several tasks until the time is over."""
 
         async def hand(number: int) -> None:
             while not self.is_over:
@@ -126,7 +126,7 @@ class Attacker:
 
 
 def addresses(prefix: str) -> Iterator[str]:
-    """As many as wanted."""
+    """As many as requested."""
     return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
 
 
@@ -140,7 +140,7 @@ async def baseline(attacker: Attacker) -> AttackResult:
 
 
 async def game_slots(attacker: Attacker) -> AttackResult:
-    """Four names of one address take all game slots of the bot."""
+    """Four names of one address occupy all game slots of the bot."""
     found = AttackResult("4 names of one address want all 8 game slots of the bot, and its queue")
     tokens = [token for _ in range(4) if (token := await attacker.join(ONE))]
     held: dict[int, list[str]] = {}
@@ -186,7 +186,7 @@ async def streams_one_address(attacker: Attacker) -> AttackResult:
 
 
 async def idle_connections(attacker: Attacker) -> AttackResult:
-    """Connections that say nothing, from many addresses of the loopback."""
+    """Silent connections, from many addresses of the loopback."""
     result = AttackResult("3000 connections without a request, from 200 addresses")
     host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     writers = []
@@ -206,7 +206,7 @@ async def idle_connections(attacker: Attacker) -> AttackResult:
 
 
 async def accounts_one_address(attacker: Attacker) -> AttackResult:
-    """One address makes accounts."""
+    """One address creates accounts."""
     result = AttackResult("as many accounts as possible from one address")
     await attacker.together(lambda _: attacker.join("203.0.113.77"))
     return _accounts(attacker, result)
@@ -219,7 +219,7 @@ def _accounts(attacker: Attacker, found: AttackResult) -> AttackResult:
 
 
 async def accounts_one_network(attacker: Attacker) -> AttackResult:
-    """The addresses of one /64 network make accounts."""
+    """The addresses of one /64 network create accounts."""
     result = AttackResult("as many accounts as possible from one /64 network")
     numbers = count(1)
     await attacker.together(lambda _: attacker.join(f"2001:db8:0:66::{next(numbers):x}"))
@@ -288,7 +288,7 @@ async def illegal_moves(attacker: Attacker) -> AttackResult:
 
 
 async def bot_accounts(attacker: Attacker) -> AttackResult:
-    """Strangers make bot accounts until ours is off the list."""
+    """Strangers create bot accounts until ours is off the list."""
     result = AttackResult("600 bot accounts, each from an address of its own")
     wheres, accounts = addresses("10.71"), []
 
@@ -367,7 +367,7 @@ async def malformed_requests(attacker: Attacker) -> AttackResult:
             await reader.read()
             writer.close()
         sent += 1
-        if sent >= MOST_REQUESTS:
+        if sent >= MAX_REQUESTS:
             attacker.until = 0.0
 
     await attacker.together(send)

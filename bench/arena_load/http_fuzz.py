@@ -2,8 +2,8 @@
 
     python -m bench.arena_load.http_fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
-The requests come as a person, as a program and without a token, about games and accounts that exist and about
-any others.  The limits on requests are lifted, so that all of them reach their handlers.  Needs the extra
+The requests come as a person, as a program and without a token, about existing games and accounts and about
+any others. The limits on requests are lifted, so that all requests reach their handlers. Needs the extra
 ``fuzz``.
 """
 
@@ -38,15 +38,15 @@ ENDLESS = (
     "/api/bot/game/stream/{game}",
     "/api/arena/game/{game}/watch",
 )
-"""Requests with a token would wait there for ever."""
+"""Requests with a token would wait there forever."""
 
 
 class Fuzz:
     """One run.
 
     Args:
-        folder: For the database and the description with what exists.
-        wanted: Requests, about.
+        folder: For the database and the description with existing ids.
+        wanted: Approximate number of requests.
         seed: Seed of the first run of schemathesis.
         program: Its command.
     """
@@ -60,7 +60,7 @@ class Fuzz:
         self.failures: Counter[str] = Counter()
 
     async def run(self) -> bool:
-        """Fuzz, and print what was answered; whether nothing was with 5xx."""
+        """Fuzz, and print the responses; returns whether none was 5xx."""
         budgets.PERSON = budgets.BOT = NO_LIMIT
         http.CHALLENGES = http.ADDRESS_CHALLENGES = http.CHAT = NO_LIMIT
         config = ArenaConfig(

@@ -4,9 +4,9 @@
 
 An arena in a process of its own; players in this one, each side of each game with its stream open and a move
 every second; spectators in a third.  Three rounds: without spectators, with one, with all of them on one
-game.  Printed for each: the players' moves (from sending to the answer), how long a move takes to reach the
-spectators, and the arena's processor time.  All of it stays on the loopback, through the addresses that the
-documented proxy would forward.
+game. It prints for each round the players' moves (from sending to the answer), how long a move takes to reach
+the spectators, and the arena's processor time. Everything stays on the loopback, through the addresses that
+the documented proxy would forward.
 """
 
 import argparse
@@ -50,7 +50,7 @@ class Round:
     delays_s: list[float] = field(default_factory=list)
     """From sending a move to a spectator's reading it."""
     busy: float = 0.0
-    """Share of one core that the arena took."""
+    """Share of one core used by the arena."""
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ class SpectatorClient(asyncio.Protocol):
 
     Args:
         request: What it sends.
-        arrived: Takes the number of moves in each line, and when it came.
+        arrived: Takes the number of moves in each line, and its time of arrival.
         on_first: Called with the first line.
     """
 
@@ -177,7 +177,7 @@ class SpectatorClient(asyncio.Protocol):
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
-        """Note each whole line."""
+        """Record each complete line."""
         now = time.monotonic()
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
@@ -228,7 +228,7 @@ async def watch(url: str, game: str, count: int) -> None:
 
 
 async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bool:
-    """Print the table; returns whether moves were quick enough."""
+    """Print the table; returns whether moves were fast enough."""
     sides = await _sides(folder, 2 * games)
     arena = await _start("serve", str(folder))
     try:
@@ -311,7 +311,7 @@ async def _line(process: asyncio.subprocess.Process) -> str:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> str:
-    """End a process; what it printed last."""
+    """End a process; returns its last output."""
     assert process.stdin is not None
     process.stdin.close()
     out, _ = await process.communicate()

@@ -3,11 +3,11 @@
     python -m bench.arena_load.under_attack [--seconds 8] [--rounds 2]
         [--attacks game_slots sock_puppets ...]
 
-`desdemona run` with a weak player, and honest people against it, each from an address of its own, all the
-while.  The attacks run one after the other, each for the given seconds in a process of its own; then the
-program is killed and started again.  Printed for each: what was asked and got, the honest people's moves
-(from sending to the answer), and the program's processor time, memory and descriptors.  All of it stays on
-the loopback.
+`desdemona run` with a weak strategy, and honest people against it, each from an address of its own,
+throughout. The attacks run one after the other, each for the given seconds in a process of its own; then the
+program is killed and started again. It prints for each attack its requests and their success, the honest
+people's moves (from sending to the answer), and the program's processor time, memory and descriptors. All of
+it stays on the loopback.
 """
 
 import argparse
@@ -50,7 +50,7 @@ REST_S = 2.0
 DOWN_S = 5.0
 MB_MORE, DESCRIPTORS_MORE = 1.1, 32
 LOG_BYTES = 100_000
-"""Most that an attack may write to the log."""
+"""Maximum size of an attack's log messages."""
 
 
 class HonestPerson(Person):
@@ -90,7 +90,7 @@ class AttackEffect:
     mb: float
     log_bytes: int
     busy: float
-    """Share of one core that the program took."""
+    """Share of one core used by the program."""
 
 
 @dataclass(slots=True)

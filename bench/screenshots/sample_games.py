@@ -4,12 +4,12 @@
         [--seed 1]
 
 `desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
-default players; people come over HTTP, each from an address of its own.  They differ in strength, prefer one
-of the four games and one speed, and some come back far more often than others.  Some resign, a few walk away
-and lose on time, a few challenge with a clock that the bot declines.  The program is killed a few times.
+default strategies; people come over HTTP, each from an address of its own. They differ in strength, prefer
+one of the four games and one speed, and some return far more often than others. Some resign, a few walk away
+and lose on time, a few challenge with a clock that the bot declines. The program is killed a few times.
 
-All that takes minutes.  At the end the games are spread evenly over the weeks before today
-(`bench.screenshots.spread_over_weeks`): the times of a game are moved together, so durations stay the same.
+All of this takes minutes. At the end the games are spread evenly over the weeks before today
+(`bench.screenshots.spread_over_weeks`): all times of a game are moved together, so durations do not change.
 The games and people are the same for a seed; results, ratings and the trial's random draws are not.
 """
 
@@ -45,12 +45,12 @@ DECLINED = Clock(15, 0)
 FAVOURITE = 0.8
 """Share of a person's games that are of the favourite kind."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
-"""Chances, each game."""
+"""Probabilities in each game."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
 """Plies that people look ahead for a considered move, by weight; any other move is random."""
 LOST_CENTI = 300
 """Score against a person from which they resign, after enough moves."""
-LONGEST = 70
+MAX_PLIES = 70
 """Plies after which people resign in any case, to keep games short."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 3,
@@ -95,9 +95,9 @@ class SamplePerson(Person):
         self._local_address = address
         self._searchers: dict[str, Searcher] = {}
         self.walks_away_at: int | None = None
-        """Plies after which they do not move any more."""
+        """Number of plies after which they stop moving."""
         self.patience = 0
-        """Plies before they think of resigning."""
+        """Number of plies before they consider resigning."""
         self._has_lost = False
 
     async def sit_down(self) -> None:
@@ -125,7 +125,7 @@ class SamplePerson(Person):
             self._has_lost = False
         if self.walks_away_at is not None and plies >= self.walks_away_at:
             return
-        gives_up = plies >= LONGEST or (self._has_lost and plies >= self.patience)
+        gives_up = plies >= MAX_PLIES or (self._has_lost and plies >= self.patience)
         await super()._move(game_id, state, replace(habits, resign_at=0) if gives_up else habits)
 
     def _choose(self, rules: Game[Any], position: Any, legal: Sequence[int]) -> int:

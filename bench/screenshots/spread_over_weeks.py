@@ -40,12 +40,12 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
     """Spread the games evenly, in the order in which they began, over a number of weeks that end now.
 
-    All times of a game move by the same amount, with its events: how long anything took stays as it was.
-    Other events move to the game that began last before them.
+    All times of a game move by the same amount, with its events, so durations do not change. Other events
+    move with the last game that began before them.
 
     Args:
         url: The database's URL, as in the settings; no other program may use it meanwhile.
-        weeks: Between the first and the last game.
+        weeks: Time between the first and the last game.
         now: Aware; None: this moment.
     """
     end = (now or datetime.now(UTC)) - timedelta(seconds=LEFT_S)
@@ -63,8 +63,8 @@ async def _spread(session: AsyncSession, length: timedelta, end: datetime) -> No
     step, starts = length / max(len(ordered) - 1, 1), [row.started_at for row in ordered]
     by_rank: list[timedelta] = [end - length + rank * step - start for rank, start in enumerate(starts)]
 
-    def shift(moment: datetime) -> timedelta:
-        return by_rank[max(bisect_right(starts, moment) - 1, 0)]
+    def shift(at: datetime) -> timedelta:
+        return by_rank[max(bisect_right(starts, at) - 1, 0)]
 
     by_id = {row.id: moved for row, moved in zip(ordered, by_rank, strict=True)}
     by_key = {row.site_game_id: by_id[row.id] for row in games}
@@ -102,7 +102,7 @@ async def _move(
 
     Args:
         statement: Rows of the key, the game's key, and the times in the order of `names`.
-        by: How far, by the game's key; other games stay.
+        by: The shift of each game, by the game's key; other games stay.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -2,9 +2,9 @@
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
-It plays at its own arena, at a second one that stands for lichess.org behind a proxy that spoils requests and
-streams, and at the fake GGS server, which loses and cuts what it says.  The program, and with it its own
-arena, is killed again and again. At the end the records of each account are compared with its server's. Then
+It plays at its own arena, at a second one that stands for lichess.org behind a proxy that corrupts requests
+and streams, and at the fake GGS server, which loses and cuts its own messages. The program, and with it its
+own arena, is killed repeatedly. At the end the records of each account are compared with its server's. Then
 the second arena goes away, first refusing connections and then silent, and the time to the bot's answers at
 its own arena is compared with that before.
 """
@@ -66,7 +66,7 @@ PROBABILITIES = {
     GgsFault.CUT: 0.0005,
     GgsFault.CLOSE: 0.0005,
 }
-"""Few cost the connection: after each the program stays away for half a minute or longer."""
+"""Few faults cut the connection: after each the program stays away for half a minute or longer."""
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
 """People at each arena."""
@@ -111,7 +111,7 @@ class ThreeServersSoak:
         folder: For the databases and the log.
         games: At all three servers together.
         kills: Of the program.
-        outage_s: How long the second arena is away at the end.
+        outage_s: Duration of the second arena's outage at the end.
         seed: Seed for people, faults and kills.
     """
 
@@ -306,7 +306,9 @@ class ThreeServersSoak:
     # --- A server that is away --------------------------------------------------------------------------
 
     async def _without_abroad(self, daemon: Daemon, front: AsyncExitStack, address: str) -> Claim:
-        """The time to the bot's answers at home, while the other arena is there and while it is away."""
+        """The time to the bot's answers at its own arena, while the other arena is there and while it is
+        away.
+        """
         before = await self._answers(daemon, self._outage_s / 2)
         await front.aclose()
         refused = await self._answers(daemon, self._outage_s / 2)

@@ -42,7 +42,7 @@ _UNIT_CENTI = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """One move that we could have played, as in the paper's Figure 8."""
+    """One of our legal moves, as in the paper's Figure 8."""
 
     move: str
     name: str
@@ -65,7 +65,8 @@ class CandidateReport:
     """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: the player did not use it, or the move gave up too much."""
+    None: the strategy did not use it, or the move gave up too much.
+    """
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -85,7 +86,9 @@ class ReplyReport:
     their_text: str
     """The same for the opponent."""
     score_texts: tuple[str, ...]
-    """`scores_centi` for the opponent, as text: how good the reply looks to them, the deeper the truer."""
+    """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
+    more accurate.
+    """
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
@@ -99,7 +102,8 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
-    """Of people, by the decision's forecast, or else by the model that chose the move; None: by neither."""
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither exists.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ class BaitReport:
     reply: str
     name: str
     probability: float
-    """How likely people play it."""
+    """Probability that people play it."""
     cost: int
     """In hundredths of a per cent of expected score, by the decision's search."""
     confirmed_cost: int
@@ -153,7 +157,7 @@ class DrawReport:
     control: str
     control_name: str
     other_name: str
-    """The one of the two that was not played."""
+    """The move of the two that was not played."""
     trap_value: int
     """Our expected score after `trap`, in hundredths of a per cent."""
     control_value: int
@@ -168,13 +172,13 @@ class DecisionReport:
 
     ply: int
     number: int
-    """The move's, as in the game's notation: both sides' first moves are number 1."""
+    """The move number, as in the game's notation: both sides' first moves are number 1."""
     move: str
     name: str
     squares: tuple[str, ...]
     strategy: str
     sets_traps: bool
-    """Whether the player sets traps on purpose; otherwise a trap is an accident."""
+    """Whether the strategy sets traps on purpose; otherwise a trap is an accident."""
     search_mode: str
     pick: Pick | None
     pick_text: str | None
@@ -186,7 +190,7 @@ class DecisionReport:
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str
-    """Why a player could not use its opponent model; empty: no trouble."""
+    """Why a strategy could not use its opponent model; empty: it could."""
     depth: int
     time_s: float
     state: str
@@ -199,7 +203,7 @@ class DecisionReport:
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known; until then it is open whether the move sets a trap."""
+    """Whether all replies are known; until then it is unknown whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
@@ -225,7 +229,7 @@ class GameReport:
 
     header: StoredGame
     sets_traps: bool
-    """Whether our player sets traps on purpose; otherwise its traps are accidents."""
+    """Whether our strategy sets traps on purpose; otherwise its traps are accidents."""
     sides: tuple[str, str]
     names: tuple[str, ...]
     """Every move of the game in people's notation."""
@@ -234,9 +238,9 @@ class GameReport:
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; the header's fields are on the same level as ``sides`` and ``decisions``."""
         header = asdict(self.header)
-        for moment in ("started_at", "ended_at"):
-            value = getattr(self.header, moment)
-            header[moment] = None if value is None else value.isoformat()
+        for name in ("started_at", "ended_at"):
+            value = getattr(self.header, name)
+            header[name] = None if value is None else value.isoformat()
         return {
             **header,
             "sets_traps": self.sets_traps,
@@ -250,7 +254,7 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """The report of a game.
 
     Raises:
-        RecordError: A record of it cannot be read, does not follow the rules, or is of a game that this
+        RecordError: One of its records cannot be read, does not follow the rules, or is of a game that this
             program no longer knows.
     """
     decisions = await list_decisions(session, stored.id)
@@ -292,7 +296,7 @@ def _build_report(
 
 
 def _sets_traps(strategy: str) -> bool:
-    """Whether a recorded player sets traps on purpose; False for players that are not ours: unknown."""
+    """Whether a recorded strategy sets traps on purpose; False for strategies that are not ours: unknown."""
     kind = STRATEGIES.get(strategy)
     return kind is not None and kind.sets_traps
 
@@ -441,7 +445,7 @@ def _forecast(
             for each in baits
         ),
         error_probability=expectations(made, judgement).error_expected,
-        is_taken=None if reply is None or not baits else made.is_bait(reply),
+        is_taken=None if reply is None or not baits else made.takes_bait(reply),
     )
 
 
@@ -524,7 +528,7 @@ def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
     """The opponent's loss by a reply; empty: none.
 
-    Where both scores mean the same decided result, less than a unit between them is a difference in length.
+    If both scores mean the same decided result, a difference of less than a unit is a difference in length.
     """
     size = made_centi - best_centi
     if size <= 0:

@@ -1,8 +1,8 @@
 """Our opening book for Othello: opening positions with their good moves and scores.
 
-Positions that the board's eight symmetries map to one another share an entry, under the least of the eight
-(the *canonical* one); moves are mapped accordingly.  Colours do not matter: an entry is seen from the side to
-move.  ``python -m lab.training.othello_book`` makes books; none comes with the program.
+Positions that the board's eight symmetries map to one another share an entry, under the smallest of the eight
+(the *canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
+move. ``python -m lab.training.othello_book`` makes books; none comes with the program.
 
 The file is gzip'd text, one JSON value a line: ``zcat`` can show it, gzip's checksum detects damage, and it
 is small.  (A database would be several times larger, and the engine does without one.)  The first line is the
@@ -38,8 +38,8 @@ BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
 _NEAR_CENTI = 50
-"""Largest loss of a move against the best, for it to be played."""
-_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+"""Maximum loss of a played move against the best."""
+_MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
@@ -47,7 +47,7 @@ _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
 class BadBook(BadSource):
-    """A file that is not a book, or is damaged; the message names the file and what is wrong where."""
+    """A file that is not a book, or is damaged; the message names the file, the fault and its place."""
 
 
 class BookMove(NamedTuple):
@@ -100,7 +100,7 @@ class Book:
         """Read a whole book.
 
         Raises:
-            BadBook: It is missing, truncated, damaged, or not a book that this version reads.
+            BadBook: It is missing, truncated, damaged, or not a book that this version can read.
         """
         number = 0
         entries: dict[BookKey, tuple[BookMove, ...]] = {}
@@ -235,8 +235,8 @@ def _move(row: Any, legal: int) -> BookMove:
         raise BadBook(f"{name!r:.20} is not a legal move there")
     if (
         abs(score) > INFINITY
-        or not 1 <= depth <= _MOST_PLIES
-        or not 0 <= games <= _MOST_GAMES
+        or not 1 <= depth <= _MAX_PLIES
+        or not 0 <= games <= _MAX_GAMES
         or (mean is not None and not 0 <= mean <= 1)
     ):
         raise BadBook(f"a number is out of range: {row!r:.60}")

@@ -17,7 +17,7 @@ from storage.research.archive import BATCH, add_games, content_key, record_of_ro
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
 
-_MOST_KEYS = 500  # per statement
+_MAX_KEYS = 500  # per statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class AnalysedPosition:
 
     @property
     def person(self) -> Person:
-        """The person who replied, as models see them."""
+        """The person who replied, as input of the models."""
         return Person(self.rating, self.clock_s)
 
     @property
@@ -103,7 +103,7 @@ class AnalysisCount:
 
 
 async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """The key of an analysis, which is added if it is new."""
+    """The key of an analysis, which is added if new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -147,10 +147,10 @@ async def keep_games(
     await add_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
-    for start in range(0, len(keys), _MOST_KEYS):
+    for start in range(0, len(keys), _MAX_KEYS):
         rows = await session.execute(
             select(ImportedGameRow.content_key, ImportedGameRow.id).where(
-                ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
+                ImportedGameRow.content_key.in_(keys[start : start + _MAX_KEYS])
             )
         )
         games |= {row.content_key: row.id for row in rows}
@@ -209,7 +209,7 @@ async def each_position(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """The key of a model, which is added if it is new."""
+    """The key of a model, which is added if new."""
     key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
     if key_of_row is not None:
         return key_of_row

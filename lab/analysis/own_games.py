@@ -1,7 +1,7 @@
 """The bot's own games with people: their positions, and a human-move model's predictions of every reply.
 
-The predictions recorded during play do not serve: only some players query a human-move model, and not always
-the same one, so those predictions cover a biased selection of games.
+The predictions recorded during play are unsuitable: only some strategies query a human-move model, and not
+always the same one, so those predictions cover a biased selection of games.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -20,7 +20,7 @@ from engine.human.model import HumanModel, PredictionQuery, predicted
 from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_DECISIONS = 500
+_MAX_DECISIONS = 500
 """Decisions that one statement reads."""
 
 
@@ -112,7 +112,7 @@ async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple
                 DecisionRow.id > last,
             )
             .order_by(DecisionRow.id)
-            .limit(_MOST_DECISIONS)
+            .limit(_MAX_DECISIONS)
         )
         rows = (await session.execute(statement)).all()
         if not rows:

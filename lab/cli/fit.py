@@ -27,17 +27,17 @@ def fit_command(
     """Fit a calibrated model.
 
     Its inputs are the replies' profiles, a human-move model's predictions, the rating, the clock and the
-    stage of the game.  The command rejects a model, with the numbers, unless it beats the current one in
+    stage of the game. The command rejects a model, with the numbers, unless it beats the current one in
     cross-validation by game and is not worse without a human-move model; it also rejects too little data.
     Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
-    from engine.human.onnx import LONGEST_NAME
+    from engine.human.onnx import MAX_NAME_LENGTH
     from lab.analysis.fitting import fit
     from lab.analysis.study_report import fitted_text
 
-    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
+    if name is not None and not (name.isprintable() and len(name) <= MAX_NAME_LENGTH):
+        raise UsageError(f"--name: {name!r} is not at most {MAX_NAME_LENGTH} printable characters")
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
     require_writable(out, ".onnx")

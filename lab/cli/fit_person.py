@@ -31,8 +31,8 @@ class TiltedModel(StrEnum):
     """The human-move model."""
 
 
-_LEAST, _LEAST_MAIA = 1e-5, 1e-4
-"""Least probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
+_MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
+"""Minimum probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options
@@ -47,15 +47,15 @@ def fit_person_command(
         bool,
         typer.Option(
             "--truth-alone",
-            help="People differ in the truth they see alone, not in how closely they follow the base model; "
-            "for few replies a person.",
+            help="Assume that people differ only in the truth they see, not in how closely they "
+            "follow the base model; for few replies a person.",
         ),
     ] = False,
 ) -> None:
     """Fit the people model's prior.
 
-    It tilts a base model: how people of a rating, at a speed, depart from that model.  One half of the
-    persons, drawn by --seed, fits it and the other half judges it.
+    It tilts a base model: it describes how people of a rating, at a speed, depart from that model. One half
+    of the persons, drawn by --seed, fits it and the other half judges it.
     """
     require_writable(out, ".json")
     known = _known_card(out)
@@ -78,7 +78,7 @@ def _base_of(
     if base is TiltedModel.HUMAN and human is not None:
         if calibrated is not None:
             raise UsageError("--calibrated cannot go with --base human")
-        least = _LEAST_MAIA if human.kind == MAIA else _LEAST
+        least = _MIN_PROBABILITY_MAIA if human.kind == MAIA else _MIN_PROBABILITY
         return BaseProbabilities(human.name, base_key(human), people.models[human.name], least)
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
@@ -86,7 +86,7 @@ def _base_of(
     beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
     probabilities = model_probabilities(people, model, beside is not None)
-    return BaseProbabilities(name, base_key(model.info, beside), probabilities, _LEAST)
+    return BaseProbabilities(name, base_key(model.info, beside), probabilities, _MIN_PROBABILITY)
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:

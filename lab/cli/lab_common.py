@@ -24,11 +24,11 @@ def require_writable(out: Path, suffix: str) -> None:
         raise UsageError(f"--out: {out.parent} is no folder")
     for path in (out, card_of(out)):
         if path.exists() and not path.is_file():
-            raise UsageError(f"--out: {path} is no regular file")
+            raise UsageError(f"--out: {path} is not a regular file")
 
 
 def card_of(out: Path) -> Path:
-    """Where the card of a model lies."""
+    """Path of a model's card."""
     return out.with_suffix(".json")
 
 

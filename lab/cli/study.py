@@ -48,7 +48,7 @@ def study_command(
         typer.Option(
             min=0.01,
             max=100,
-            help="Least quality of a trap that counts, in points of expected score out of 100.",
+            help="Minimum quality of a trap that counts, in points of expected score out of 100.",
         ),
     ] = TrapParams().threshold_percent,
     confirm: Annotated[
@@ -71,10 +71,10 @@ def study_command(
     """Study traps in analysed games of people.
 
     Reports which replies tempted, how often these baits were played and how often that was expected (the
-    primary endpoint); errors by the games that people had played before; Figure 9 for this population; how
-    often replies of equal cost are played, traps and others; and how well each predictor foresees which bad
-    reply is played (one that costs 10 % of expected score or more) and which position provokes an error: AUC,
-    Brier score, log-loss, reliability.
+    primary endpoint); errors by the number of games that people had played before; Figure 9 for this
+    population; how often replies of equal cost are played, traps and others; and how well each predictor
+    foresees which bad reply is played (one that costs 10 % of expected score or more) and which position
+    provokes an error: AUC, Brier score, log-loss, reliability.
     """
     if list_them:
         if options.own or plots is not None or options.analysis is not None or options.human is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.base.rounding import counted
-from bot.cli.common import MOST, ShowFormat, UsageError, ask_database, config_of, note, require_known
+from bot.cli.common import MAX_INT, ShowFormat, UsageError, ask_database, config_of, note, require_known
 from bot.cli.progress import counting
 from engine.decision import ModelInfo
 from engine.formats.record import GameRecord
@@ -41,8 +41,8 @@ PersonHalf = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Only replies of one half of the persons, drawn by --seed: 0 or 1. The bundled models of people "
-        "were learned from half 0 of seed 1 where their cards say so.",
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1.  "
+        "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
     ),
 ]
 
@@ -87,10 +87,10 @@ class StudyOptions:
     from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None
     to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None
     min_rating: Annotated[
-        int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
     ] = None
     max_rating: Annotated[
-        int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
     ] = None
     resamples: Annotated[
         int, typer.Option(min=20, max=100_000, help="Number of resamples, for the intervals.")

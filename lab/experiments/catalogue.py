@@ -16,7 +16,7 @@ EXPERIMENTS = {
     "slides": "lab.experiments.slides:Slides",
     "ablation": "lab.experiments.ablation:Ablation",
 }
-"""Where each experiment's class is, in the order of docs/research/papers.md."""
+"""The module of each experiment's class, in the order of docs/research/papers.md."""
 
 
 def get_experiment(name: str) -> Experiment:

@@ -1,4 +1,4 @@
-"""Results of experiments: each job's is stored once, so that a stopped run can be resumed."""
+"""Results of experiments: each job's result is stored once, so that a stopped run can be resumed."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ class ExperimentRun:
 
     experiment: str
     version: str
-    """Changes with whatever changes the results."""
+    """Changes with everything that changes the results."""
     size: str
     seed: int
 

@@ -26,7 +26,7 @@ class RunState:
     done: int
     jobs: int
     finished: tuple[datetime, datetime] | None
-    """When its first and its last job were."""
+    """When its first and its last job were done."""
 
     @property
     def text(self) -> str:

@@ -3,14 +3,14 @@
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a width of the best enter the book, down to a number of discs placed;
 and the scores of the leaves are backed up the tree by minimax, so that a move has the score of the deepest
-search behind it.  When the best move drops so far that other moves come within the width, these enter too,
-until nothing changes.  Positions that are equal up to symmetry or transposition share an entry.
+search behind it. If the best move drops so far that other moves come within the width, these enter too, until
+nothing changes. Positions that are equal up to symmetry or transposition share an entry.
 
 With ``--from-games``, games determine the book's moves instead: those played often enough that are not much
 worse than the best one; their scores are computed in the same way.
 
 An interruption loses nothing: each searched position is a line of ``FILE.part``, and the same command
-continues from there.  Searches stay valid for another width, number of plies or set of games.  Exact searches
+continues from there. Searches stay valid for another width, number of plies or set of games. Exact searches
 with only a depth limit make the same book every time.
 """
 
@@ -122,11 +122,11 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
 def make_scorer(
     measure: Measure, depth: int, node_limit: int | None = None, time_s: float | None = None
 ) -> Scorer:
-    """A scorer by iterative deepening, two plies at a time, so that all depths are alike odd or even.
+    """A scorer by iterative deepening, two plies at a time, so that all depths have the same parity.
 
     Args:
         measure: The search.
-        depth: Deepest search in plies, at least 2.
+        depth: Maximum search depth in plies, at least 2.
         node_limit: For one position; None: none.  The first depth always completes.
         time_s: Likewise, in seconds.
     """
@@ -151,7 +151,7 @@ def make_scorer(
 
 
 def child_of(key: BookKey, move: Move) -> Child | None:
-    """The position after a move, and after the pass where one must follow; None: the game is over."""
+    """The position after a move, and after the pass if one must follow; None: the game is over."""
     mover, waiter = key
     flipped = flips_mask(mover, waiter, move)
     mover, waiter = mover | flipped | 1 << move, waiter & ~flipped
@@ -286,7 +286,7 @@ def grown(
     Args:
         start: The root.
         searches: The results so far; extended.
-        plies: Discs placed from the start up to the last moves of the book.
+        plies: Number of discs placed from the start up to the last moves of the book.
         width_centi: The tree continues after moves that lose at most this against the best.
         total_centi: It ends where both sides together have lost more than this since the start.
     """

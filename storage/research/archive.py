@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
@@ -16,7 +15,7 @@ from storage.tables.archive import ImportedGameRow
 from storage.tables.types import now_utc
 
 BATCH = 500
-"""Games in memory at a time."""
+"""Number of games in memory at a time."""
 
 
 def content_key(record: GameRecord) -> str:
@@ -37,18 +36,16 @@ async def add_games(
     *,
     source: str,
     source_format: str,
-    at: datetime | None = None,
 ) -> int:
     """Store the new ones among games; returns how many were new.
 
     Args:
         source: Name of the file they come from.
-        at: Time of the import, aware; None: now.
     """
-    moment = at or now_utc()
+    now = now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
     values = [
-        {**row, "source": clean(source), "source_format": source_format, "imported_at": moment}
+        {**row, "source": clean(source), "source_format": source_format, "imported_at": now}
         for row in rows.values()
     ]
     return await insert_all_new(session, ImportedGameRow, values)

@@ -55,7 +55,7 @@ class AnalysedPositionRow(Base):
 
 
 class HumanModelRow(Base):
-    """A model that predicted how likely people are to play each reply (`engine.human.model.ModelInfo`)."""
+    """A model that predicted the probability of each reply (`engine.human.model.ModelInfo`)."""
 
     __tablename__ = "human_models"
     __table_args__ = (UniqueConstraint("kind", "name", "sha256"),)

@@ -9,7 +9,7 @@ import typer
 from bot.base.log import printable
 from bot.base.rounding import counted
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     ShowFormat,
     UsageError,
     ask_database,
@@ -39,7 +39,7 @@ Small = Annotated[
         "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
 Plots = Annotated[
     Path | None,
     typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),
@@ -192,10 +192,10 @@ async def _run(
     folder: str | None,
 ) -> tuple[dict[str, Result], RunState, int | None]:
     """Return the results, the progress, and the signal that ended the run, if any."""
-    from storage.database import LONG_PATIENCE_S, Database
+    from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
     stop, received = stop_on_signals()
-    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     note(
         f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "

@@ -214,7 +214,7 @@ async def test_a_game_on_another_engines_scores(
 ) -> None:
     """The engine ends in the middle of our first move; that one is the core's, the others the engine's.  Each
     confirms the baits of its own moves."""
-    monkeypatch.setattr("engine.forecasts.LONGEST_S", PATIENCE_S)
+    monkeypatch.setattr("engine.forecasts.MAX_S", PATIENCE_S)
     given_settings = config(
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),

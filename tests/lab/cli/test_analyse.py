@@ -296,8 +296,8 @@ def test_too_little_to_learn_from(desdemona: Command, tmp_path: Path) -> None:
         ("made.json", "--out: made.json does not end in .onnx"),
         ("made", "--out: made does not end in .onnx"),
         (".onnx", "--out: .onnx does not end in .onnx"),
-        ("folder.onnx", "--out: folder.onnx is no regular file"),
-        ("card.onnx", "--out: card.json is no regular file"),
+        ("folder.onnx", "--out: folder.onnx is not a regular file"),
+        ("card.onnx", "--out: card.json is not a regular file"),
         ("no/such/folder.onnx", "--out: no/such is no folder"),
     ],
 )

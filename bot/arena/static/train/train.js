@@ -12,7 +12,7 @@ import { leftOf, nothingWords, originOf, questionOf, strengthOf } from "/static/
 
 const GAMES = ["othello", "chess", "xiangqi", "connect4"];
 const KEYS = { h: "hint", s: "skip", r: "show" };
-const MOST_SEEN = 100;
+const MAX_SEEN = 100;
 
 export class TrainScreen {
   /** @param {URLSearchParams} query `game`, the game; or `from`, the id of a finished game to find the replies of. */
@@ -83,7 +83,7 @@ export class TrainScreen {
   async #next() {
     const hasAccount = session.person !== null && !this.from;
     const query = new URLSearchParams(this.from ? { from: this.from } : { game: this.game });
-    if (!hasAccount && this.seen.length) query.set("seen", this.seen.slice(-MOST_SEEN).join());
+    if (!hasAccount && this.seen.length) query.set("seen", this.seen.slice(-MAX_SEEN).join());
     const told = await this.#ask("GET", `/api/train/next?${query}`);
     if (told === null) return;
     this.head.replaceChildren(...[leftOf(told), strengthOf(told.you)].filter(Boolean).map((text) => el("span", {}, text)));

@@ -78,7 +78,7 @@ def analysed(game: str) -> tuple[Decision, ReplyForecast]:
     return made, confirm(made, found, searcher, StopFlag())
 
 
-async def add_fall(
+async def add_mistake(
     session: AsyncSession,
     game: str,
     key: str,

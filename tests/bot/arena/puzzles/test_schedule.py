@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bot.arena.training.schedule import after_answer, after_hint, after_skip
+from bot.arena.puzzles.schedule import after_answer, after_hint, after_skip
 from storage.arena.puzzles.solvers import ReviewRecord
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from bot.arena.training import puzzle_importer as module
-from bot.arena.training.puzzle_importer import POLL_S, PuzzleImporter
+from bot.arena.puzzles import puzzle_importer as module
+from bot.arena.puzzles.puzzle_importer import POLL_S, PuzzleImporter
 from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError
 from storage.tables.games import GameRow
-from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition
-from tests.bot.arena.training.samples import add_fall
+from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, SearchedGame
+from tests.bot.arena.puzzles.samples import add_mistake
 
 
 async def count(database: Database, table: Any) -> int:
@@ -25,7 +25,7 @@ async def count(database: Database, table: Any) -> int:
 async def add(database: Database, *keys: str, **options: Any) -> None:
     async with database.write() as session:
         for number, key in enumerate(keys):
-            await add_fall(session, "othello", key, "Anna", ply=options.pop("ply", 2 * number), **options)
+            await add_mistake(session, "othello", key, "Anna", ply=options.pop("ply", 2 * number), **options)
 
 
 async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +36,7 @@ async def test_old_games_once(database: Database, monkeypatch: pytest.MonkeyPatc
     assert await count(database, SearchedGame) == 5
     monkeypatch.setattr(positions, "list_baits", None)  # what is done is not read again
     assert await PuzzleImporter(database, "arena").poll() == 0
-    assert (await count(database, TrainingMistake), await count(database, TrainingPosition)) == (5, 5)
+    assert (await count(database, PuzzleMistake), await count(database, PuzzlePosition)) == (5, 5)
     assert await PuzzleImporter(database, "elsewhere").poll() == 0
 
 
@@ -53,8 +53,8 @@ async def test_new_games_as_they_are_settled(database: Database) -> None:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await importer.poll() == 1
     assert await importer.poll() == 0
-    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 3
-    assert await count(database, TrainingPosition) == 2  # old and going are the same position
+    assert await count(database, PuzzleMistake) == await count(database, SearchedGame) == 3
+    assert await count(database, PuzzlePosition) == 2  # old and going are the same position
 
 
 async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None:
@@ -65,7 +65,7 @@ async def test_a_game_that_was_going_on_at_the_start(database: Database) -> None
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     assert await importer.poll() == 1
-    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 2
+    assert await count(database, PuzzleMistake) == await count(database, SearchedGame) == 2
 
 
 async def test_games_that_begin_while_old_ones_are_taken_up(
@@ -86,7 +86,7 @@ async def test_games_that_begin_while_old_ones_are_taken_up(
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=True))
     await importer.poll()
-    assert await count(database, TrainingMistake) == await count(database, SearchedGame) == 3
+    assert await count(database, PuzzleMistake) == await count(database, SearchedGame) == 3
 
 
 async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptureFixture) -> None:
@@ -112,5 +112,5 @@ async def test_it_outlives_failures(database: Database, caplog: pytest.LogCaptur
     with caplog.at_level(logging.INFO), pytest.raises(asyncio.CancelledError):
         await importer.run()
     assert slept == [POLL_S] * 5
-    assert await count(database, TrainingMistake) == 3
+    assert await count(database, PuzzleMistake) == 3
     assert [record.levelname for record in caplog.records] == ["WARNING", "ERROR", "INFO"]

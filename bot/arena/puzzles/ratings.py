@@ -5,32 +5,32 @@ from dataclasses import replace
 
 from bot.arena import glicko
 from bot.arena.glicko import Rating
-from storage.arena.puzzles.positions import NewMistake, TrainingRating
+from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 _NEW = Rating()
-NEWCOMER = TrainingRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
+NEWCOMER = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
 """A person before the first position."""
 START_DEVIATION = 200.0
 """Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
-_LEAST_PROBABILITY, _MOST_PROBABILITY = 0.05, 0.95
-_LEAST_START, _MOST_START = 800.0, 2400.0
+_MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
+_MIN_START, _MAX_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
 
-def start_rating(mistake: NewMistake) -> TrainingRating:
+def start_rating(mistake: NewMistake) -> PuzzleRating:
     """Initial difficulty of a position, before any answer.
 
     A player with the rating of its first victim is expected to take the bait with the forecast's probability.
     """
     person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
-    p = min(max(mistake.probability, _LEAST_PROBABILITY), _MOST_PROBABILITY)
+    p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)
     rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
-    return TrainingRating(min(max(rating, _LEAST_START), _MOST_START), START_DEVIATION, _NEW.volatility)
+    return PuzzleRating(min(max(rating, _MIN_START), _MAX_START), START_DEVIATION, _NEW.volatility)
 
 
 def rate(
-    person: TrainingRating, position: TrainingRating, *, is_solved: bool
-) -> tuple[TrainingRating, TrainingRating]:
+    person: PuzzleRating, position: PuzzleRating, *, is_solved: bool
+) -> tuple[PuzzleRating, PuzzleRating]:
     """The ratings of a person and a position after a rated answer."""
     score = float(is_solved)
     return (
@@ -39,7 +39,7 @@ def rate(
     )
 
 
-def _after(old: TrainingRating, opponent: TrainingRating, score: float, *, is_solved: bool) -> TrainingRating:
+def _after(old: PuzzleRating, opponent: PuzzleRating, score: float, *, is_solved: bool) -> PuzzleRating:
     new = glicko.update(_rating(old), [(_rating(opponent), score)])
     return replace(
         old,
@@ -51,10 +51,10 @@ def _after(old: TrainingRating, opponent: TrainingRating, score: float, *, is_so
     )
 
 
-def _rating(found: TrainingRating) -> Rating:
+def _rating(found: PuzzleRating) -> Rating:
     return Rating(found.rating, found.deviation, found.volatility)
 
 
-def is_provisional(found: TrainingRating) -> bool:
+def is_provisional(found: PuzzleRating) -> bool:
     """Whether a rating is provisional."""
     return _rating(found).is_provisional

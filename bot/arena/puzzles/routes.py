@@ -4,15 +4,15 @@ from aiohttp import web
 
 from bot.arena.http import HttpError, as_text, fields
 from bot.arena.parts import ArenaParts
+from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.traffic.assets import assets
-from bot.arena.training.trainer import ReplyTrainer
 from bot.arena.variants import VARIANTS
 from storage.arena.accounts import ArenaAccess
 
 GAMES = tuple(dict.fromkeys(variant.game_name for variant in VARIANTS.values()))
 
 
-class TrainingRoutes:
+class PuzzleRoutes:
     """Handlers for all visitors; only people with an account get ratings."""
 
     def __init__(self, parts: ArenaParts, trainer: ReplyTrainer) -> None:

@@ -1,4 +1,4 @@
-"""The unfinished games in the database, for sites whose own game ids do not last."""
+"""The games to resume after a restart or a crash, for sites whose own game ids do not last."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from storage.ledger.games import list_open_games
 from storage.records import AccountKey, StoredGame
 
 
-async def unfinished_games(database: Database, owner: AccountKey) -> Sequence[GameSnapshot]:
+async def games_to_resume(database: Database, owner: AccountKey) -> Sequence[GameSnapshot]:
     """Return the games of an account that are open in the ledger, as last seen.
 
     Raises:

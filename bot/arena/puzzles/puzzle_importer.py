@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 
-from bot.arena.training.ratings import start_rating
+from bot.arena.puzzles.ratings import start_rating
 from storage.arena.puzzles import positions
 from storage.database import Database
 from storage.errors import StorageError

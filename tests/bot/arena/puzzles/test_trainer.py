@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
+from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.traffic.budgets import COSTS
-from bot.arena.training.trainer import ReplyTrainer
 from storage.arena.account_actions import set_access
 from storage.arena.accounts import ArenaAccess
 from storage.arena.puzzles import positions, solvers
-from storage.arena.puzzles.positions import TrainingRating
+from storage.arena.puzzles.positions import PuzzleRating
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, GameRow
 from tests.bot.arena.conftest import House, Json, Player, Street
-from tests.bot.arena.training.samples import TRAPS, add_fall
+from tests.bot.arena.puzzles.samples import TRAPS, add_mistake
 
 CHESS, OTHELLO = TRAPS["chess"], TRAPS["othello"]
 BEST, ALSO = CHESS.good
@@ -37,7 +37,7 @@ class Room:
 
     async def mistakes(self, game: str, key: str, person: str, **options: Any) -> None:
         async with self.house.database.write() as session:
-            await add_fall(session, game, key, person, **options)
+            await add_mistake(session, game, key, person, **options)
         await self.house.arena.importer.poll()
 
     async def ask(self, who: Player | None, method: str, path: str, **options: Any) -> tuple[int, Any]:
@@ -63,13 +63,13 @@ class Room:
         assert status == 200, told
         return told
 
-    async def rating_of(self, position: str) -> TrainingRating:
+    async def rating_of(self, position: str) -> PuzzleRating:
         async with self.house.database.read() as session:
             found = await positions.get_position_rating(session, int(position.partition(".")[0]))
         assert found is not None
         return found
 
-    async def strength(self, who: Player, game: str = "chess") -> TrainingRating:
+    async def strength(self, who: Player, game: str = "chess") -> PuzzleRating:
         async with self.house.database.read() as session:
             found = await solvers.get_solver(session, who.id, game)
         assert found is not None
@@ -289,7 +289,7 @@ async def test_a_line_after_another_bait_is_not_shown(room: Room, anna: Player) 
 
 async def test_what_there_is_to_find_in_a_game(room: Room, anna: Player) -> None:
     async with room.house.database.write() as session:
-        await add_fall(session, "chess", "gameofAn", "Anna", settled=False, ply=2)
+        await add_mistake(session, "chess", "gameofAn", "Anna", settled=False, ply=2)
     status, told = await room.ask(anna, "GET", "/api/train/next?from=gameofAn")
     assert (status, "still being analysed" in told["error"]) == (400, True)
     async with room.house.database.write() as session:

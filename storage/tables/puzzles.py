@@ -16,7 +16,7 @@ from storage.tables.base import Base
 from storage.tables.types import BigInt, IntPk, KeyColumn, UtcDateTime
 
 
-class TrainingPosition(Base):
+class PuzzlePosition(Base):
     """A puzzle position; it is reached by the same start and moves in all of its games."""
 
     __tablename__ = "training_positions"
@@ -40,7 +40,7 @@ class TrainingPosition(Base):
     known."""
 
 
-class TrainingMistake(Base):
+class PuzzleMistake(Base):
     """A decision of ours whose bait was taken."""
 
     __tablename__ = "training_falls"
@@ -65,7 +65,7 @@ class SearchedGame(Base):
     game_id: Mapped[int] = mapped_column(BigInt, ForeignKey("games.id"), primary_key=True)
 
 
-class TrainingPlayer(Base):
+class PuzzleSolver(Base):
     """A person's rating as a solver of one game's positions (Glicko-2); no row before the first position."""
 
     __tablename__ = "training_players"
@@ -80,10 +80,10 @@ class TrainingPlayer(Base):
     solved: Mapped[int] = mapped_column(Integer)
     """Of these."""
     position_id: Mapped[int | None] = mapped_column(BigInteger, ForeignKey("training_positions.id"))
-    """The one that was shown and is not done; null: none."""
+    """The position shown and not yet done; null: none."""
 
 
-class TrainingReview(Base):
+class PuzzleReview(Base):
     """A person's attempts at a position."""
 
     __tablename__ = "training_reviews"
@@ -100,6 +100,6 @@ class TrainingReview(Base):
     has_hint: Mapped[bool] = mapped_column(Boolean)
     """Whether it was given before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """How often a missed one has since been solved on its day; null: never missed."""
+    """Number of times a missed position has since been solved on its day; null: never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
     """When to show it again; null: never."""

@@ -18,11 +18,11 @@ from random import Random
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.arena.game import ArenaRefusal, StaleBoard
+from bot.arena.puzzles import ratings, schedule
+from bot.arena.puzzles.problem import Problem, bait_line, make_problem
+from bot.arena.puzzles.puzzle_importer import PuzzleImporter
 from bot.arena.referee import NotFound
 from bot.arena.traffic.single_flight import SingleFlightCache
-from bot.arena.training import ratings, schedule
-from bot.arena.training.problem import Problem, bait_line, make_problem
-from bot.arena.training.puzzle_importer import PuzzleImporter
 from bot.arena.wire import Json
 from engine.errors import RecordError
 from storage.arena.puzzles import positions, solvers
@@ -34,9 +34,9 @@ from storage.ledger.forecasts import get_forecast
 from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
-MOST_PROBLEMS = 200
+MAX_PROBLEMS = 200
 """Problems in the cache."""
-MOST_SEEN = 100
+MAX_SEEN = 100
 """Most positions that a visitor without an account may report as seen."""
 _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
@@ -64,7 +64,7 @@ def _numbers(seen: Sequence[str]) -> set[int]:
 
     A position can be left out without a signature, because a page may have keys from before a restart.
     """
-    matches = map(_POSITION.fullmatch, seen[-MOST_SEEN:])
+    matches = map(_POSITION.fullmatch, seen[-MAX_SEEN:])
     return {int(each.group(1)) for each in matches if each is not None}
 
 
@@ -97,9 +97,9 @@ class ReplyTrainer:
         self._now = now
         self._random = random or Random()  # noqa: S311 - a choice of puzzles needs no secret
         self._secret = secrets.token_bytes(32)
-        self._problems: SingleFlightCache[Problem] = SingleFlightCache(MOST_PROBLEMS)
-        self._lines: SingleFlightCache[str] = SingleFlightCache(MOST_PROBLEMS)
-        self._solutions: SingleFlightCache[Json] = SingleFlightCache(MOST_PROBLEMS)
+        self._problems: SingleFlightCache[Problem] = SingleFlightCache(MAX_PROBLEMS)
+        self._lines: SingleFlightCache[str] = SingleFlightCache(MAX_PROBLEMS)
+        self._solutions: SingleFlightCache[Json] = SingleFlightCache(MAX_PROBLEMS)
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -389,7 +389,7 @@ class ReplyTrainer:
         """The problem of a decision.
 
         Raises:
-            RecordError: It cannot be made from what is recorded.
+            RecordError: The record lacks data for it.
         """
         return await self._problems.get(source.decision_id, partial(self._made, source))
 

@@ -6,14 +6,14 @@ import pytest
 
 from bot.arena import glicko
 from bot.arena.glicko import Rating
-from bot.arena.training.ratings import NEWCOMER, START_DEVIATION, is_provisional, rate, start_rating
-from storage.arena.puzzles.positions import NewMistake, TrainingRating
+from bot.arena.puzzles.ratings import NEWCOMER, START_DEVIATION, is_provisional, rate, start_rating
+from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 MISTAKE = NewMistake(1, 1, 1, 1600, "chess", 1, 0.5)
 
 
 def test_the_start_is_where_the_forecast_expects_the_person_to_fall() -> None:
-    assert start_rating(MISTAKE) == TrainingRating(1600.0, START_DEVIATION, 0.06)
+    assert start_rating(MISTAKE) == PuzzleRating(1600.0, START_DEVIATION, 0.06)
     assert start_rating(replace(MISTAKE, opponent_rating=None)).rating == NEWCOMER.rating
     assert start_rating(replace(MISTAKE, probability=10 / 11)).rating == pytest.approx(2000)
     assert start_rating(replace(MISTAKE, probability=1 / 11)).rating == pytest.approx(1200)
@@ -27,7 +27,7 @@ def test_the_start_is_where_the_forecast_expects_the_person_to_fall() -> None:
 
 @pytest.mark.parametrize("is_solved", [True, False])
 def test_both_sides_are_rated_by_the_ratings_before(is_solved: bool) -> None:
-    person, position = TrainingRating(1500.0, 200.0, 0.06, 3, 1), TrainingRating(1400.0, 90.0, 0.05, 7, 5)
+    person, position = PuzzleRating(1500.0, 200.0, 0.06, 3, 1), PuzzleRating(1400.0, 90.0, 0.05, 7, 5)
     after, harder = rate(person, position, is_solved=is_solved)
     sides = Rating(1500.0, 200.0, 0.06), Rating(1400.0, 90.0, 0.05)
     for found, own, other, score in (

@@ -1,6 +1,6 @@
 """One puzzle: the question, the judge, and the solution.  No I/O.
 
-The question has nothing of the solution.  The solution is a decision of the blind report
+The question reveals nothing of the solution. The solution is a decision of the blind report
 (`bot.arena.blind_report`), with the person's reply in place of the one that was played.
 """
 
@@ -143,7 +143,7 @@ def make_problem(
     """The problem of a decision.
 
     Raises:
-        RecordError: The record does not suffice for it.
+        RecordError: The record lacks data for it.
     """
     try:
         rules = get_rules(stored.game)

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.arena.training.problem import LINE_PLIES, Problem, bait_line, make_problem
+from bot.arena.puzzles.problem import LINE_PLIES, Problem, bait_line, make_problem
 from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import replay
 from engine.human.reply_forecast import ReplyForecast
 from storage.arena.puzzles.positions import PuzzleSource
 from storage.records import DecisionState, GameResult, GameStatus, StoredDecision, StoredGame
-from tests.bot.arena.training.samples import TRAPS, analysed
+from tests.bot.arena.puzzles.samples import TRAPS, analysed
 from tests.storage.samples import NEW_GAME
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
