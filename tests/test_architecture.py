@@ -120,8 +120,8 @@ BOT = {
         "alarms", "arena", "base", "charts", "control", "parts", "text", "views", "workers",
     },
     "bot.cli": {
-        "account", "arena", "base", "control", "game", "match", "parts", "protocols", "servers", "views",
-        "workers",
+        "account", "arena", "base", "control", "game", "match", "parts", "protocols", "servers", "text",
+        "views", "workers",
     },
     "bot.__main__": {"base", "cli"},
     "bot.daemon": {

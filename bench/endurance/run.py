@@ -37,11 +37,11 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
+from bench.arena_soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
-from bench.soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bot.arena import export
 from storage.arena import accounts as arena_store
 from storage.database import Database

@@ -33,10 +33,10 @@ from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LineLimit
 from bot.base.malformed_rows import MalformedRows
+from bot.text.trap_report import game_report
 from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
-from storage.evidence.trap_report import game_report
 from storage.ledger.games import list_games_by_site_id
 
 __all__ = ["Arena", "add_bot", "stored_report"]

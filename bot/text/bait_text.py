@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from bot.base.rounding import NO_VALUE
 from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
+from bot.text.trap_report import ReplyReport
 from engine.expected import WHOLE
-from storage.evidence.trap_report import ReplyReport
 
 MAX_NAME_LENGTH = 40
 """Of people, within a sentence."""

@@ -14,6 +14,13 @@ from bot.charts.numbers import NumberStyle
 from bot.parts.values import Board, Column, Note, Story, TableCell, TablePart
 from bot.text.bait_text import cost_text, probability_text, score_text, short_name
 from bot.text.moment_text import MomentVerdict, judge_moment
+from bot.text.trap_report import (
+    BaitReport,
+    CandidateReport,
+    DecisionReport,
+    ReplyReport,
+    decision_report,
+)
 from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
@@ -21,13 +28,6 @@ from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
-from storage.evidence.trap_report import (
-    BaitReport,
-    CandidateReport,
-    DecisionReport,
-    ReplyReport,
-    decision_report,
-)
 from storage.ledger.decisions import get_decision, load_decisions_by_id
 from storage.ledger.forecasts import get_forecast, load_forecasts
 from storage.ledger.games import load_games_by_id

@@ -85,11 +85,6 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
     return f"{value} ({low} to {high})" if found.has_interval else value
 
 
-def counted(count: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def at_level(found: MeanEstimate, alpha: float) -> str:
     """The interval's level in brackets, if it is not the usual one and there is an interval."""
     return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""

@@ -14,7 +14,6 @@ def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
     """Write the charts to a folder, created if needed.
 
     Raises:
-        NoPlots: matplotlib is not installed.
         OSError: A file cannot be written.
     """
     with svg_files(folder) as (pyplot, write):

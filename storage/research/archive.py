@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.formats.record import GameRecord, clean
@@ -49,21 +49,6 @@ async def add_games(
         for row in rows.values()
     ]
     return await insert_all_new(session, ImportedGameRow, values)
-
-
-async def count_games(session: AsyncSession, game: str | None = None) -> int:
-    """The number of imported games."""
-    statement = select(func.count()).select_from(ImportedGameRow)
-    if game is not None:
-        statement = statement.where(ImportedGameRow.game == game)
-    return (await session.execute(statement)).scalar_one()
-
-
-async def list_players(session: AsyncSession, game: str) -> list[tuple[str, str, str]]:
-    """Date and both players of each imported game, in the order of their import; empty: unknown."""
-    columns = ImportedGameRow.date, ImportedGameRow.first_player, ImportedGameRow.second_player
-    statement = select(*columns).where(ImportedGameRow.game == game).order_by(ImportedGameRow.id)
-    return [(date, first, second) for date, first, second in await session.execute(statement)]
 
 
 async def each_game(

@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar
 from bot.arena.blind_report import blind_report
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
+from bot.text.trap_report import game_report
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.ledger.games import list_games_by_site_id
 from tests.bot.arena.puzzles.samples import add_mistake
 from tests.browser.opponent import NAME, Opponent

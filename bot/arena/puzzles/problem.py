@@ -14,6 +14,9 @@ from bot.arena.variants import VARIANTS
 from bot.arena.wire import Json
 from bot.base.old_names import with_old_keys
 from bot.text.bait_text import bait_comparison
+from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
+from bot.text.sentence import Sentence, part_json
+from bot.text.trap_report import DecisionReport, decision_report
 from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
@@ -24,7 +27,6 @@ from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
 from storage.arena.puzzles.positions import TOLERANCE, PuzzleSource
 from storage.errors import VALUE_ERRORS, reason_of
-from storage.evidence.trap_report import DecisionReport, decision_report
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
@@ -56,17 +58,20 @@ class Problem:
 
     def hint(self) -> Json:
         """The bait, which looks good but is not."""
-        return {**self._named(self.bait.reply), "probability": self.bait.p_reply}
+        named, probability = self._named(self.bait.reply), self.bait.p_reply
+        return {**named, "probability": probability, "text": hint_text(named["name"], probability).to_json()}
 
     def verdict(self, reply: str) -> Json:
         """Explanation of a wrong reply."""
         bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
         probability = None if bait is None else bait.p_reply
+        named, cost = self._named(reply), self.costs[reply]
         return {
-            **self._named(reply),
-            "cost": self.costs[reply],
+            **named,
+            "cost": cost,
             "isBait": bait is not None,
             "probability": probability,
+            "text": wrong_text(named["name"], cost, probability).to_json(),
         }
 
     def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
@@ -79,15 +84,21 @@ class Problem:
         outcome = classify_reply(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
+        names = [(self._named(text)["name"], cost) for cost, text in good]
+        found = None if reply is None else names[[text for _, text in good].index(reply)]
+        bait = self._named(self.bait.reply)
+        comparison = _comparison(report, self.bait.reply, good[0][1])
         fields = {
+            "title": title_text(names, found).to_json(),
             # The moves that we could have played are nobody's business here, and most of the text.
             "decision": {**blind_decision(report), "reply": reply, "candidates": []},
             "good": [{**self._named(text), "cost": cost} for cost, text in good],
+            "goodText": part_json(good_replies_text(names, found)),
             "bait": {
-                **self._named(self.bait.reply),
+                **bait,
                 "probability": self.bait.p_reply,
                 "cost": self.bait.cost,
-                "comparison": _comparison(report, self.bait.reply, good[0][1]),
+                "text": part_json(bait_text((bait["name"], self.bait.cost), self.bait.p_reply, comparison)),
                 "line": self._steps((self.bait.reply, *line)),
             },
             "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
@@ -117,14 +128,13 @@ class Problem:
         return list(self.rules.board_rows(position))
 
 
-def _comparison(report: DecisionReport, bait: str, best: str) -> Json | None:
+def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
     """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]
     shown = next((each for each in bests if each.reply == best), bests[0])
-    comparison = bait_comparison(replies[bait], shown, bests, shown_depths(report))
-    return None if comparison is None else comparison.to_json()
+    return bait_comparison(replies[bait], shown, bests, shown_depths(report))
 
 
 def make_problem(

@@ -20,9 +20,9 @@ from bot.cli.filters import Suspects, selects_games
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from bot.text.trap_report import GameReport
     from storage.database import Database
     from storage.evidence.inference.suspects import Flags
-    from storage.evidence.trap_report import GameReport
     from storage.filters import Filters
     from storage.records import StoredGame
 
@@ -91,9 +91,9 @@ def show(
 
     Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
+    from bot.text.trap_report import game_report
     from bot.views.show import report_parts
     from storage.evidence.queries.game_list import MoveMark, list_marks
-    from storage.evidence.trap_report import game_report
 
     async def read(database: "Database") -> "tuple[GameReport, list[MoveMark]]":
         async with database.read() as session:

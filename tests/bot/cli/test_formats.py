@@ -14,7 +14,7 @@ from engine.formats.record import BadGame, GameRecord
 from storage.database import Database
 from storage.ledger.games import finish_game
 from storage.records import GameResult
-from storage.research.archive import count_games
+from storage.research.archive import each_game
 from tests.bot.conftest import Command
 from tests.engine.formats.test_ggf import GGS, NBOARD
 from tests.engine.formats.test_pgn import LICHESS, XIANGQI
@@ -48,7 +48,7 @@ def imported_count(path: Path) -> int:
         database = await Database.open(f"sqlite:///{path}")
         try:
             async with database.read() as session:
-                return await count_games(session)
+                return len([record async for record in each_game(session)])
         finally:
             await database.close()
 

@@ -29,6 +29,7 @@ from bot.cli.check import check
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from bot.parts.terminal import terminal
+from bot.text.trap_report import game_report
 from bot.views.show import report_parts
 from engine.human.reply_forecast import ReplyForecast
 from engine.protocols.engine_source import EnginePool
@@ -36,7 +37,6 @@ from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters
-from storage.evidence.trap_report import game_report
 from storage.filters import Filters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services

@@ -5,8 +5,8 @@ import json
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
+from bot.text.trap_report import game_report
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
 from storage.ledger.games import finish_game, load_game, load_game_by_id

@@ -135,7 +135,7 @@ async def test_only_the_first_answer_counts(room: Room, anna: Player) -> None:
     told = await room.answer(anna, name, CHESS.poor)
     assert set(told) == {"right", "done", "unrated", "you", "againAt", "reply"}
     assert (told["right"], told["done"], told["unrated"]) == (False, False, None)
-    assert set(told["reply"]) == {"move", "name", "squares", "cost", "isBait", "probability"}
+    assert set(told["reply"]) == {"move", "name", "squares", "cost", "isBait", "probability", "text"}
     assert told["you"]["diff"] < 0
     lost, harder = await room.strength(anna), await room.rating_of(name)
     assert harder.rating > 1500 - 400

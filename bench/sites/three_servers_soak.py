@@ -1,4 +1,6 @@
-"""One program at three servers at once, with faults and `kill -9`: ``python -m bench.sites.soak``.
+"""One program at three servers at once, with faults and `kill -9`.
+
+    python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
 It plays at its own arena, at a second one that stands for lichess.org behind a proxy that corrupts requests
 and streams, and at the fake GGS server, which loses and cuts its own messages. The program, and with it its
@@ -20,8 +22,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from urllib.parse import urlsplit
 
-from bench.claims import Claim, claim_lines, memory_flat
-from bench.soak import (
+from bench.arena_soak import (
     OF_LINES,
     OF_REQUESTS,
     SLOW_S,
@@ -31,6 +32,7 @@ from bench.soak import (
     match_of,
     rss_mb,
 )
+from bench.claims import Claim, claim_lines, memory_flat, none_found
 from bot.arena.server import Arena
 from bot.base.config import ArenaConfig
 from bot.base.events import Clock, EndReason
@@ -102,7 +104,7 @@ token_file = "ggs.token"
 """
 
 
-class SitesSoak:
+class ThreeServersSoak:
     """One run.
 
     Args:
@@ -160,7 +162,7 @@ class SitesSoak:
         await site.close()
         claims += [
             memory_flat(self._rss_mb, STEADY_S),
-            _none("no crash and no error in the log", log_lines(daemon.log, "ERROR", "CRITICAL")),
+            none_found("no crash and no error in the log", log_lines(daemon.log, "ERROR", "CRITICAL")),
             Claim("the program stopped on request", status == 0, f"exit status {status}"),
         ]
         games = f"{len(self._home)} at home, {len(self._abroad)} abroad, {len(outside.over)} matches at GGS"
@@ -272,8 +274,8 @@ class SitesSoak:
                 if game.end_reason == EndReason.TIME.value and game.result is GameResult.LOSS
             ]
         return [
-            _none(f"no game lost on time through our fault ({excused} by faults)", lost),
-            _none("no game left hanging", await self._open_games()),
+            none_found(f"no game lost on time through our fault ({excused} by faults)", lost),
+            none_found("no game left hanging", await self._open_games()),
         ]
 
     async def _books(self, daemon: Daemon, url: str, outside: Outside) -> list[Claim]:
@@ -285,9 +287,9 @@ class SitesSoak:
             async with ledger.read() as session:
                 doubled = len(await list_events(session, kind="undecided_move"))
         return [
-            _none("records right: home", home),
-            _none("records right: abroad", abroad),
-            _none("records right: GGS", ggs),
+            none_found("records right: home", home),
+            none_found("records right: abroad", abroad),
+            none_found("records right: GGS", ggs),
             Claim("no move doubled", not doubled, f"{doubled} without a decision"),
         ]
 
@@ -350,11 +352,6 @@ async def person_plays(person: Person, rng: random.Random, variants: Sequence[st
     games.append(await person.play(Wish(rng.choice(variants), Clock(180, 2), habits=habits)))
 
 
-def _none(text: str, found: Sequence[str]) -> Claim:
-    shown = "; ".join(str(each)[:200] for each in found[:5])
-    return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
-
-
 def _shown(seconds: Sequence[float]) -> str:
     *_, high = quantiles(seconds, n=20)
     return f"{1000 * median(seconds):.0f} ms (95 %: {1000 * high:.0f} ms, {len(seconds)} moves)"
@@ -378,7 +375,7 @@ def main() -> int:
     given = parser.parse_args()
     logging.basicConfig(level=logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
-        run = SitesSoak(
+        run = ThreeServersSoak(
             Path(folder), games=given.games, kills=given.kills, outage_s=given.outage, seed=given.seed
         )
         return 0 if asyncio.run(run.run()) else 1

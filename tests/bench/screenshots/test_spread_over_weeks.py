@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from bench.ten_questions.weeks import LEFT_S, spread
+from bench.screenshots.spread_over_weeks import LEFT_S, spread
 from storage.database import Database
 from storage.ledger.events import record_event
 from storage.ledger.games import finish_game

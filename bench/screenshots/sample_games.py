@@ -1,6 +1,6 @@
 """Fills a database with games that scripted people play against the real program, spread over weeks.
 
-    python -m bench.ten_questions.soak FOLDER [--games 2000] [--people 120] [--at-once 12] [--weeks 9]
+    python -m bench.screenshots.sample_games FOLDER [--games 2000] [--people 120] [--at-once 12] [--weeks 9]
         [--seed 1]
 
 `desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
@@ -9,8 +9,8 @@ one of the four games and one speed, and some return far more often than others.
 and lose on time, a few challenge with a clock that the bot declines. The program is killed a few times.
 
 All of this takes minutes. At the end the games are spread evenly over the weeks before today
-(`bench.ten_questions.weeks`): all times of a game are moved together, so durations do not change. The games
-and people are the same for a seed; results, ratings and the trial's random draws are not.
+(`bench.screenshots.spread_over_weeks`): all times of a game are moved together, so durations do not change.
+The games and people are the same for a seed; results, ratings and the trial's random draws are not.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from typing import Any
 
 import aiohttp
 
-from bench.ten_questions.weeks import spread
+from bench.screenshots.spread_over_weeks import spread
 from bot.base.events import Clock
 from engine.game import Game
 from engine.search.reference import Searcher
@@ -35,7 +35,7 @@ from engine.stop import StopFlag
 from tests.system.daemon import Daemon
 from tests.system.person import Habits, Person, Place, Wish
 
-TRIAL = "soak"
+TRIAL = "sample"
 VARIANTS = {"othello": 4, "standard": 3, "xiangqi": 1.5, "connect4": 1.5}
 """The favourite games of people, by weight."""
 CLOCKS = {Clock(60, 1): 2, Clock(180, 2): 5, Clock(600, 5): 2}
@@ -86,7 +86,7 @@ class Character:
     """Weight: how often they come."""
 
 
-class SoakPerson(Person):
+class SamplePerson(Person):
     """Plays as its character does, from an address of its own on the loopback."""
 
     def __init__(self, place: Place, who: Character, seed: int, address: str) -> None:
@@ -185,7 +185,7 @@ async def play(folder: Path, options: argparse.Namespace) -> None:
         if status:
             raise SystemExit(f"desdemona trial start: {said}")
         people = [
-            SoakPerson(bot, each, rng.getrandbits(32), f"127.0.{1 + number // 200}.{1 + number % 200}")
+            SamplePerson(bot, each, rng.getrandbits(32), f"127.0.{1 + number // 200}.{1 + number % 200}")
             for number, each in enumerate(who)
         ]
         busy: set[int] = set()

@@ -8,6 +8,7 @@ from rich.console import Console
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from bot.parts.terminal import terminal
+from bot.text.trap_report import GameReport, game_report
 from bot.views.show import report_parts
 from engine.decision import (
     Candidate,
@@ -27,7 +28,6 @@ from engine.human.value import NOBODY_LOOKED
 from engine.judgement import RULE, judge_profile
 from engine.params import Scale, TrapParams, ValueParams
 from storage.database import Database
-from storage.evidence.trap_report import GameReport, game_report
 from storage.ledger.decisions import get_decision, store_profile
 from storage.ledger.games import finish_game, load_game, set_moves
 from storage.ledger.outcomes import record_outcome

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from bot.base.rounding import percent
 from engine.bait_rule import expectations
 from engine.decision import (
     Candidate,
@@ -23,7 +24,7 @@ from engine.decision import (
     SourceInfo,
 )
 from engine.errors import IncompleteProfile, RecordError
-from engine.expected import PER_PERCENT
+from engine.expected import WHOLE
 from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
@@ -354,7 +355,7 @@ def decision_report(
     best = None if judgement is None else judgement.trap
     trap = None
     if best is not None:
-        trap = TrapReport(best.reply, after.name(best.reply), best.quality, _percent_text(best.quality))
+        trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
     searched = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
     replies = tuple(_reply(after, made, profile, judgement, forecast) for profile in searched)
     cost_text = None
@@ -519,12 +520,7 @@ def _pick_text(board: _Board, pick: Pick | None) -> str | None:
 
 def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
     """A value in its scale's unit: a share of the point, or a score."""
-    return _percent_text(value) if scale == Scale.EXPECTED else board.score(value)
-
-
-def _percent_text(size: float) -> str:
-    """A size in hundredths of a per cent of expected score."""
-    return f"{size / PER_PERCENT:.1f} %"
+    return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:

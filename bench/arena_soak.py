@@ -1,6 +1,6 @@
 """Many games at once with every kind of fault, and a check of the bot's ledger at the end.
 
-    python -m bench.soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
+    python -m bench.arena_soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
 The real program plays at a real arena through a proxy that corrupts requests and streams at random, every
 kind of fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds. People play

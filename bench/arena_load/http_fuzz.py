@@ -1,6 +1,6 @@
 """Fuzzes the arena with schemathesis by its OpenAPI description, and reports 5xx responses.
 
-    python -m bench.siege.fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
+    python -m bench.arena_load.http_fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
 The requests come as a person, as a program and without a token, about existing games and accounts and about
 any others. The limits on requests are lifted, so that all requests reach their handlers. Needs the extra

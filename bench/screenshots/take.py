@@ -1,6 +1,6 @@
-"""Takes the screenshots of the operator's guide, "Ten questions", from a running dashboard.
+"""Takes the screenshots of the operator's guide from a running dashboard, one for each of the ten questions.
 
-    python -m bench.ten_questions.screenshots http://127.0.0.1:8766 FOLDER [--only now] [--narrow]
+    python -m bench.screenshots.take http://127.0.0.1:8766 FOLDER [--only now] [--narrow]
 
 Writes `question-NAME.png`, 1280 pixels wide and light; with ``--narrow`` 390 pixels wide and dark.  Needs
 chromium and chromedriver, and Pillow, which reduces the colours so that each file is small.

@@ -1,6 +1,7 @@
 """Attacks on the arena while honest people play at it.
 
-    python -m bench.siege [--seconds 8] [--rounds 2] [--attacks places streams ...]
+    python -m bench.arena_load.under_attack [--seconds 8] [--rounds 2]
+        [--attacks game_slots sock_puppets ...]
 
 `desdemona run` with a weak strategy, and honest people against it, each from an address of its own,
 throughout. The attacks run one after the other, each for the given seconds in a process of its own; then the
@@ -25,8 +26,9 @@ from typing import Any
 
 import aiohttp
 
-from bench.siege.attacks import ATTACKS, Found
-from bench.soak import rss_mb
+from bench.arena_load.attacks import ATTACKS, AttackResult
+from bench.arena_soak import rss_mb
+from bench.claims import Claim, claim_lines
 from bot.arena.accounts import Accounts
 from bot.base.events import Clock
 from engine.games import get_rules
@@ -41,11 +43,11 @@ HONEST = 3
 VARIANTS = ("othello", "connect4", "standard")
 WISH_CLOCK = Clock(180, 2)
 P95_S = 0.2
+"""Most that the 95th percentile of a move may take."""
 PLIES = 240
 GAME = "longgame"
 REST_S = 2.0
 DOWN_S = 5.0
-KILL = "kill -9"
 MB_MORE, DESCRIPTORS_MORE = 1.1, 32
 LOG_BYTES = 100_000
 """Maximum size of an attack's log messages."""
@@ -76,11 +78,11 @@ class HonestPerson(Person):
 
 
 @dataclass(slots=True)
-class Row:
+class AttackEffect:
     """The effect of one attack."""
 
     name: str
-    found: Found
+    result: AttackResult
     moves_s: list[float]
     most_descriptors: int
     descriptors: int
@@ -92,14 +94,14 @@ class Row:
 
 
 @dataclass(slots=True)
-class Siege:
+class AttackRun:
     """One run in a folder of its own."""
 
     folder: Path
     seconds: float
     rounds: int
     attacks: Sequence[str]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[AttackEffect] = field(default_factory=list)
     games: list[str] = field(default_factory=list)
     people: list[HonestPerson] = field(default_factory=list)
 
@@ -126,7 +128,7 @@ class Siege:
                 start = _descriptors(daemon.pid)
                 for _ in range(self.rounds):
                     for name in self.attacks:
-                        self.rows.append(await self._suffer(daemon, name))
+                        self.rows.append(await self._attack(daemon, name))
                         _print(self.rows[-1])
                 kill_s = await self._restart(daemon)
                 for task in playing:
@@ -176,12 +178,12 @@ class Siege:
                 person.refused.append(str(error))
                 await asyncio.sleep(1)
 
-    async def _suffer(self, daemon: Daemon, name: str) -> Row:
-        """Run and measure one attack."""
+    async def _attack(self, daemon: Daemon, name: str) -> AttackEffect:
+        """Run one attack, and measure its effect."""
         log = daemon.log.stat().st_size if daemon.log.exists() else 0
-        began, busy_s = time.monotonic(), _processor_s(daemon.pid)
+        began, busy_s = time.monotonic(), processor_s(daemon.pid)
         attacker = await asyncio.create_subprocess_exec(
-            "nice", "-n", "5", sys.executable, "-m", "bench.siege.attacks", daemon.url, name,
+            "nice", "-n", "5", sys.executable, "-m", "bench.arena_load.attacks", daemon.url, name,
             str(self.seconds), GAME, stdout=asyncio.subprocess.PIPE,
         )  # fmt: skip
         answer = asyncio.create_task(attacker.communicate())
@@ -190,15 +192,15 @@ class Siege:
             most = max(most, _descriptors(daemon.pid))
             await asyncio.wait([answer], timeout=0.2)
         ended = time.monotonic()
-        busy = (_processor_s(daemon.pid) - busy_s) / (ended - began)
+        busy = (processor_s(daemon.pid) - busy_s) / (ended - began)
         out, _ = answer.result()
         if attacker.returncode:
             raise RuntimeError(f"the attack {name} failed")
         await asyncio.sleep(REST_S)
-        result = Found(**json.loads(out))
+        result = AttackResult(**json.loads(out))
         log = (daemon.log.stat().st_size if daemon.log.exists() else 0) - log
         moves_s = [took for person in self.people for at, took in person.moves_s if began <= at <= ended]
-        return Row(
+        return AttackEffect(
             name, result, moves_s, most, _descriptors(daemon.pid), rss_mb(daemon.pid) or 0.0, log, busy
         )
 
@@ -224,69 +226,70 @@ class Siege:
 
     def _judge(self, start: int, lost: list[str], kill_s: float) -> bool:
         took = [each for row in self.rows for each in row.moves_s]
-        worst = max(self.rows, key=lambda row: _p95(row.moves_s))
+        worst = max(self.rows, key=lambda row: p95(row.moves_s))
         refused = [each for person in self.people for each in person.refused]
         moves = [each for each in refused if "/move/" in each]
         half = self.rows[: len(self.attacks)]
         claims = [
-            (
+            Claim(
                 "an honest move's p95 is below 200 ms",
-                _p95(took) < P95_S and _p95(worst.moves_s) < P95_S,
-                f"{1000 * _p95(took):.0f} ms of {len(took)}; worst under {worst.name}: "
-                f"{1000 * _p95(worst.moves_s):.0f} ms; slowest {1000 * max(took):.0f} ms",
+                p95(took) < P95_S and p95(worst.moves_s) < P95_S,
+                f"{1000 * p95(took):.0f} ms of {len(took)}; worst under {worst.name}: "
+                f"{1000 * p95(worst.moves_s):.0f} ms; slowest {1000 * max(took):.0f} ms",
             ),
-            (
+            Claim(
                 "no honest move was refused as one too many",
                 not moves,
                 f"{len(moves)} were, and {len(refused) - len(moves)} other requests of theirs",
             ),
-            (
+            Claim(
                 "no honest game was lost through it",
                 not lost and len(self.games) > 0,
                 f"{len(self.games)} games, {len(lost)} lost {', '.join(lost)}",
             ),
-            (
+            Claim(
                 "no attack got more than it should",
-                all(row.found.holds for row in self.rows),
-                ", ".join(sorted({row.name for row in self.rows if not row.found.holds})) or "none",
+                all(row.result.holds for row in self.rows),
+                ", ".join(sorted({row.name for row in self.rows if not row.result.holds})) or "none",
             ),
-            (
+            Claim(
                 "descriptors are free again",
                 self.rows[-1].descriptors <= start + DESCRIPTORS_MORE,
                 f"{start} before, {self.rows[-1].descriptors} after, at most "
                 f"{max(row.most_descriptors for row in self.rows)}",
             ),
-            (
+            Claim(
                 "memory does not grow from round to round",
                 None if self.rounds < 2 else self.rows[-1].mb <= half[-1].mb * MB_MORE,
                 f"{half[0].mb:.0f} MB after the first attack, {half[-1].mb:.0f} MB after the first round, "
                 f"{self.rows[-1].mb:.0f} MB after all",
             ),
-            (
+            Claim(
                 "no attack fills the log",
                 all(row.log_bytes <= LOG_BYTES for row in self.rows),
                 f"at most {max(row.log_bytes for row in self.rows)} bytes by one attack",
             ),
-            ("back after kill -9", True, f"{kill_s:.1f} s from the start to the page"),
+            Claim("back after kill -9", True, f"{kill_s:.1f} s from the start to the page"),
         ]
-        for text, holds, because in claims:
-            print(f"  {({True: 'yes', False: 'NO', None: 'cannot tell'})[holds]:11} {text}: {because}")
-        return all(holds is not False for _, holds, _ in claims)
+        for line in claim_lines(claims):
+            print(line)
+        return all(claim.holds is not False for claim in claims)
 
 
-def _print(row: Row) -> None:
-    statuses = " ".join(f"{status}:{number}" for status, number in row.found.statuses.items())
-    mark = "" if row.found.holds else "TOO MUCH "
+def _print(row: AttackEffect) -> None:
+    statuses = " ".join(f"{status}:{number}" for status, number in row.result.statuses.items())
+    mark = "" if row.result.holds else "TOO MUCH "
     print(
-        f"{row.name:9} {mark}{row.found.asked}: {row.found.got} [{statuses}]\n"
-        f"          honest moves {len(row.moves_s)}, p95 {1000 * _p95(row.moves_s):.0f} ms, slowest "
+        f"{row.name:23} {mark}{row.result.asked}: {row.result.got} [{statuses}]\n"
+        f"    honest moves {len(row.moves_s)}, p95 {1000 * p95(row.moves_s):.0f} ms, slowest "
         f"{1000 * max(row.moves_s, default=0):.0f} ms; descriptors {row.most_descriptors}, then "
         f"{row.descriptors}; {row.mb:.0f} MB; log {row.log_bytes} B; processor {row.busy:.0%}",
         flush=True,
     )
 
 
-def _p95(seconds: Sequence[float]) -> float:
+def p95(seconds: Sequence[float]) -> float:
+    """The 95th percentile; 0 of fewer than two."""
     return quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0
 
 
@@ -294,7 +297,8 @@ def _descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def _processor_s(pid: int) -> float:
+def processor_s(pid: int) -> float:
+    """Processor time that a running process has taken."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -308,8 +312,8 @@ def main() -> None:
     parser.add_argument("--attacks", nargs="+", choices=tuple(ATTACKS), default=tuple(ATTACKS))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        siege = Siege(Path(folder), min(options.seconds, 60.0), min(options.rounds, 20), options.attacks)
-        sys.exit(0 if asyncio.run(siege.run()) else 1)
+        run = AttackRun(Path(folder), min(options.seconds, 60.0), min(options.rounds, 20), options.attacks)
+        sys.exit(0 if asyncio.run(run.run()) else 1)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The attacks, run in a separate process so that they do not disturb the measurements.
 
-    python -m bench.siege.attacks URL NAME SECONDS GAME
+    python -m bench.arena_load.attacks URL NAME SECONDS GAME
 
 Everything stays on the loopback, and each attack ends after a number of seconds or requests.  Addresses are
 those that the documented proxy would forward; the attacks stand in for the proxy.
@@ -30,7 +30,7 @@ CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 
 @dataclass(slots=True)
-class Found:
+class AttackResult:
     """An attack's requests and their success."""
 
     asked: str
@@ -40,7 +40,7 @@ class Found:
     statuses: dict[str, int] = field(default_factory=dict)
 
 
-class Mallory:
+class Attacker:
     """An attacker with any number of addresses, names and connections.
 
     Args:
@@ -133,71 +133,71 @@ def addresses(prefix: str) -> Iterator[str]:
 ONE = "203.0.113.66"
 
 
-async def peace(mallory: Mallory) -> Found:
+async def baseline(attacker: Attacker) -> AttackResult:
     """No attack: the baseline."""
-    await asyncio.sleep(mallory.seconds)
-    return Found("nothing")
+    await asyncio.sleep(attacker.seconds)
+    return AttackResult("nothing")
 
 
-async def places(mallory: Mallory) -> Found:
-    """Four names of one address occupy all slots of the bot."""
-    found = Found("4 names of one address want all 8 places of the bot, and its queue")
-    tokens = [token for _ in range(4) if (token := await mallory.join(ONE))]
+async def game_slots(attacker: Attacker) -> AttackResult:
+    """Four names of one address occupy all game slots of the bot."""
+    found = AttackResult("4 names of one address want all 8 game slots of the bot, and its queue")
+    tokens = [token for _ in range(4) if (token := await attacker.join(ONE))]
     held: dict[int, list[str]] = {}
     most = 0
 
     async def take(number: int) -> None:
         nonlocal most
-        await mallory.challenge(ONE, tokens[number], BOT)
-        status, body = await mallory.ask(ONE, "GET", "/api/account/playing", tokens[number])
+        await attacker.challenge(ONE, tokens[number], BOT)
+        status, body = await attacker.ask(ONE, "GET", "/api/account/playing", tokens[number])
         if status == 200:
             held[number] = [game["gameId"] for game in body["nowPlaying"]]
         most = max(most, sum(map(len, held.values())))
         await asyncio.sleep(0.1)
 
-    await mallory.together(take, len(tokens))
+    await attacker.together(take, len(tokens))
     for number, games in held.items():
         for game in games:
-            await mallory.ask(ONE, "POST", f"/api/board/game/{game}/resign", tokens[number])
+            await attacker.ask(ONE, "POST", f"/api/board/game/{game}/resign", tokens[number])
     found.got, found.holds = f"{most} games at once", most <= 3
     return found
 
 
-async def streams(mallory: Mallory) -> Found:
+async def streams_many_addresses(attacker: Attacker) -> AttackResult:
     """135 accounts of as many addresses with eight streams each, behind the proxy."""
-    result = Found("135 accounts with 8 streams each behind the proxy")
+    result = AttackResult("135 accounts with 8 streams each behind the proxy")
     wheres = list(islice(addresses("10.66"), 135))
-    tokens = [(where, token) for where in wheres if (token := await mallory.join(where))]
-    async with mallory.streams(tokens, 8) as opened:
-        await asyncio.sleep(max(1.0, mallory.until - time.monotonic()))
+    tokens = [(where, token) for where in wheres if (token := await attacker.join(where))]
+    async with attacker.streams(tokens, 8) as opened:
+        await asyncio.sleep(max(1.0, attacker.until - time.monotonic()))
         live = sum(answer.connection is not None for answer in opened)
     result.got = f"{len(tokens)} accounts, {live} streams held"
     return result
 
 
-async def tabs(mallory: Mallory) -> Found:
+async def streams_one_address(attacker: Attacker) -> AttackResult:
     """One address opens as many streams as it can."""
-    result = Found("20 accounts of one address with 8 streams each")
-    tokens = [(ONE, token) for _ in range(20) if (token := await mallory.join(ONE))]
-    async with mallory.streams(tokens, 8) as opened:
+    result = AttackResult("20 accounts of one address with 8 streams each")
+    tokens = [(ONE, token) for _ in range(20) if (token := await attacker.join(ONE))]
+    async with attacker.streams(tokens, 8) as opened:
         got = sum(answer.status == 200 for answer in opened)
     result.got, result.holds = f"{got} streams", got <= 64
     return result
 
 
-async def silent(mallory: Mallory) -> Found:
+async def idle_connections(attacker: Attacker) -> AttackResult:
     """Silent connections, from many addresses of the loopback."""
-    result = Found("3000 connections without a request, from 200 addresses")
-    host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
+    result = AttackResult("3000 connections without a request, from 200 addresses")
+    host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     writers = []
     for number in range(3000):
-        if mallory.is_over:
+        if attacker.is_over:
             break
         source = f"127.0.{7 + number % 200}.1"
         with suppress(OSError):
             _, writer = await asyncio.open_connection(host, port, local_addr=(source, 0))
             writers.append(writer)
-    await asyncio.sleep(max(1.0, mallory.until - time.monotonic()))
+    await asyncio.sleep(max(1.0, attacker.until - time.monotonic()))
     live = sum(not writer.transport.is_closing() for writer in writers)
     for writer in writers:
         writer.close()
@@ -205,105 +205,105 @@ async def silent(mallory: Mallory) -> Found:
     return result
 
 
-async def accounts(mallory: Mallory) -> Found:
+async def accounts_one_address(attacker: Attacker) -> AttackResult:
     """One address creates accounts."""
-    result = Found("as many accounts as possible from one address")
-    await mallory.together(lambda _: mallory.join("203.0.113.77"))
-    return _accounts(mallory, result)
+    result = AttackResult("as many accounts as possible from one address")
+    await attacker.together(lambda _: attacker.join("203.0.113.77"))
+    return _accounts(attacker, result)
 
 
-def _accounts(mallory: Mallory, found: Found) -> Found:
-    created = mallory.statuses["201"]
+def _accounts(attacker: Attacker, found: AttackResult) -> AttackResult:
+    created = attacker.statuses["201"]
     found.got, found.holds = f"{created} accounts", created <= 50
     return found
 
 
-async def network(mallory: Mallory) -> Found:
+async def accounts_one_network(attacker: Attacker) -> AttackResult:
     """The addresses of one /64 network create accounts."""
-    result = Found("as many accounts as possible from one /64 network")
+    result = AttackResult("as many accounts as possible from one /64 network")
     numbers = count(1)
-    await mallory.together(lambda _: mallory.join(f"2001:db8:0:66::{next(numbers):x}"))
-    return _accounts(mallory, result)
+    await attacker.together(lambda _: attacker.join(f"2001:db8:0:66::{next(numbers):x}"))
+    return _accounts(attacker, result)
 
 
-async def _flood(mallory: Mallory, found: Found, path: str, sources: list[str]) -> Found:
+async def _flood(attacker: Attacker, found: AttackResult, path: str, sources: list[str]) -> AttackResult:
     began = time.monotonic()
-    await mallory.together(lambda number: mallory.ask(sources[number % len(sources)], "GET", path))
+    await attacker.together(lambda number: attacker.ask(sources[number % len(sources)], "GET", path))
     took_s = time.monotonic() - began
-    answered, asked = mallory.statuses["200"] / took_s, mallory.statuses.total() / took_s
+    answered, asked = attacker.statuses["200"] / took_s, attacker.statuses.total() / took_s
     found.got = f"{answered:.0f} of {asked:.0f} a second"
     return found
 
 
-async def requests(mallory: Mallory) -> Found:
+async def requests_one_address(attacker: Attacker) -> AttackResult:
     """One address requests the lobby as fast as it can."""
-    return await _flood(mallory, Found("the lobby's list, one address"), "/api/arena", [ONE])
+    return await _flood(attacker, AttackResult("the lobby's list, one address"), "/api/arena", [ONE])
 
 
-async def crowd(mallory: Mallory) -> Found:
+async def requests_many_addresses(attacker: Attacker) -> AttackResult:
     """Thirty addresses do so."""
     sources = list(islice(addresses("10.67"), WORKERS))
-    return await _flood(mallory, Found("the same, 30 addresses"), "/api/arena", sources)
+    return await _flood(attacker, AttackResult("the same, 30 addresses"), "/api/arena", sources)
 
 
-async def replays(mallory: Mallory) -> Found:
+async def finished_game(attacker: Attacker) -> AttackResult:
     """Thirty addresses request a long finished game."""
     sources = list(islice(addresses("10.68"), WORKERS))
-    result = Found("a finished game of 240 plies, 30 addresses")
-    return await _flood(mallory, result, f"/api/arena/game/{mallory.game}", sources)
+    result = AttackResult("a finished game of 240 plies, 30 addresses")
+    return await _flood(attacker, result, f"/api/arena/game/{attacker.game}", sources)
 
 
-async def unknown(mallory: Mallory) -> Found:
+async def unknown_names(attacker: Attacker) -> AttackResult:
     """The status of a hundred unknown names."""
     sources = list(islice(addresses("10.69"), WORKERS))
     path = "/api/users/status?ids=" + ",".join(f"nobody{number}" for number in range(100))
-    return await _flood(mallory, Found("status of 100 unknown names, 30 addresses"), path, sources)
+    return await _flood(attacker, AttackResult("status of 100 unknown names, 30 addresses"), path, sources)
 
 
-async def moves(mallory: Mallory) -> Found:
+async def illegal_moves(attacker: Attacker) -> AttackResult:
     """Two names in a game send illegal moves as fast as they can."""
-    result = Found("illegal moves in 5 games of 10 addresses")
+    result = AttackResult("illegal moves in 5 games of 10 addresses")
     sources = list(islice(addresses("10.70"), 10))
-    tokens = [await mallory.join(where) for where in sources]
+    tokens = [await attacker.join(where) for where in sources]
     games: list[tuple[str, str, str]] = []
     for first in range(0, 10, 2):
         if not (tokens[first] and tokens[first + 1]):
             continue
-        _, body = await mallory.ask(sources[first + 1], "GET", "/api/account", tokens[first + 1])
+        _, body = await attacker.ask(sources[first + 1], "GET", "/api/account", tokens[first + 1])
         if not isinstance(body, dict) or "id" not in body:
             continue
-        game = await mallory.challenge(sources[first], tokens[first], body["id"], color="white")
+        game = await attacker.challenge(sources[first], tokens[first], body["id"], color="white")
         path = f"/api/challenge/{game}/accept"
-        if game and (await mallory.ask(sources[first + 1], "POST", path, tokens[first + 1]))[0] == 200:
+        if game and (await attacker.ask(sources[first + 1], "POST", path, tokens[first + 1]))[0] == 200:
             games += [(sources[each], tokens[each], game) for each in (first, first + 1)]
 
     async def send(number: int) -> None:
         where, token, game = games[number % len(games)]
-        await mallory.ask(where, "POST", f"/api/board/game/{game}/move/a1", token)
+        await attacker.ask(where, "POST", f"/api/board/game/{game}/move/a1", token)
 
     if games:
-        await mallory.together(send)
-    result.got = f"{mallory.statuses['400']} refused as illegal, {mallory.statuses['429']} with 429"
+        await attacker.together(send)
+    result.got = f"{attacker.statuses['400']} refused as illegal, {attacker.statuses['429']} with 429"
     return result
 
 
-async def bots(mallory: Mallory) -> Found:
+async def bot_accounts(attacker: Attacker) -> AttackResult:
     """Strangers create bot accounts until ours is off the list."""
-    result = Found("600 bot accounts, each from an address of its own")
+    result = AttackResult("600 bot accounts, each from an address of its own")
     wheres, accounts = addresses("10.71"), []
 
     async def make(_: int) -> None:
         where = next(wheres)
-        if token := await mallory.join(where, f"a{next(mallory._numbers)}"):
-            status, _ = await mallory.ask(where, "POST", "/api/bot/account/upgrade", token)
+        if token := await attacker.join(where, f"a{next(attacker._numbers)}"):
+            status, _ = await attacker.ask(where, "POST", "/api/bot/account/upgrade", token)
             accounts.extend([where] * (status == 200))
         if len(accounts) >= 600:
-            mallory.until = 0.0
+            attacker.until = 0.0
 
-    await mallory.together(make)
+    await attacker.together(make)
     listed: list[str] = []
     for _ in range(20):
-        status, body = await mallory.ask("10.72.0.1", "GET", "/api/arena")
+        status, body = await attacker.ask("10.72.0.1", "GET", "/api/arena")
         if status == 200:
             listed = [each["name"].lower() for each in body["bots"]]
             break
@@ -314,18 +314,18 @@ async def bots(mallory: Mallory) -> Found:
     return result
 
 
-async def puppets(mallory: Mallory) -> Found:
+async def sock_puppets(attacker: Attacker) -> AttackResult:
     """Sock puppets of one address lose rated games after two plies."""
-    result = Found("30 sock puppets resign rated games after two plies")
-    master = await mallory.join(ONE)
-    _, account = await mallory.ask(ONE, "GET", "/api/account", master)
+    result = AttackResult("30 sock puppets resign rated games after two plies")
+    master = await attacker.join(ONE)
+    _, account = await attacker.ask(ONE, "GET", "/api/account", master)
     won = 0
     for number in range(30):
         where = f"10.73.0.{number + 1}"
-        token = await mallory.join(where)
+        token = await attacker.join(where)
         if not (master and token and isinstance(account, dict) and "id" in account):
             continue
-        game = await mallory.challenge(
+        game = await attacker.challenge(
             where, token, account["id"], rated="true", color="black", variant="othello"
         )
         if not game:
@@ -336,27 +336,27 @@ async def puppets(mallory: Mallory) -> Found:
             (master, ONE, f"/api/board/game/{game}/move/d6"),
             (token, where, f"/api/board/game/{game}/resign"),
         ):
-            status, _ = await mallory.ask(at, "POST", path, by)
+            status, _ = await attacker.ask(at, "POST", path, by)
         won += status == 200
-    _, account = await mallory.ask("10.74.0.1", "GET", "/api/account", master)
+    _, account = await attacker.ask("10.74.0.1", "GET", "/api/account", master)
     rating = account["perfs"]["othello"]["rating"] if isinstance(account, dict) and "perfs" in account else 0
     result.got, result.holds = f"{won} games won, rating {rating}", rating <= 1700
     return result
 
 
-async def names(mallory: Mallory) -> Found:
+async def lookalike_names(attacker: Attacker) -> AttackResult:
     """Names that imitate our bots or administrators."""
     wanted = ("Desdem0na", "Desdemona_", "Moderator", "support", "Iichess")
-    result = Found("lookalike names: " + ", ".join(wanted))
-    taken = [name for name in wanted if await mallory.join("10.75.0.1", name)]
+    result = AttackResult("lookalike names: " + ", ".join(wanted))
+    taken = [name for name in wanted if await attacker.join("10.75.0.1", name)]
     result.got, result.holds = f"got {', '.join(taken) or 'none'}", not taken
     return result
 
 
-async def rubbish(mallory: Mallory) -> Found:
+async def malformed_requests(attacker: Attacker) -> AttackResult:
     """Malformed HTTP, as fast as possible; the log is checked from outside."""
-    found = Found("bad requests of 18 bytes")
-    host, port = urlsplit(mallory.url).hostname, urlsplit(mallory.url).port
+    found = AttackResult("bad requests of 18 bytes")
+    host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     sent = 0
 
     async def send(_: int) -> None:
@@ -368,41 +368,41 @@ async def rubbish(mallory: Mallory) -> Found:
             writer.close()
         sent += 1
         if sent >= MAX_REQUESTS:
-            mallory.until = 0.0
+            attacker.until = 0.0
 
-    await mallory.together(send)
+    await attacker.together(send)
     found.got = f"{sent} sent"
     return found
 
 
-ATTACKS: dict[str, Callable[[Mallory], Awaitable[Found]]] = {
-    "peace": peace,
-    "places": places,
-    "streams": streams,
-    "tabs": tabs,
-    "silent": silent,
-    "accounts": accounts,
-    "network": network,
-    "requests": requests,
-    "crowd": crowd,
-    "replays": replays,
-    "unknown": unknown,
-    "moves": moves,
-    "bots": bots,
-    "puppets": puppets,
-    "names": names,
-    "rubbish": rubbish,
+ATTACKS: dict[str, Callable[[Attacker], Awaitable[AttackResult]]] = {
+    "baseline": baseline,
+    "game_slots": game_slots,
+    "streams_many_addresses": streams_many_addresses,
+    "streams_one_address": streams_one_address,
+    "idle_connections": idle_connections,
+    "accounts_one_address": accounts_one_address,
+    "accounts_one_network": accounts_one_network,
+    "requests_one_address": requests_one_address,
+    "requests_many_addresses": requests_many_addresses,
+    "finished_game": finished_game,
+    "unknown_names": unknown_names,
+    "illegal_moves": illegal_moves,
+    "bot_accounts": bot_accounts,
+    "sock_puppets": sock_puppets,
+    "lookalike_names": lookalike_names,
+    "malformed_requests": malformed_requests,
 }
 
 
-async def attack(url: str, name: str, seconds: float, game: str) -> Found:
+async def attack(url: str, name: str, seconds: float, game: str) -> AttackResult:
     """Run one attack."""
-    mallory = Mallory(url, seconds, game)
+    attacker = Attacker(url, seconds, game)
     try:
-        result = await ATTACKS[name](mallory)
+        result = await ATTACKS[name](attacker)
     finally:
-        await mallory.http.close()
-    result.statuses = dict(sorted(mallory.statuses.items()))
+        await attacker.http.close()
+    result.statuses = dict(sorted(attacker.statuses.items()))
     return result
 
 

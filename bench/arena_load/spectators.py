@@ -1,6 +1,6 @@
 """A thousand spectators of one game, and fifty games at once: delay of moves, and cost of watching.
 
-    python -m bench.siege.watchers [--spectators 1000] [--games 50] [--seconds 20]
+    python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
 An arena in a process of its own; players in this one, each side of each game with its stream open and a move
 every second; spectators in a third.  Three rounds: without spectators, with one, with all of them on one
@@ -12,7 +12,6 @@ the documented proxy would forward.
 import argparse
 import asyncio
 import json
-import os
 import random
 import sys
 import tempfile
@@ -22,12 +21,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 
+from bench.arena_load.under_attack import P95_S, p95, processor_s
 from bot.arena.accounts import Accounts
 from bot.arena.server import Arena
 from bot.arena.variants import VARIANTS
@@ -36,7 +36,6 @@ from storage.database import Database
 
 FORWARDED = "X-Forwarded-For"
 VARIANT_KEYS = ("othello", "standard", "xiangqi", "connect4")
-P95_S = 0.2
 THINKS_S = 1.0
 READY = "ready"
 LET_IN_S = 60.0
@@ -257,7 +256,7 @@ async def bench(folder: Path, spectators: int, games: int, seconds: float) -> bo
             await asyncio.gather(*playing, return_exceptions=True)
     finally:
         await _stop(arena)
-    slowest = max(_p95(each.moves_s) for each in rounds)
+    slowest = max(p95(each.moves_s) for each in rounds)
     holds = slowest < P95_S
     print(f"{'yes' if holds else 'NO '}  the p95 of a move is below {1000 * P95_S:.0f} ms in each round")
     return holds
@@ -283,9 +282,9 @@ async def _round(pid: int, url: str, tables: Sequence[Table], count: int, second
             raise RuntimeError("the spectators did not come")
     for each in tables:
         each.moves_s.clear()
-    game, began, busy = table.game, time.monotonic(), _processor_s(pid)
+    game, began, busy = table.game, time.monotonic(), processor_s(pid)
     await asyncio.sleep(seconds)
-    found.busy = (_processor_s(pid) - busy) / (time.monotonic() - began)
+    found.busy = (processor_s(pid) - busy) / (time.monotonic() - began)
     found.moves_s = [each for table in tables for each in table.moves_s]
     if crowd is not None:
         sent = table.sent_at if table.game == game else {}
@@ -298,7 +297,7 @@ async def _start(*arguments: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "bench.siege.watchers",
+        "bench.arena_load.spectators",
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -321,21 +320,12 @@ async def _stop(process: asyncio.subprocess.Process) -> str:
 
 def _print(found: Round) -> None:
     moves = f"{len(found.moves_s):5} moves, median {1000 * median(found.moves_s):4.0f} ms"
-    moves += f", p95 {1000 * _p95(found.moves_s):4.0f} ms, slowest {1000 * max(found.moves_s):4.0f} ms"
+    moves += f", p95 {1000 * p95(found.moves_s):4.0f} ms, slowest {1000 * max(found.moves_s):4.0f} ms"
     seen = ""
     if found.delays_s:
-        seen = f"; {len(found.delays_s)} sights, p95 {1000 * _p95(found.delays_s):.0f} ms"
+        seen = f"; {len(found.delays_s)} sights, p95 {1000 * p95(found.delays_s):.0f} ms"
         seen += f", slowest {1000 * max(found.delays_s):.0f} ms"
     print(f"{found.spectators:5} spectators: {moves}{seen}; processor {found.busy:.0%}", flush=True)
-
-
-def _p95(seconds: Sequence[float]) -> float:
-    return quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0
-
-
-def _processor_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
+from lab.experiments.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 from storage.database import Database
-from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 
 RUN = ExperimentRun("pathology", "1", "small", 1)
 
