@@ -1,4 +1,4 @@
-"""What a long run should show, and whether it does."""
+"""The claims that a long run should confirm, and whether it does."""
 
 import resource
 import tempfile
@@ -10,12 +10,12 @@ from pathlib import Path
 from statistics import median
 
 GROWTH = 1.1
-"""Memory is flat if it is at the end at most this many times what it was at the beginning."""
+"""Maximum ratio of memory at the end to memory at the beginning for it to count as flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A property that the run should show, and whether it does."""
+    """A property that the run should have, and whether it does."""
 
     text: str
     holds: bool | None
@@ -29,7 +29,7 @@ class Findings(ABC):
     @property
     @abstractmethod
     def claims(self) -> list[Claim]:
-        """All properties that the run should show."""
+        """All properties that the run should have."""
 
     @property
     def complaints(self) -> list[str]:
@@ -52,8 +52,9 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def none_found(text: str, found: Sequence[str]) -> Claim:
-    """The claim that there is nothing of a kind."""
-    return Claim(text, not found, f"{len(found)} found")
+    """The claim that there is nothing of a kind; else it shows the first five."""
+    shown = "; ".join(each[:200] for each in found[:5])
+    return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
 
 
 def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:

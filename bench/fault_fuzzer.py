@@ -25,7 +25,7 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
 
 
 def main() -> int:
-    """Run the schedules; return 1 if something was violated."""
+    """Run the schedules; return 1 if any was violated."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--server", choices=SERVERS, default="lichess", help="default: lichess")
     parser.add_argument("--schedules", type=int, default=2000, help="number of schedules (default: 2000)")

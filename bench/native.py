@@ -3,10 +3,10 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds of one core, with tables already in use (the first touch of fresh memory is the
+Times are processor seconds of one core, with tables already in use (the first access to fresh memory is the
 machine's time, not the search's); they may hold results for the position at smaller depths.
-`bench.full_width` describes the columns of full-width search.  The fingerprint is the number of nodes that a
-fixed set of searches visits: it changes exactly when the search or the evaluation does.
+`bench.full_width` describes the columns of full-width search. The fingerprint is the number of nodes in a
+fixed set of searches: it changes exactly when the search or the evaluation does.
 """
 
 import argparse

@@ -3,10 +3,10 @@
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
-Each search would run for a very long time.  The thread that stops it after a moment measures the time until
-it has ended, and the processor time that the process used meanwhile, all threads together.  The limit to
-compare with is 10 ms.  Only the strong player searches with several threads; the others are measured once.
-Players with a model of people have the models that come with the program, and those of `--models`.  A busy
+Each search would run for a very long time. The thread that stops it after a moment measures the time until it
+has ended, and the processor time that the process used meanwhile, all threads together. The limit to compare
+with is 10 ms. Only the strategy strong searches with several threads; the others are measured once.
+Strategies with a model of people use the models that come with the program, and those of `--models`. A busy
 machine lengthens the wall-clock times; the processor times are valid on any.
 """
 

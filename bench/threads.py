@@ -3,10 +3,10 @@
     python -m bench.threads [--threads 2] [--positions 60] [--only othello endings chess xiangqi]
 
 Each position is searched to the same depth by one thread and by several, in turn; an ending is solved.  The
-ratio of the two times is the speed-up.  It varies widely, and several threads do not repeat themselves: many
-short searches say more than a few long ones.  The scores of solved endings must be equal.
-The depth is the one that a single thread reaches in about --seconds.
-Times are wall-clock times: the machine must be idle and have a core for each thread.
+ratio of the two times is the speed-up. It varies widely, and searches with several threads are not
+repeatable: many short searches say more than a few long ones. The scores of solved endings must be equal. The
+depth is the one that a single thread reaches in about --seconds. Times are wall-clock times: the machine must
+be idle and have a core for each thread.
 """
 
 import argparse
@@ -16,8 +16,7 @@ import sys
 import time
 from typing import Any
 
-from bench.selective import middle_games
-from bench.suites import balanced_positions, native_searcher
+from bench.suites import balanced_positions, middle_games, native_searcher
 from engine.game import Game
 from engine.games import get_rules
 from engine.games.othello import Othello, OthelloPosition
@@ -68,7 +67,7 @@ def _empties(position: OthelloPosition) -> int:
 
 
 def report(kind: str, count: int, threads: int, seconds: float) -> bool:
-    """Prints the speed-ups; False: a solved ending has another score with several threads."""
+    """Prints the speed-ups; False: a solved ending has a different score with several threads."""
     name = "othello" if kind in ("othello", "endings") else kind
     game: Game[Any] = get_rules(name)
     positions: list[Any]
@@ -77,7 +76,7 @@ def report(kind: str, count: int, threads: int, seconds: float) -> bool:
     elif kind == "othello":
         positions = balanced_positions(count)
     else:
-        positions = [game.parse_position(text) for text in middle_games(name, count, 24)]
+        positions = middle_games(game, count)
     times, speeds, agree = list[tuple[float, float]](), [], True
     for position in positions:
         depth = 60 if kind == "endings" else depth_for(name, position, seconds)

@@ -17,12 +17,12 @@ except KeyboardInterrupt:
     sys.exit(130)  # before anything was open
 
 FAILED = 2
-"""Exit status when the operator has to put something right."""
+"""Exit status for errors that the operator must fix."""
 NO_STORAGE = 3
-"""Exit status when the database does not work, which may pass by itself."""
+"""Exit status for failures of the database, which may be temporary."""
 
 EXTRAS = {"matplotlib": "lab", "onnx": "lab", "sklearn": "lab", "torch": "train"}
-"""Packages that the lab alone needs, and the extra that installs each."""
+"""Packages that only the lab needs, with the extra that installs each."""
 
 
 def main() -> None:

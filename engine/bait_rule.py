@@ -1,18 +1,18 @@
 """Tempting replies: bad replies that people are likely to play because they look good.
 
-The paper's arithmetic (`engine.trappy`) compares how a reply looks with what it is; it ignores whether
-another reply looks even better, and people take hardly any of its traps. Here a reply is *tempting* when all
-of this holds, in expected score and from the opponent's view:
+The paper's arithmetic (`engine.trappy`) compares a reply's appearance with its true value; it ignores whether
+another reply looks even better, and people take hardly any of its traps. Here a reply is *tempting* if all of
+these hold, in expected score and from the opponent's view:
 
 - it is an error: it costs `ERROR` or more against the best reply;
 - it is likely: the model of people gives it a probability of `LIKELY` or more;
-- it deceives: at some shallower depth it looks at least as good as every reply that is best in truth.
+- it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
 Such a reply exists in one of seven to ten positions (of more than 2,000 each at chess and Othello), and
 people played it in a quarter to a fifth of these, as often as expected (docs/research/baits.md).
 
-The probabilities come from a model of people where the game has one (`engine.human`).  Without one,
-`rank_probabilities` needs nothing but the scores: shallow scores count by rank, the true cost by price.
+The probabilities come from a model of people if the game has one (`engine.human`). Without one,
+`rank_probabilities` uses only the scores: shallow scores count by rank, the true cost by price.
 
 A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and people
 play exactly these most, because they saw further. So a bait counts and is named only when a search two plies
@@ -32,13 +32,13 @@ RULE = 1
 """The version of these rules; changes with the meaning of anything here."""
 
 LIKELY = 0.10
-"""Least probability of a tempting reply."""
+"""Minimum probability of a tempting reply."""
 
 RANK_MODEL = "looks"
 """`ModelInfo.kind` of `rank_probabilities`."""
 
 CONFIRM_PLIES = 2
-"""How much deeper than the decision's search a bait is confirmed."""
+"""Plies beyond the decision's search at which a bait is confirmed."""
 
 _DIGITS = 6
 _TRUTH = 6.5  # fits to people's replies gave 6.2 at chess and 7.1 at Othello
@@ -48,8 +48,8 @@ _RANK_MODEL_INFO = ModelInfo(RANK_MODEL, f"looks {_TRUTH}", "")
 def rank_probabilities(scores_centi: Sequence[Sequence[int]], scale_centi: float) -> tuple[float, ...]:
     """The probability of each reply, from its scores alone: p ~ exp(-6.5 score) / (1 + rank).
 
-    `rank` is the number of replies that look better after two and three plies together, `score` our
-    expected score after it, as a share of a game: its cost, but for a constant.
+    `rank` is the number of replies that look better after two and three plies together, `score` our expected
+    score after the reply, as a share of a game: its cost plus a constant.
 
     Args:
         scores_centi: For each reply s_2 .. s_D, our view.
@@ -95,11 +95,11 @@ def forecast(
     Args:
         candidate: The move with its whole profile.
         scale_centi: s of the logistic function to expected score (`engine.judgement.expected_scale_centi`).
-        expected: How likely each reply is; None: `expected_by_rank`.
+        expected: The probability of each reply; None: `expected_by_rank`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: There are more or fewer probabilities than replies.
+        ValueError: The number of probabilities differs from the number of replies.
     """
     candidate.require_whole()
     if expected is None:
@@ -136,7 +136,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         *sums([each.cost >= ERROR for each in replies]),
         *sums([each.cost for each in replies]),
         *sums([judgement.is_paper_trap(each) for each in replies]),
-        *sums([made.is_bait(each.reply) for each in replies]),
+        *sums([made.takes_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )
 
@@ -172,7 +172,7 @@ def confirmed_by(made: ReplyForecast, depth: int, costs: Sequence[int], source: 
     Args:
         depth: Plies of that search, counted from the decision's position.
         costs: For each tempting reply, in hundredths of a per cent of expected score.
-        source: Whose search that is: `ReplyForecast.confirm_source`.
+        source: The search that gave these costs: `ReplyForecast.confirm_source`.
     """
     tempting = tuple(
         replace(each, confirmed_cost=cost) for each, cost in zip(made.tempting, costs, strict=True)

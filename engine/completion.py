@@ -1,4 +1,4 @@
-"""Completes the profile of a decision's move, which judging the reply needs."""
+"""Completes the profile of a decision's move, which is needed to judge the reply."""
 
 from engine import ENGINE_VERSION, is_same_search
 from engine.decision import Decision
@@ -10,21 +10,21 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.trappy import is_swindle, with_trap
 
-LONGEST_COMPLETION_S = 600.0
-"""For completing one profile, in seconds: far longer than any search of a game.  With few pieces left, a
-search reaches any depth by its table, and a profile of that depth may take for ever."""
+MAX_COMPLETION_S = 600.0
+"""Time limit for completing one profile, in seconds: far longer than any search of a game. With few pieces
+left, a search reaches any depth by its table, and a profile of that depth may never finish."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
     """Complete the profile of a decision's chosen move, by the record's own parameters.
 
-    The choice does not need it, but judging the reply does; so it can run on the opponent's time.  Scores are
+    The choice does not need it, but judging the reply does; so it can run on the opponent's time. Scores are
     exact, so a later run in another process gives the same result.
 
     Raises:
         Stopped: The flag was set first.
-        EngineMismatch: The engine version that made the decision has another search; one profile must not mix
-            the scores of two.
+        EngineMismatch: The engine version that made the decision has a different search; one profile must not
+            mix the scores of two.
         RecordError: The record contradicts the search's result.
     """
     if decision.is_complete:

@@ -1,7 +1,7 @@
 """`Decision`: the complete, frozen record of one choice, the same in memory and in the database.
 
-The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive everything
-later derived about a trap: whether it was set, whether the opponent fell into it, and what it cost.
+The record alone is enough to recompute the choice (`engine.verification.verify`) and to derive all later
+results about a trap: whether it was set, whether the opponent fell into it, and what it cost.
 """
 
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +16,7 @@ _GLANCE = "glance_centi"
 """The name of `ReplyProfile.shallow_scores_centi` in records."""
 _USE = "reckoning"
 _STORED_NAMES = {"model_use": _USE, "strategy": "player"}
-"""Names of fields in stored records that stay what they were."""
+"""Names of fields in stored records that must not change."""
 """The name of `Decision.model_use` in records."""
 
 Size = Annotated[int, Range(0, 2**31 - 1)]
@@ -61,7 +61,7 @@ class ReplyProfile:
 
     reply: str
     scores_centi: tuple[int, ...]
-    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view.  Empty when bounds were
+    """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view. Empty if bounds were
     enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
@@ -73,11 +73,11 @@ class ReplyProfile:
     probability: float | None = None
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
-    """s_2 and s_3 where the tempting player needed no other shallow score; None: it did not look, or
+    """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
     `scores_centi` has them."""
     least_centi: int | None = None
-    """Beside `shallow_scores_centi`: the search proved that s_D is at least this (our view); `bound_centi`
-    if s_D is known; None: no more than the move's raw value."""
+    """In addition to `shallow_scores_centi`: the search proved that s_D is at least this (our view);
+    `bound_centi` if s_D is known; None: no more than the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -91,14 +91,14 @@ class Candidate:
 
     move: str
     raw_centi: int
-    """The plain minimax value: the least s_D over the replies, our view."""
+    """The plain minimax value: the minimum s_D over the replies, our view."""
     raw_is_bound: bool
     """The search only proved that the raw value is at most `raw_centi`, with which the move could not be
-    chosen, given the scores and bounds of its replies if `replies` has any.  In the mode ``engine``,
+    chosen, given the scores and bounds of its replies if `replies` has any. In the mode ``engine``,
     `raw_centi` is then the engine's score at the root for a move not analysed further."""
     adjusted_centi: float
-    """The raw value on the params' scale plus the bonus for the best trap; for the standard player without
-    the bonus.  Centi-units, or hundredths of a per cent on the expected scale.  Unless the candidate is
+    """The raw value on the params' scale plus the bonus for the best trap; for the standard strategy without
+    the bonus. Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is
     complete, a reply that was not searched may be a better trap."""
     quality_centi: float = 0.0
     """Quality of the best trap among the searched replies, in the same unit."""
@@ -110,11 +110,11 @@ class Candidate:
     """`replies` has every legal reply, with exact scores at every depth."""
     value: float | None = None
     """The move's expected value over a person's replies (`engine.human.value`), in the unit of the decision's
-    `ValueParams`; None: not computed, because the player does not use it or the move exceeds its budget."""
+    `ValueParams`; None: not computed, because the strategy does not use it or the move exceeds its budget."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is complete, as it says, and every reply has scores instead of a bound."""
+        """Whether `is_complete` is set and every reply has scores instead of a bound."""
         return self.complete and all(
             reply.bound_centi is None and reply.scores_centi for reply in self.replies
         )
@@ -123,7 +123,7 @@ class Candidate:
         """Check that no reply or score is missing.
 
         Raises:
-            IncompleteProfile: One is.
+            IncompleteProfile: A reply or a score is missing.
         """
         if not self.is_whole:
             raise IncompleteProfile(f"the profile of {self.move} is not whole")
@@ -145,7 +145,7 @@ class Pick:
     solved: bool
     """The score is the game's true result."""
     origin: str = ""
-    """Where the move is from, and how it was drawn there, for people; empty: nothing to add."""
+    """The source of the move and how it was drawn there, for people; empty: nothing to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class SourceInfo:
     window_centi: int
     """Moves were analysed if their score at the root was at most this below the best known."""
     floor_centi: int
-    """The least score at the root of an analysed move: every move above it was analysed."""
+    """The minimum score at the root of an analysed move: every move above it was analysed."""
     nodes: Count
     """Positions that the engine reports to have visited."""
 
@@ -183,13 +183,13 @@ class VarietyDraw:
 class TrialDraw:
     """A decision in which a draw chose between a move that sets a trap and one that sets none.
 
-    With the candidates, which have the whole profiles of both, it is all that was known before the draw
-    (`engine.randomised`).
+    With the candidates, which have the complete profiles of both, it is all the information available before
+    the draw (`engine.randomised`).
     """
 
     params: RandomisedParams
     trap: str
-    """The player's own choice, which sets a trap (T)."""
+    """The strategy's own choice, which sets a trap (T)."""
     control: str = field(metadata={OLD_NAMES: ("sound",)})
     """The best move that sets none (N)."""
     trap_value: Size
@@ -199,7 +199,7 @@ class TrialDraw:
     seed: str
     """64 random bits as 16 hexadecimal digits: readers of JSON round integers of this size."""
     sha256: str
-    """Checksum of all that was known before the draw (`engine.randomised.checksum`)."""
+    """Checksum of all the information available before the draw (`engine.randomised.checksum`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +239,13 @@ class OpponentModelUse:
     human: ModelInfo | None
     """The human-move model that was queried; None: none."""
     trouble: str = ""
-    """Why the move was decided without a model, by the standard strategy; empty: a model was used, or the
-    move is a forced win and no model was queried."""
+    """Why the standard strategy decided the move without a model; empty: a model was used, or the move is a
+    forced win and no model was queried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One choice of a player."""
+    """One choice of a strategy."""
 
     game: str
     position: str
@@ -253,8 +253,8 @@ class Decision:
     strategy: str = field(metadata={OLD_NAMES: ("player",)})
     """A name in `engine.strategies.registry.STRATEGIES`."""
     params: TrapParams
-    """Parameters of the trap arithmetic.  For players other than trappy they only define what counts as a
-    trap in hindsight."""
+    """Parameters of the trap arithmetic. For strategies other than trappy they only define the traps that are
+    counted in hindsight."""
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
@@ -282,9 +282,10 @@ class Decision:
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used none."""
     model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE,)})
-    """How a player that models the opponent chose the move; None: for other players, and for a drawn move."""
+    """How a strategy that models the opponent chose the move; None: for other strategies, and for a drawn
+    move."""
     tempting: TemptingParams | None = None
-    """Settings of the tempting player; None: for other players, and for a drawn move."""
+    """Settings of the strategy tempting; None: for other strategies, and for a drawn move."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
     """The draw, if `search_mode` is `SearchMode.TRIAL`."""
     is_pruned: bool = False
@@ -348,7 +349,8 @@ class Decision:
 
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with what old ones lack, and without what no longer means anything (`engine.judgement`)."""
+    """A record with the fields that old ones lack, and without fields that no longer have a meaning
+    (`engine.judgement`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}

@@ -12,8 +12,9 @@
 
 Exceptions of a single part are defined there: `engine.game.BadPosition` and `IllegalMove` (refuse the input),
 `engine.lookup.source.BadSource` and `engine.human.model.BadModel` (report to the person who named the file),
-`engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (go on without the program).  A
-bare ValueError is a bug in the call: only the code that keeps one game from crashing the program catches it.
+`engine.formats.record.BadGame` (skip the game), `engine.process.EngineError` (continue without the program).
+A bare ValueError is a bug in the call: only the code that keeps one game from crashing the program catches
+it.
 """
 
 
@@ -22,13 +23,12 @@ class EngineFault(Exception):
 
 
 class BadSettings(EngineFault, ValueError):
-    """Values of settings that are out of range or do not go together; the message names them."""
+    """Values of settings that are out of range or inconsistent; the message names them."""
 
 
 class RecordError(EngineFault):
     """The record of a decision is wrong: it cannot be read, contradicts itself, or contradicts the result of
-    the same search.  The message says where.
-    """
+    the same search.  The message says where."""
 
 
 class PrunedRecord(EngineFault):
@@ -36,7 +36,7 @@ class PrunedRecord(EngineFault):
 
 
 class EngineMismatch(EngineFault):
-    """A decision was made by an engine version with another search, so ours can't complete its profile."""
+    """A decision is by an engine version with a different search, so ours cannot complete its profile."""
 
     def __init__(self, made_by: str) -> None:
         """

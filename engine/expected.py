@@ -2,7 +2,7 @@
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
 number from 0 to 10,000 and looked up in a table that the C++ core shares.  So both sides compute with the
-same integers: sums are exact, and no rounding error can reverse a comparison.  Where two scores have the same
+same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
 expected score, the scores themselves decide.
 """
 
@@ -16,7 +16,7 @@ from engine.game import WIN_CENTI
 WHOLE = 10_000
 """A certain win; an even game is worth half of it."""
 PER_PERCENT = WHOLE // 100
-SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI = 1, 1_000_000
+MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI = 1, 1_000_000
 
 _INT16: Final = "h"
 

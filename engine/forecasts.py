@@ -1,6 +1,6 @@
 """Forecasts of the replies to a decision's move, by models of people if available, with confirmed baits.
 
-This runs when the chosen move's profile is complete, on the opponent's time.
+This runs on the opponent's time, when the chosen move's profile is complete.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
-MOST_NODES = 20_000_000
+MAX_NODES = 20_000_000
 """Node limit of a confirming search, which takes a few seconds; beyond it the baits stay unconfirmed."""
-LONGEST_S = 5.0
+MAX_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
 
@@ -42,18 +42,18 @@ def forecast_replies(
 ) -> ReplyForecast:
     """The forecast of people's replies to a decision's move, with confirmed baits.
 
-    Where a draw decided between two moves, also what they would have replied to the other one: what a trap
-    changes is measured against both (`storage.evidence.inference.decisions`).
+    If a draw decided between two moves, it also forecasts the replies to the other one: the effect of a trap
+    is measured against both (`storage.evidence.inference.decisions`).
 
     Args:
         decision: With the chosen move's whole profile.
         before: The game's latest positions, oldest first, the decision's own last; empty: only the recorded
             one is known.
-        models: Models of people who play this game; None: the scores alone say what is likely.
+        models: Models of people for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
         searcher: For the confirming search.
-        engine: The same where the decision's scores are another engine's; None: those are not confirmed.
+        engine: For confirming the scores of another engine; None: those are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -155,11 +155,11 @@ def confirm(
     made: ReplyForecast,
     searcher: Searcher,
     stop: StopFlag,
-    most_nodes: int = MOST_NODES,
+    most_nodes: int = MAX_NODES,
 ) -> ReplyForecast:
     """The forecast with its baits searched `CONFIRM_PLIES` deeper, or unchanged if that takes too long.
 
-    Scores of another program stay unconfirmed: ours say nothing about them.  See `confirm_by_engine`.
+    Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
 
     Raises:
         Stopped: The flag was set first.
@@ -195,8 +195,9 @@ def confirm_by_engine(
 ) -> ReplyForecast:
     """The forecast with its baits searched `CONFIRM_PLIES` deeper by the engine that gave the scores.
 
-    It is unchanged if that takes more than `LONGEST_S`, if the engine fails, or if it is another one by now.
-    Engines prune as they like, so a second run may find other costs; the record has those of this one.
+    It is unchanged if that takes more than `MAX_S`, if the engine fails, or if a different engine is in
+    use by now. Engines prune by their own rules, so a second run may find other costs; the record has those
+    of this run.
 
     Raises:
         Stopped: The flag was set first.
@@ -208,7 +209,7 @@ def confirm_by_engine(
         most = max(depth, decision.depth)
         return confirmed_by(made, most, [each.cost for each in made.tempting], source)
     after = game.play(root, game.parse_move(root, decision.move))
-    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
+    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, MAX_S)
     if scores is None or scores.name != source:
         return made
     scale = expected_scale_centi(decision)

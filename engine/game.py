@@ -1,8 +1,8 @@
-"""`Game`: the interface through which a search sees a game.
+"""`Game`: the interface between searches and games.
 
-A *game* knows its rules and no search; a *search* knows no game.  Positions are immutable values, so
-there is nothing to undo, and moves are small integers whose text belongs to the game.  A forced pass is
-an ordinary move, so no search needs to know which game it plays.
+A *game* has rules and no search; a *search* depends on no particular game. Positions are immutable values, so
+there is nothing to undo, and moves are small integers whose text belongs to the game. A forced pass is an
+ordinary move, so no search needs to know which game it plays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ A won game scores ``WIN_CENTI`` plus the game's own measure of the win (Othello:
 every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
-MOST_PLIES = 8_000
+MAX_PLIES = 8_000
 """Plies up to which the score of a loss depends on its ply; longer games do not occur in practice."""
 
 _SOONEST = 10_000
@@ -37,13 +37,13 @@ def lost_centi(ply: int) -> int:
 
     For games without another measure of a win.  `ply_of_loss` is the inverse.
     """
-    return -WIN_CENTI - _SOONEST + min(ply, MOST_PLIES)
+    return -WIN_CENTI - _SOONEST + min(ply, MAX_PLIES)
 
 
 def ply_of_loss(score_centi: float) -> int | None:
     """The ply at which a side has lost, from a score of `lost_centi`; None: another kind of score."""
     ply = WIN_CENTI + _SOONEST - round(abs(score_centi))
-    return ply if 0 <= ply <= MOST_PLIES else None
+    return ply if 0 <= ply <= MAX_PLIES else None
 
 
 class BadPosition(ValueError):
@@ -77,15 +77,15 @@ class Ending(NamedTuple):
     """A term that game servers use: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
     another rule."""
     text: str
-    """The rule as a sentence for the player; empty where the result says it all."""
+    """The rule as a sentence for the player; empty if the result is explanation enough."""
 
 
 class Game(Protocol[P]):
     """The rules of one two-player game of perfect information.
 
-    A position may include the game before it (repetition), so it is more than the board.  Scores must not
-    depend on the path to a position, or a transposition table would be unsound; so a search sees the game up
-    to its root, but not the path within its own lines: `for_search` marks the border.
+    A position may include the earlier moves of its game (repetition), so it is more than the board. Scores
+    must not depend on the path to a position, or a transposition table would be unsound; so a search uses the
+    game up to its root, but not the path within its own lines: `for_search` marks the boundary.
 
     Scores are whole centi-units (a hundredth of a disc, pawn, ...) from the side to move's point of view.
     """
@@ -104,7 +104,7 @@ class Game(Protocol[P]):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Names of the two sides, the one that moves first in front: ``("black", "white")``."""
+        """Names of the two sides, the first mover first: ``("black", "white")``."""
 
     @property
     def deepest_search(self) -> int:
@@ -129,14 +129,15 @@ class Game(Protocol[P]):
     def for_search(self, position: P) -> P:
         """The position as the root of a search: moves from here on do not count as the game's past.
 
-        A position that is already one, or lies on a searched line, comes back unchanged.
+        A position that is already one, or lies on a searched line, is returned unchanged.
         """
 
     def goes_on(self, position: P) -> P:
-        """A finished game's last position without its counters and repetitions, for a server that plays on.
+        """A finished game's last position without its counters and repetitions, for a server that continues
+        the game.
 
-        Servers differ in whether a third occurrence or a number of plies ends a game by itself.  A position
-        that no game can continue from comes back unchanged.
+        Servers differ in whether a third occurrence or a number of plies ends a game automatically. A
+        position from which no game can continue is returned unchanged.
         """
 
     def stood_before(self, position: P) -> bool:
@@ -166,7 +167,7 @@ class Game(Protocol[P]):
         """The move in the game's usual notation."""
 
     def move_name(self, position: P, move: Move) -> str:
-        """A legal move in the notation that people write; `parse_move` reads it."""
+        """A legal move in the notation for people; `parse_move` reads it."""
 
     def parse_move(self, position: P, text: str) -> Move:
         """A legal move from its notation.
@@ -198,17 +199,17 @@ class Game(Protocol[P]):
         """Facts that the board should point out to the side to move, for instance that it is in check."""
 
     def plies_left(self, position: P) -> int:
-        """A rough estimate of the plies still to come, at least 1, for dividing up a clock."""
+        """A rough estimate of the remaining plies, at least 1, for dividing up a clock."""
 
     def most_plies_left(self, position: P) -> int:
-        """Upper bound for the plies to come: a search this deep reaches only finished games."""
+        """Upper bound on the remaining plies: a search this deep reaches only finished games."""
 
 
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:
     """The positions of a game: the start position, then one for each move.
 
-    Moves after a rule has ended the game are played all the same (`Game.goes_on`): not every server applies
-    every rule.
+    Moves after a rule has ended the game are still played (`Game.goes_on`): not every server applies every
+    rule.
 
     Raises:
         IllegalMove: At the first move that the rules do not allow.
@@ -237,7 +238,7 @@ def replay(game: Game[P], moves: Iterable[str], start: P | None = None) -> P:
 
 
 def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[str, ...]:
-    """The legal moves that a variation begins with, in the game's notation."""
+    """The legal moves at the beginning of a variation, in the game's notation."""
     legal: list[str] = []
     for text in variation:
         try:
@@ -250,5 +251,6 @@ def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[
 
 
 def if_it_goes_on(game: Game[P], position: P) -> P:
-    """The position to continue from if the server plays on, whatever the rules say: see `Game.goes_on`."""
+    """The position to continue from if the server continues the game, whatever the rules say: see
+    `Game.goes_on`."""
     return position if game.legal_moves(position) else game.goes_on(position)

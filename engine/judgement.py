@@ -1,12 +1,12 @@
 """Judges the opponent's replies to our moves: Figure 9 of Gordon & Reda 2006, in expected score.
 
-The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`).  Counting needs a unit that
-means the same in every game and at every score, so here a reply's quality as a trap is its trappiness times
-what it costs in *expected score*.  A move sets a trap when the quality of its best trap reaches a threshold,
-and the opponent falls into it by a reply that reaches the same threshold itself.
+The trap arithmetic chooses moves in the unit of its scale (`engine.trappy`). Counting needs a unit with the
+same meaning in every game and at every score, so here a reply's quality as a trap is its trappiness times its
+cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and the
+opponent falls into it by a reply that reaches the same threshold itself.
 
-A forced result is no distance: where our move wins by force nothing costs anything, and where it loses by
-force only a reply that gives the win away does.  Both are *decided* and counted apart.
+A forced result is not a distance: if our move wins by force nothing costs anything, and if it loses by force
+only a reply that gives the win away does. Both are *decided* and counted separately.
 
 `RULE` changes with the meaning of anything here; it is stored with every outcome, and
 ``desdemona db recheck`` judges older ones again.
@@ -28,7 +28,7 @@ RULE = 2
 threshold in that unit, and any reply of quality above 0 counted as a fall."""
 
 ERROR = 1_000
-"""A reply that costs at least this is an error; hundredths of a per cent of expected score."""
+"""Minimum cost of an error, in hundredths of a per cent of expected score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Judgement:
     replies: tuple[ReplyVerdict, ...]
     """Every legal reply, in the order of the profile."""
     threshold: float
-    """Least quality of a trap that counts, in hundredths of a per cent of expected score."""
+    """Minimum quality of a trap that counts, in hundredths of a per cent of expected score."""
     is_decided: bool
     """Our move wins or loses by force."""
 
@@ -131,7 +131,7 @@ def judge_decision(decision: Decision) -> Judgement:
 
 
 def judge_profile(decision: Decision) -> ProfileJudgement:
-    """`judge_decision` in short.
+    """A summary of `judge_decision`.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -151,8 +151,8 @@ def classify_reply(decision: Decision, reply: str | None) -> Outcome:
 
     Args:
         decision: A decision with the chosen move's whole profile, unless there was no reply.
-        reply: The opponent's move; None: the game ended first.  When our rules ended the game with our move
-            but the server played on (`Game.goes_on`), any reply counts as none.
+        reply: The opponent's move; None: the game ended first. If our rules ended the game with our move but
+            the server continued it (`Game.goes_on`), any reply is ignored.
 
     Raises:
         IncompleteProfile: The chosen move's profile is incomplete.

@@ -26,11 +26,11 @@ class MoveChooser:
         game: The game to play.
         params: Of the trap arithmetic.
         searcher: Finds the scores.
-        strong: Settings of the strong player; None: the defaults.
+        strong: Settings of the strategy strong; None: the defaults.
         rng: Chooses among a book's moves; None: seeded by the operating system.
-        source: The other engine, for the same game, of players that need one.
-        models: The human-move models of players that use one; None: the estimate from shallow searches.
-        randomised: Settings of the player that draws moves at random; None: the defaults.
+        source: The other engine, for the same game, of strategies that need one.
+        models: The human-move models of strategies that use one; None: the estimate from shallow searches.
+        randomised: Settings of the strategy randomised; None: the defaults.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class MoveChooser:
             limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
             stop: Ends the search early; a flag for this call alone.
             avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
-            background: The earlier positions, and the person who will reply; None: unknown. Only players with
-                an opponent model use it.
-            seed: 64 random bits, with which a player that draws decisions may draw this one; None: it does
-                not, because the opponent is a program.  The search for the other move takes what is left of
-                the limits.
+            background: The earlier positions, and the person who will reply; None: unknown. Only strategies
+                with an opponent model use it.
+            seed: 64 random bits, with which a strategy that draws decisions may draw this one; None: it does
+                not, because the opponent is a program. The search for the other move uses the rest of the
+                limits.
 
         Raises:
             ValueError: The game is over.

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 from engine.errors import BadSettings
-from engine.expected import LARGEST_LOGISTIC_CENTI, PER_PERCENT, SMALLEST_LOGISTIC_CENTI, WHOLE
+from engine.expected import MAX_LOGISTIC_CENTI, MIN_LOGISTIC_CENTI, PER_PERCENT, WHOLE
 
 
 class Assessment(StrEnum):
@@ -39,13 +39,13 @@ class Scale(StrEnum):
 
 
 def _require(params: object, name: str, is_right: bool, must: str) -> None:
-    """Refuse a value, also NaN, which no comparison finds right."""
+    """Refuse an invalid value, including NaN, which no comparison accepts."""
     if not is_right:
         raise BadSettings(f"{name} is {getattr(params, name)}, must be {must}")
 
 
 def _require_logistic(params: "TrapParams | ValueParams | TemptingParams") -> None:
-    least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
+    least, most = MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI
     is_right = params.logistic_centi == 0 or least <= params.logistic_centi <= most
     _require(params, "logistic_centi", is_right, f"0 or {least} .. {most}")
 
@@ -64,15 +64,15 @@ class TrapParams:
     (hundredths of a game), reaches this (the paper leaves it open); above 0."""
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
-    """Most points of expected score (hundredths of a game) to give up for a trap; above 0.  Only on the
+    """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Only on the
     expected scale."""
     risk_share_percent: float = 25.0
-    """Largest share of the best move's expected score to give up for a trap, in per cent: when little is
-    left, `risk_percent` alone would allow anything.  Above 0; 100: no such limit.  Only on the expected
-    scale."""
+    """Maximum share of the best move's expected score to give up for a trap, in per cent: when little is
+    left, `risk_percent` alone would allow anything. Above 0; 100: no such limit. Only on the expected scale.
+    """
     logistic_centi: float = 0.0
     """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    player fills in before it searches (`for_position`)."""
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "margin_centi", self.margin_centi >= 0, "0 or more")
@@ -94,7 +94,7 @@ class TrapParams:
 
     @property
     def risk_share(self) -> float:
-        """Upper limit on a move's bonus, as a multiple of the move's own worth.
+        """Upper limit on a move's bonus, as a multiple of the move's own value.
 
         With k = share / (1 - share), a bonus lifts a move worth w to at most (1 + k) w = w / (1 - share), so
         a move worth less than (1 - share) of the best is never played.
@@ -128,25 +128,25 @@ class ValueScale(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueParams:
-    """Settings of the players that model the opponent; stored with their decisions."""
+    """Settings of the strategies that model the opponent; stored with their decisions."""
 
     scale: ValueScale = ValueScale.EXPECTED
     budget_percent: float = 3.0
-    """Most points of expected score (hundredths of a game) that a move may give up against the best move,
-    both followed by their best replies.  0: none; on either scale."""
+    """Maximum expected score, in points (hundredths of a game), that a move may give up against the best
+    move, both followed by their best replies. 0: none; on either scale."""
     share_percent: float = 25.0
-    """Largest share of the best move's expected score that a move may give up, in per cent: when little is
-    left, `budget_percent` alone would allow anything.  Nor may a move lose by force if another does not.
-    Above 0; 100: no such limits."""
+    """Maximum share of the best move's expected score that a move may give up, in per cent: when little is
+    left, `budget_percent` alone would allow anything. Nor may a move lose by force if another does not. Above
+    0; 100: no such limits."""
     least_percent: float = 2.0
-    """Less likely replies are not searched: each counts as if it were the best.  0 with calibrated
+    """Less likely replies are not searched: each counts as if it were the best. 0 with calibrated
     probabilities, which need every reply searched."""
     checkmate_centi: int = 1000
     """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    player fills in before it searches (`for_position`)."""
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
@@ -162,7 +162,7 @@ class ValueParams:
 
     @property
     def least(self) -> float:
-        """The least probability of a reply that is searched."""
+        """The minimum probability of a reply that is searched."""
         return self.least_percent / 100
 
     def for_position(self, expected_scale_centi: float) -> Self:
@@ -172,24 +172,25 @@ class ValueParams:
 
 @dataclass(frozen=True, slots=True)
 class TemptingParams:
-    """Settings of the tempting player (`engine.tempting_player`); stored with its decisions.
+    """Settings of the strategy tempting (`engine.tempting_player`); stored with its decisions.
 
     All limits are whole numbers, so that every machine draws the same line between allowed moves and others.
     """
 
     budget: int = 500
-    """Most hundredths of a per cent of expected score that a move may give up against the best move."""
+    """Maximum expected score that a move may give up against the best move, in hundredths of a per cent."""
     share_percent: int = 25
-    """Largest share of the best move's expected score that a move may give up, in per cent."""
+    """Maximum share of the best move's expected score that a move may give up, in per cent."""
     gap_percent: int = 35
-    """Largest loss of score, in per cent of `logistic_centi`, unless decided games count as any other
-    (`Decided.PAPER`).  Up to 80 % of expected score the default budget and share allow less anyway; at both
-    ends, where a hundredth of a per cent is worth more than a pawn, this limit remains."""
+    """Maximum loss of score, in per cent of `logistic_centi`, unless decided games count as any other
+    (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
+    ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
-    """The same once the best move lacks less than `budget` to a certain win: where it limits nothing."""
+    """The same once the best move lacks less than `budget` to a certain win, where the budget limits nothing.
+    """
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    player fills in before it searches (`for_position`)."""
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget", 0 <= self.budget <= WHOLE, f"0 to {WHOLE}")
@@ -205,14 +206,15 @@ class TemptingParams:
 
 @dataclass(frozen=True, slots=True)
 class RandomisedParams:
-    """Settings of the player `randomised` (`engine.randomised`); stored with every draw."""
+    """Settings of the strategy `randomised` (`engine.randomised`); stored with every draw."""
 
     chance: float = 0.5
-    """Chance of the move that sets a trap, from .1 to .9."""
+    """Probability of the move that sets a trap, from .1 to .9."""
     budget_percent: float = 2.0
-    """The two moves' values differ by at most this many points of expected score (hundredths of a game)."""
+    """Maximum difference between the two moves' values, in points of expected score (hundredths of a game).
+    """
     most_profiles: int = 6
-    """At most this many moves are searched, best first, for one that sets no trap."""
+    """Maximum number of moves to search for one that sets no trap, best first."""
 
     def __post_init__(self) -> None:
         _require(self, "chance", 0.1 <= self.chance <= 0.9, "0.1 to 0.9")

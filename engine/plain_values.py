@@ -1,4 +1,4 @@
-"""Reads frozen dataclasses back from plain JSON values, as `dataclasses.asdict` makes them."""
+"""Reads frozen dataclasses from plain JSON values, as `dataclasses.asdict` makes them."""
 
 import sys
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 OLD_NAMES = "old names"
-"""Key of a field's metadata: other names under which records have it."""
+"""Key of a field's metadata: other names of the field in records."""
 
 
 class Range(NamedTuple):

@@ -2,7 +2,7 @@
 
 One thread reads the program's standard output, another its standard error, so that neither can block it.
 Both buffers are bounded: a program that prints faster than we read has to wait when 4 MiB are unread, and a
-line of more than 64 KiB is dropped.  Writing never blocks for longer than the given wait.
+line of more than 64 KiB is dropped. Writing never blocks for longer than the given wait.
 
 The program runs in its own process group, which `close` kills.  In case we are killed ourselves, a shell
 waits on a pipe whose other end only we hold, and kills the group when that pipe closes for any reason.
@@ -33,8 +33,8 @@ POLL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 
 _END_S = 1.0  # for a program to exit by itself
-_LONGEST_LINE = 1 << 16
-_MOST_WAITING = 4 << 20  # bytes of memory for unread lines
+_MAX_LINE_LENGTH = 1 << 16
+_MAX_WAITING = 4 << 20  # bytes of memory for unread lines
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 _PROC = Path("/proc")
@@ -64,14 +64,14 @@ class Resigned(EngineError):
 
 
 class Waiting(Protocol):
-    """How long to wait for a program: a `WaitLimit`, or one on its processor time, too."""
+    """Limits the wait for a program: a `WaitLimit`, or one that also limits its processor time."""
 
     @property
     def clock(self) -> Callable[[], float]:
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if the wait may go on for a program of that name, silent since `since`; otherwise raise.
+        """Return if the wait may continue for a program of that name, silent since `since`; otherwise raise.
 
         Raises:
             Stopped: The answer is no longer wanted.
@@ -81,7 +81,7 @@ class Waiting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WaitLimit:
-    """How long to wait for a program, by `time.monotonic`."""
+    """Limits the wait for a program, by `time.monotonic`."""
 
     stop: StopFlag
     """Ends the wait at once, with `Stopped`."""
@@ -90,7 +90,7 @@ class WaitLimit:
     silence_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: then the wait
+    """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: the wait then
     ends with `Stopped`, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
@@ -135,7 +135,7 @@ class EngineProcess:
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
         """Its name in error messages."""
-        self._lines = _UnreadLines(_MOST_WAITING)
+        self._lines = _UnreadLines(_MAX_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
         self._is_closed = False
@@ -182,7 +182,7 @@ class EngineProcess:
         return not self._lines.empty()
 
     def processor_time_s(self) -> float | None:
-        """Processor time that the program, with its threads and children, has used; None: unknown."""
+        """Processor time that the program has used, with its threads and children; None: unknown."""
         return processor_time_s(self._process.pid)
 
     def say(self, line: str, wait: Waiting) -> None:
@@ -208,8 +208,8 @@ class EngineProcess:
         """Read the next line, stripped; it may be empty.
 
         Args:
-            wait: How long to wait.
-            poll_s: Interval at which to check that, in seconds.
+            wait: Limits the wait.
+            poll_s: Interval at which to check the limits, in seconds.
 
         Raises:
             Stopped: The wait was ended.
@@ -292,8 +292,8 @@ class EngineProcess:
     def _read(pipe: IO[bytes], take: Callable[[str | None], None]) -> None:
         is_rest = False  # the rest of an overlong line
         try:
-            while part := pipe.readline(_LONGEST_LINE):
-                is_whole = part.endswith(b"\n") or len(part) < _LONGEST_LINE
+            while part := pipe.readline(_MAX_LINE_LENGTH):
+                is_whole = part.endswith(b"\n") or len(part) < _MAX_LINE_LENGTH
                 if is_whole and not is_rest:
                     take(part.decode("utf-8", "replace").strip())
                 is_rest = not is_whole
@@ -316,7 +316,7 @@ class EngineProcess:
 
 
 def end_group(pid: int) -> None:
-    """Kill what is left of an engine's process group: an engine must not outlive its wrapper script."""
+    """Kill the remains of an engine's process group: an engine must not outlive its wrapper script."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -347,7 +347,7 @@ def not_started(program: str, directory: str | None, error: OSError | ValueError
 def processor_time_s(pid: int) -> float | None:
     """Processor time of a process and its descendants in seconds, all threads together.
 
-    It includes children that have ended, as far as their parents waited for them.
+    It includes ended children that their parents have waited for.
 
     Returns:
         None: unknown, because the process is gone or the system has no such clock.

@@ -1,10 +1,10 @@
 """Prunes the record of a decision to a small size by removing most of the other moves.
 
-Pruning keeps what later questions need: every number about the choice, the chosen move's whole profile, by
-which the reply was judged, the value of the move that the standard player might have played, and of a draw in
-a trial of single decisions both moves' profiles. All other candidates go.
+Pruning keeps the data that later questions need: every number about the choice, the chosen move's complete
+profile, by which the reply was judged, the value of the move that the standard strategy might have played,
+and for a draw in a trial of single decisions both moves' profiles. All other candidates are removed.
 
-Whether the choice follows can then no longer be recomputed.
+The choice can then no longer be recomputed.
 """
 
 from dataclasses import replace
@@ -18,7 +18,8 @@ def pruned(decision: Decision) -> Decision:
     """The decision without the candidates that were not chosen, unless other fields depend on them.
 
     Raises:
-        IncompleteProfile: The chosen move's profile is not complete, and completing it may need the rest.
+        IncompleteProfile: The chosen move's profile is not complete, and completing it may need the other
+            candidates.
     """
     if not decision.is_complete:
         raise IncompleteProfile(f"the profile of {decision.move} is not complete")

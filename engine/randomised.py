@@ -1,16 +1,16 @@
 """Randomised single decisions: in some of them a draw decides whether we set a trap or not.
 
 A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
-doi:10.1080/01621459.2017.1305274).  The player chooses as trappy does.  Let T be its choice, and N the best
-move by raw value (the first in order among equals) that sets no trap.  There is a draw when:
+doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
+move by raw value (the first in order among equals) that sets no trap. There is a draw when:
 
 - T sets a trap, by the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are whole, with two replies or more each;
 - our expected score is from 5 to 95 % after either, and neither wins or loses by force;
 - the two expected scores differ by `RandomisedParams.budget` at most.
 
-All that is known before the draw: it depends on neither the draw nor what follows it.  Then T is played if
-``seed / 2^64 < chance``, else N.  The seed has 64 random bits and is stored with everything else before the
+All of this is known before the draw: it depends on neither the draw nor later events. Then T is played if
+``seed / 2^64 < chance``, else N. The seed has 64 random bits and is stored with everything else before the
 move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
 """
 
@@ -37,25 +37,25 @@ from engine.trappy import with_trap
 SEED_BITS = 64
 """Random bits of a draw."""
 
-LEAST_VALUE, MOST_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
+MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 """Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
 decided."""
 
-LEAST_REPLIES = 2
-"""Least number of replies to either move, so that an error is possible."""
+MIN_REPLIES = 2
+"""Minimum number of replies to either move, so that an error is possible."""
 
 _SEED = re.compile(r"[0-9a-f]{16}")
 
 
 def draws_trap(seed: str, chance: float) -> bool:
-    """Whether the draw falls on the move that sets a trap.
+    """Whether the draw selects the move that sets a trap.
 
     Args:
         seed: 16 hexadecimal digits.
-        chance: Of that move.
+        chance: Probability of that move.
 
     Raises:
-        ValueError: The seed is none.
+        ValueError: The seed is malformed.
     """
     if not _SEED.fullmatch(seed):
         raise ValueError(f"the seed is {seed!r}, not 16 hexadecimal digits")
@@ -65,7 +65,7 @@ def draws_trap(seed: str, chance: float) -> bool:
 def checksum(decision: Decision, draw: TrialDraw) -> str:
     """SHA-256, in hexadecimal, of all data known before a draw, without `TrialDraw.sha256`.
 
-    It reveals a record that was changed afterwards, unless the hash was recomputed, too.
+    It detects a record that was changed afterwards, unless the hash was recomputed, too.
     """
     known = {each.move: each for each in decision.candidates}
     moves = [
@@ -88,10 +88,10 @@ def checksum(decision: Decision, draw: TrialDraw) -> str:
 
 
 def other_move(decision: Decision) -> Candidate:
-    """The move that a draw did not fall on, with its whole profile.
+    """The move that a draw did not select, with its complete profile.
 
     Raises:
-        RecordError: The record has no draw, or not that move.
+        RecordError: The record has no draw, or lacks that move.
     """
     draw = decision.trial_draw
     if draw is not None:
@@ -116,8 +116,8 @@ def with_draw(
 ) -> Decision:
     """The decision with a move drawn at random, if it takes part; otherwise its own move stands.
 
-    Searches for N among the moves within the budget, in falling value, and finds their whole profiles.  When
-    that is stopped, there is no draw.
+    Searches for N among the moves within the budget, in order of decreasing value, and finds their complete
+    profiles. If that is stopped, there is no draw.
 
     Args:
         decision: By the trap arithmetic on exact scores.
@@ -191,7 +191,7 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
 
 def _takes_part(raw_centi: int, scale_centi: float) -> bool:
     # A game won or lost by force is worth 100 % or 0.
-    return LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
+    return MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
 
 
 def _best_control(
@@ -214,8 +214,8 @@ def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: Ra
     for each in (trap, control):
         if not _takes_part(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
-        if len(each.replies) < LEAST_REPLIES:
-            return f"{each.move} leaves fewer than {LEAST_REPLIES} replies"
+        if len(each.replies) < MIN_REPLIES:
+            return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
     gap = expected_score(control.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
     if abs(gap) > params.budget:
         return f"{control.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"
@@ -223,7 +223,7 @@ def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: Ra
 
 
 def _least_score(least_value: float, scale_centi: float) -> int:
-    """The least score that is not lost by force and has that expected score or more."""
+    """The minimum score that is not lost by force and has at least that expected score."""
     scores = range(-WIN_CENTI + 1, WIN_CENTI)
     return scores.start + bisect_left(
         scores, least_value, key=lambda score: expected_score(score, scale_centi)
@@ -234,10 +234,10 @@ def _least_score(least_value: float, scale_centi: float) -> int:
 
 
 def before_draw(decision: Decision) -> Decision:
-    """The decision that the player would have made without the draw: its choice must follow as usual.
+    """The decision that the strategy would have made without the draw: its choice must follow as usual.
 
     Raises:
-        RecordError: The record has no draw, or a move that is no candidate.
+        RecordError: The record has no draw, or a move that is not a candidate.
     """
     draw = decision.trial_draw
     if draw is None:
@@ -251,7 +251,7 @@ def before_draw(decision: Decision) -> Decision:
 def verify_trial(decision: Decision) -> None:
     """Recompute from a decision's record the moves in the draw, and the draw.
 
-    That T is the player's choice is not checked here (but by `engine.strategies.randomised`).
+    It does not check that T is the strategy's choice (`engine.strategies.randomised` does).
 
     Raises:
         RecordError: The draw does not follow from the record; the message says where.
@@ -292,7 +292,7 @@ def verify_trial(decision: Decision) -> None:
 
 
 def verify_trial_draw(decision: Decision) -> None:
-    """Check that a decision's seed draws the move that was played, and the draw's checksum: without a search.
+    """Check that a decision's seed draws the move played, and the draw's checksum: without a search.
 
     Raises:
         RecordError: The record has no draw, or was changed; the message says where.

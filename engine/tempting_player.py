@@ -1,22 +1,21 @@
-"""The arithmetic of the tempting player: pure functions on scores, in whole numbers only.
+"""The arithmetic of the strategy tempting: pure functions on scores, in whole numbers only.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
-look as good as the best ones to a shallow search.  So each reply r to a move m gets a weight from its scores
-after two and three plies alone, and the move gains the weighted mean of what the replies would cost the
-opponent::
+look as good as the best ones to a shallow search. So each reply r to a move m gets a weight from only its
+scores after two and three plies, and the move gains the weighted mean of the replies' costs to the opponent::
 
     L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       from the shallow scores, opponent's view
     q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
     adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
 
 w is `engine.expected.expected_score` of our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)).  600, not 1000:
-such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incur.  Among the moves that give
-up little (`allowed_floor_centi`) the one of the greatest adj is played; ties go to the higher raw value, then
-to the first in order.
+such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incur. Among the moves that give
+up little (`allowed_floor_centi`) the one with the highest adj is played; ties go to the higher raw value,
+then to the first in order.
 
 Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises,
 so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
-choice.  `verify_tempting` repeats that proof from a record.  With fewer than `LEAST_DEPTH` plies s_3 is no
+choice.  `verify_tempting` repeats that proof from a record.  With fewer than `MIN_DEPTH` plies s_3 is no
 shallow score, and the raw value alone decides.
 """
 
@@ -32,8 +31,8 @@ from engine.errors import BadSettings, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.params import Decided, TemptingParams
 
-LEAST_DEPTH = 4
-"""Plies of the shallowest search in which the scores after two and three plies are shallow."""
+MIN_DEPTH = 4
+"""Minimum search depth, in plies, at which the scores after two and three plies are shallow."""
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
 UNBOUNDED = 1_000_000
@@ -62,7 +61,7 @@ def to_expected_score(score_centi: int, params: TemptingParams) -> int:
 
 @lru_cache(maxsize=4096)
 def least_score(least_expected: int, params: TemptingParams) -> int:
-    """The least score of that worth or more, in centi-units; `-UNBOUNDED` for 0 and less."""
+    """The minimum score with at least that value, in centi-units; `-UNBOUNDED` for 0 and less."""
     scores = range(-UNBOUNDED, UNBOUNDED)
     return scores.start + bisect_left(
         scores, least_expected, key=lambda score: to_expected_score(score, params)
@@ -73,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: Decided) -> tuple[int, int]:
-    """Most centi-units that a move may score below the best one: usually, and if that is nearly won."""
+    """Maximum centi-units that a move may score below the best one: usually, and if that is nearly won."""
     if decided is Decided.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -83,10 +82,10 @@ def gaps_centi(params: TemptingParams, decided: Decided) -> tuple[int, int]:
 
 
 def allowed_floor_centi(best_centi: int, params: TemptingParams, decided: Decided) -> int:
-    """The least raw value with which a move is allowed; it never falls when the best raw value rises.
+    """The minimum raw value of an allowed move; it never falls when the best raw value rises.
 
     A move may give up at most `TemptingParams.budget` of expected score and `share_percent` of the best
-    move's; and, because that says little when a game is nearly decided, no more score than `gaps_centi`.
+    move's; and, because that means little when a game is nearly decided, no more score than `gaps_centi`.
     """
     best = to_expected_score(best_centi, params)
     given_up = min(params.budget, params.share_percent * best // 100)
@@ -96,10 +95,11 @@ def allowed_floor_centi(best_centi: int, params: TemptingParams, decided: Decide
 
 
 def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Decided) -> int:
-    """The least raw value with which a move is allowed and could be chosen over the move of the best one.
+    """The minimum raw value with which a move is allowed and could be chosen over the one with the best raw
+    value.
 
-    Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has 1000
-    w(best) at least.
+    Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has at least
+    1000 w(best).
     """
     missing = RAW_SHARE * to_expected_score(best_centi, params) - LOSS_SHARE * WHOLE
     beaten = missing // (RAW_SHARE - LOSS_SHARE)  # with this worth a move is no better
@@ -160,7 +160,7 @@ def adjusted(raw_expected: int, profits: int, total: int) -> int:
 
 
 class TemptingStanding(NamedTuple):
-    """Sort key of moves: the greatest is played."""
+    """Sort key of moves: the highest is played."""
 
     adjusted: int
     raw: int
@@ -170,7 +170,7 @@ class TemptingStanding(NamedTuple):
 
 
 def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
-    """A move's standing at most, when nothing is known of its replies."""
+    """The maximum of a move's standing if nothing is known about its replies."""
     most = (RAW_SHARE - LOSS_SHARE) * to_expected_score(raw_centi, params) + LOSS_SHARE * WHOLE
     return TemptingStanding(most, raw_centi, -index)
 
@@ -178,7 +178,7 @@ def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStand
 def standings(
     candidate: Candidate, index: int, params: TemptingParams
 ) -> tuple[TemptingStanding, TemptingStanding]:
-    """A move's standing at least and at most, by what its record says of its replies.
+    """The minimum and the maximum of a move's standing, by the recorded scores and bounds of its replies.
 
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
@@ -206,7 +206,7 @@ def standings(
 def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
     if reply.shallow_scores_centi is not None:
         return reply.shallow_scores_centi
-    if reply.bound_centi is None and len(reply.scores_centi) >= LEAST_DEPTH - 1:
+    if reply.bound_centi is None and len(reply.scores_centi) >= MIN_DEPTH - 1:
         return reply.scores_centi[0], reply.scores_centi[1]
     raise RecordError(f"{candidate.move}: {reply.reply} has no scores after two and three plies")
 
@@ -215,10 +215,10 @@ def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, 
 
 
 def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
-    """The choice from candidates as far as they are known: the move of the greatest proved standing.
+    """The choice from partially known candidates: the move with the highest proved standing.
 
-    Where nothing is known of any replies, that is the move of the highest raw value, the first in order; so
-    it is where whole profiles have fewer than `LEAST_DEPTH` plies.
+    If nothing is known about any replies, that is the move of the highest raw value, the first in order; the
+    same is true if complete profiles have fewer than `MIN_DEPTH` plies.
     """
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
@@ -233,7 +233,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
     if all(
         reply.bound_centi is None
         and reply.shallow_scores_centi is None
-        and len(reply.scores_centi) < LEAST_DEPTH - 1
+        and len(reply.scores_centi) < MIN_DEPTH - 1
         for reply in candidate.replies
     ):
         candidate = replace(candidate, replies=())
@@ -241,10 +241,10 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
 
 
 def verify_tempting(decision: Decision, params: TemptingParams) -> None:
-    """Check that nothing a search of `LEAST_DEPTH` plies or more left open could have changed the choice.
+    """Check that nothing a search of `MIN_DEPTH` plies or more left open could have changed the choice.
 
-    The chosen move must be allowed, and its standing by what is proved of it no lower than any other allowed
-    move's by what is not ruled out.
+    The chosen move must be allowed, and its proved standing no lower than the maximum possible standing of
+    any other allowed move.
 
     Raises:
         RecordError: The choice does not follow from the record; the message says where.

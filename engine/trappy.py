@@ -1,19 +1,19 @@
 """The trap arithmetic of trappy minimax: pure functions on scores, whatever search they come from.
 
-Theory of operation.  A reply of the opponent is a *trap* when it looks good to shallow searches and is bad at
-full depth.  `assess` turns the shallow scores into one number U, how good the reply looks; `trappiness` in
-[0, 1] measures how deceptive that is; the trap's profit is the cost of falling into it; its quality is
-trappiness times profit.  A move's best trap adds a bonus of at most a quarter of the move's own value
-(`scale`), so a trap can tip the balance between nearly equal moves but never justify a bad one.
+Theory of operation. A reply of the opponent is a *trap* if it looks good to shallow searches and is bad at
+full depth. `assess` turns the shallow scores into one number U, how good the reply looks; `trappiness` in [0,
+1] measures how deceptive that is; the trap's profit is the cost of falling into it; its quality is trappiness
+times profit. A move's best trap adds a bonus of at most a quarter of the move's own value (`scale`), so a
+trap can tip the balance between nearly equal moves but never justify a bad one.
 
 The formulas are Gordon & Reda 2006, Figures 2, 3 and 5, with their typing errors corrected: Figure 2 sets the
 raw value once, outside the loop over moves; Figure 5 lacks its M's, and is continuous and matches Figure 8
 only in the form of `scale`.
 
 There are two *scales* (`engine.params.Scale`).  The paper's takes scores as they are and measures a trap
-against the size of the score, so an even game gets no bonus.  The expected scale first converts scores into
+against the size of the score, so an even game gets no bonus. The expected scale first converts scores into
 expected score (`utility`), where an error costs the same whatever the score, and measures a trap against a
-constant, the risk; but no bonus exceeds a share of the move's own worth.  Assessments, qualities, bonuses and
+constant, the risk; but no bonus exceeds a share of the move's own value. Assessments, qualities, bonuses and
 adjusted values are in the scale's unit; scores, raw values and their bounds are centi-units on both.
 """
 
@@ -53,7 +53,7 @@ def _size(value: float, params: TrapParams) -> float:
 
 
 def _room(value: float, params: TrapParams) -> float:
-    """`_size` for the bonus of a move of that worth: the less there is to lose, the smaller the risk."""
+    """`_size` for the bonus of a move of that value: the less there is to lose, the smaller the risk."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
     return min(4 * params.risk_share * value, _size(value, params))
@@ -185,12 +185,12 @@ def bonus(quality: float, raw: int, params: TrapParams) -> float:
 
 
 class Standing(NamedTuple):
-    """Sort key of moves: the greatest is played; among equal ones, the first in order."""
+    """Sort key of moves: the highest is played; among equal ones, the first in order."""
 
     adjusted: float
     """In the scale's unit."""
     raw: int
-    """In centi-units; separates moves of the same worth on the expected scale."""
+    """In centi-units; separates moves of the same value on the expected scale."""
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
@@ -225,14 +225,14 @@ def with_trap(candidate: Candidate, params: TrapParams, swindle: bool = False) -
 
 
 def standing(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
-    """The candidate's standing, as far as its profile goes."""
+    """The candidate's standing, as far as its profile is known."""
     if swindle:
         return Standing(escape(candidate, params), candidate.raw_centi)
     return Standing(candidate.adjusted_centi, candidate.raw_centi)
 
 
 def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: bool) -> str:
-    """The move of the highest standing, the first in order among equals."""
+    """The move with the highest standing, the first in order among equals."""
     known = [c for c in candidates if not c.raw_is_bound]
     return max(known, key=lambda c: standing(c, params, swindle)).move
 
@@ -240,7 +240,7 @@ def best_standing(candidates: Sequence[Candidate], params: TrapParams, swindle: 
 def ceiling(candidate: Candidate, params: TrapParams, swindle: bool) -> Standing:
     """Upper bound on the candidate's standing, given its proven scores and bounds.
 
-    The adjusted value rises with the raw value, so it is bounded where the raw value is.
+    The adjusted value rises with the raw value, so a bound on one is a bound on the other.
     """
     raw = candidate.raw_centi
     pruned = [reply for reply in candidate.replies if reply.bound_centi is not None]

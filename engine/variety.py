@@ -17,20 +17,21 @@ class RepetitionAvoidance:
     avoid: tuple[str, ...]
     """Moves to avoid, unless no other is nearly as good."""
     within_centi: int
-    """A move is nearly as good as the best when plain minimax says that it loses at most this."""
+    """A move is nearly as good as the best if plain minimax says that it loses at most this."""
     widest_centi: int = 0
     """If greater than `within_centi`: the maximum loss accepted to avoid a move when no alternative is nearly
     as good."""
 
     @property
     def reach_centi(self) -> int:
-        """The most that a move to draw may lose."""
+        """The maximum loss of a move to draw."""
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
-        """The draw that a random number decides, from the fewest moves; None: there is nothing to draw from.
+        """The draw that a random number selects, from as few moves as possible; None: there is nothing to
+        draw from.
 
-        The limit is doubled until there is.
+        The limit is doubled until there is a move to draw.
         """
         draw = VarietyDraw(self.within_centi, self.avoid, number)
         while draw_move(candidates, draw) is None:
@@ -42,10 +43,10 @@ class RepetitionAvoidance:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of weak play: how far the player sees, and how much it may give away."""
+    """A level of weak play: how far the player sees, and how much a move may give away."""
 
     depth: int
-    """Deepest search in plies."""
+    """Maximum search depth in plies."""
     within_centi: int
     """As in `RepetitionAvoidance`; in hundredths of a disc or pawn."""
 

@@ -10,10 +10,10 @@ def verify(decision: Decision) -> None:
     """Recompute a choice from its record alone.
 
     Checks the arithmetic of every candidate, and that nothing the search left open (raw values and replies
-    with only a proven bound, moves whose replies it never searched) could have changed the choice.  It does
-    not check the scores themselves, nor that every legal move is there: that takes the rules and a searcher.
-    A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as it is.
-    All further checks are the strategy's (`engine.strategies.strategy.Strategy.verify`).
+    with only a proven bound, moves whose replies it never searched) could have changed the choice. It does
+    not check the scores themselves, nor that every legal move is present: that takes the rules and a
+    searcher. A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as
+    it is. All further checks are the strategy's (`engine.strategies.strategy.Strategy.verify`).
 
     Raises:
         RecordError: The recorded choice does not follow from the record; the message says where.

@@ -10,7 +10,7 @@ VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeEr
 """Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
 decoding, where they become RecordError."""
 
-_LONGEST_REASON = 200
+_MAX_REASON_LENGTH = 200
 
 
 class StorageError(Exception):
@@ -18,7 +18,7 @@ class StorageError(Exception):
 
 
 class RoleTaken(StorageError):
-    """Another program holds a role that only one may hold at a database (`Database.sole`)."""
+    """Another program holds a role that only one may hold at a database (`Database.hold_role`)."""
 
 
 class RoleLost(StorageError):
@@ -34,7 +34,7 @@ class FilterError(Exception):
 
 
 class TrialError(Exception):
-    """A trial cannot be started or ended, or its plan makes no sense; one line for the operator."""
+    """A trial cannot be started or ended, or its plan is invalid; one line for the operator."""
 
 
 class DuplicateDecision(Exception):
@@ -47,7 +47,7 @@ class DuplicateDecision(Exception):
 
 
 def is_undecodable(error: BaseException) -> bool:
-    """Whether SQLite's driver met text that is not UTF-8; the error has no code, only this message."""
+    """Whether SQLite's driver found text that is not UTF-8; the error has no code, only this message."""
     # SQLAlchemy's errors have the driver's as `orig`; importing SQLAlchemy to check their type is slow.
     cause = getattr(error, "orig", error)
     return isinstance(cause, sqlite3.OperationalError) and str(cause).startswith("Could not decode to UTF-8")
@@ -58,11 +58,11 @@ def reason_of(error: Exception) -> str:
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"
-    return " ".join(reason.split())[:_LONGEST_REASON]
+    return " ".join(reason.split())[:_MAX_REASON_LENGTH]
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether an error says that a row has an invalid value, and not that the database failed."""
+    """Whether an error means that a row has an invalid value, not that the database failed."""
     return isinstance(error, RecordError) or is_undecodable(error)
 
 
@@ -75,7 +75,8 @@ def damage_text(error: Exception) -> str:
 def decoding(what: str = "") -> Iterator[None]:
     """Raise `RecordError` if the block cannot decode a record.
 
-    The block only decodes: what it computes with the values comes after it, so that a bug there stays one.
+    The block only decodes; computation with the values comes after it, so that a bug there is not reported as
+    damage.
 
     Args:
         what: The record that a message names, for instance ``game 12``.

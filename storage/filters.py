@@ -39,7 +39,7 @@ class TrapSettings:
         """The settings whose `text` this is.
 
         Raises:
-            ValueError: It is of none.
+            ValueError: No settings have this text.
         """
         found = _SETTINGS.fullmatch(text.strip())
         if found is None:
@@ -81,7 +81,7 @@ class GamePhase:
         """The phase whose `text` this is.
 
         Raises:
-            ValueError: It is of none.
+            ValueError: No phase has this text.
         """
         first = text.partition("-")[0]
         if re.fullmatch("[0-9]{1,6}", first):
@@ -118,11 +118,11 @@ class Filters:
     trial: str | None = None
     """Name of the trial that a game belongs to."""
     since: datetime | None = None
-    """Started at or after this moment (aware)."""
+    """Started at or after this time (aware)."""
     until: datetime | None = None
-    """Started before this moment (aware)."""
+    """Started before this time (aware)."""
     ended_before: datetime | None = None
-    """Ended before this moment (aware) and settled; others are left out."""
+    """Ended before this time (aware) and settled; others are left out."""
     min_opponent_rating: int | None = None
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
@@ -138,8 +138,8 @@ class Filters:
 def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
     """Conditions on `GameRow`: the filters; matches on this machine count only on request.
 
-    A match may have more games than years on the servers, and no person in them; so its games are shown only
-    where the filters name its site or its name.
+    A match may have more games than years on the servers, and no people, so its games are shown only if the
+    filters name its site or its name.
     """
     conditions = filter_conditions(filters or Filters())
     if filters is None or not includes_matches(filters):
@@ -148,7 +148,7 @@ def shown_games(filters: Filters | None) -> list[ColumnElement[bool]]:
 
 
 def includes_matches(filters: Filters) -> bool:
-    """Whether games of matches on this machine are among them, if there are any."""
+    """Whether games of matches on this machine are included."""
     return bool(filters.site or filters.match)
 
 
@@ -171,7 +171,7 @@ def of_games(filters: Filters) -> Filters:
 
 
 def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
-    """Conditions on `DecisionRow`: the reply to it is in the phase, if there is one among the filters."""
+    """Conditions on `DecisionRow`: the reply is in the filters' phase, if they name one."""
     if filters.phase is None:
         return []
     first = filters.phase.number * PHASE_PLIES
@@ -231,9 +231,9 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "our_side": lambda side: GameRow.our_side == side,
     "match": lambda name: and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == name),
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
-    "since": lambda moment: GameRow.started_at >= moment,
-    "until": lambda moment: GameRow.started_at < moment,
-    "ended_before": lambda moment: and_(GameRow.ended_at < moment, GameRow.is_settled.is_(True)),
+    "since": lambda at: GameRow.started_at >= at,
+    "until": lambda at: GameRow.started_at < at,
+    "ended_before": lambda at: and_(GameRow.ended_at < at, GameRow.is_settled.is_(True)),
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),

@@ -1,6 +1,6 @@
 """Inserts a row unless its unique key is taken, in one atomic statement.
 
-The statements are built once for each table and database: to build one costs more than to run it.
+The statements are built once for each table and database, because building one costs more than running it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ async def insert_all_new(session: AsyncSession, table: type[Base], rows: Sequenc
 
 
 async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) -> int | None:
-    """Insert a row, in place of one with the same primary key whose column ``rule`` is less, as a whole.
+    """Insert a row, or replace the row with the same primary key if its column ``rule`` is less.
 
     Args:
         values: Of all columns.
@@ -50,7 +50,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
 
 
 def core_table(table: type[Base]) -> Table:
-    """A table without its class: the ORM does not process statements on it."""
+    """A table without its class, so that the ORM does not process statements on it."""
     core = table.__table__
     assert isinstance(core, Table)  # noqa: S101 - no class of ours is a join
     return core

@@ -1,4 +1,4 @@
-"""Moves malformed rows into the table ``quarantine``, from which each can be put back; nothing is deleted.
+"""Moves malformed rows into the table ``quarantine``, from which each can be restored; nothing is deleted.
 
 Moving a row also moves the rows that depend on it. A column that may be null loses its reference instead.
 Each moved or shortened value is stored as an SQL statement that restores it; run in reverse order, these
@@ -26,10 +26,10 @@ def move_to_quarantine(
         table: The table's name.
         where: SQL condition on its columns.
         reason: Why, in one line.
-        values: Of the condition's parameters.
+        values: Values of the condition's parameters.
 
     Returns:
-        The number of rows moved, those of other tables included.
+        The number of rows moved, including those of other tables.
     """
     parameters = dict(values or {})
     if not connection.execute(text(f'SELECT 1 FROM "{table}" WHERE {where} LIMIT 1'), parameters).first():

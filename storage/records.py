@@ -29,7 +29,7 @@ def from_row(kind: type[T], row: Any, **others: Any) -> T:
 
 
 def columns_of(value: Any, *without: str) -> dict[str, Any]:
-    """The fields of a dataclass by name, but for some, as columns of a row."""
+    """The fields of a dataclass by name, except some, as columns of a row."""
     return {name: getattr(value, name) for name in _names(type(value)) if name not in without}
 
 
@@ -41,7 +41,8 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over, with a result."""
     ABORTED = "aborted"
-    """Over before it counted: not among a player's games, though its traps and their outcomes count."""
+    """Over before it counted: not counted among a player's games, though its traps and their outcomes count.
+    """
 
 
 class GameResult(StrEnum):
@@ -74,6 +75,21 @@ class DecisionState(StrEnum):
     """The game ended before the server accepted the move: it was never played and has no outcome."""
 
 
+class BaitOutcome(StrEnum):
+    """What became of a bait."""
+
+    TAKEN = "taken"
+    HELD = "held"
+    """Answered by another reply."""
+    UNANSWERED = "unanswered"
+    """The game ended before a reply."""
+
+    @classmethod
+    def of(cls, is_taken: bool | None) -> "BaitOutcome":
+        """By whether the reply takes the bait; None: there was no reply."""
+        return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
+
+
 @dataclass(frozen=True, slots=True)
 class AccountKey:
     """One of our accounts, as the owner of games and events."""
@@ -85,13 +101,13 @@ class AccountKey:
     accounts were recorded."""
 
 
-LEAST_RATING, MOST_RATING = -10_000, 100_000
-"""Ratings beyond these are a site's mistake; every rating system stays far within."""
+MIN_RATING, MAX_RATING = -10_000, 100_000
+"""Ratings beyond these are a site's error; every rating system stays far within."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
     """A rating sent by a site; None if it is implausible."""
-    return rating if rating is not None and LEAST_RATING <= rating <= MOST_RATING else None
+    return rating if rating is not None and MIN_RATING <= rating <= MAX_RATING else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +142,11 @@ class NewGame:
     opponent_rating: int | None
     """At the start of the game; None if the site does not report it."""
     strategy: str
-    """The player's name, for instance ``trappy``; in matches also another program's."""
+    """The strategy's name, for instance ``trappy``; in matches also another program's."""
     params: TrapParams
     engine_version: str
     selection: Mapping[str, Any]
-    """Why this player was chosen; plain JSON values."""
+    """Why this strategy was chosen; plain JSON values."""
     trial_id: int | None = None
     """Key of the trial that the game belongs to (`storage.evidence.trials`); None: of no trial."""
 
@@ -141,23 +157,23 @@ class NewGame:
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether the player randomises single moves (`engine.randomised`)."""
+        """Whether the strategy randomises single moves (`engine.randomised`)."""
         kind = STRATEGIES.get(self.strategy)
         return kind is not None and kind.draws_decisions
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the player, or some of its moves, were chosen at random."""
+        """Whether the strategy, or some of its moves, were chosen at random."""
         return bool(self.drawn_from) or self.draws_decisions
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The players that a trial of this game would have, by name; empty: it belongs to none."""
+        """The strategies that a trial of this game would have, by name; empty: it belongs to none."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """Names of the players in the random draw; empty: there was no draw."""
+        """Names of the strategies in the random draw; empty: there was no draw."""
         # Draws of earlier versions stored counts for all players and the chance of only one.
         known = self.selection.get("chances", self.selection.get("against_opponent"))
         players = sorted(known) if isinstance(known, Mapping) else []
@@ -220,9 +236,10 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The server: what it charged the opponent's clock."""
+    """The server, by the time that it charged the opponent's clock."""
     MEASURED = "measured"
-    """We did: from the moment our move was shown to the moment the reply was, without the known lag."""
+    """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
+    lag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,4 +269,4 @@ MATCH_SITE = "match"
 
 
 DERIVED = frozenset({"game_summaries", "game_baits"})
-"""Tables that are computed from others, and computed again if anything is wrong with them."""
+"""Tables derived from others, which are recomputed if anything in them is wrong."""

@@ -1,1 +1,1 @@
-"""Decisions of the players: their time, depth, records and correctness."""
+"""Decisions of the strategies: their time, depth, records and correctness."""

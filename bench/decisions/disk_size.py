@@ -1,12 +1,12 @@
-"""Measures what the trappy player's decisions take on disk, in bytes a decision.
+"""Measures the disk space of trappy's decisions, in bytes a decision.
 
     python -m bench.decisions.disk_size [--games othello chess xiangqi] [--positions 100]
                                         [--times 10] [--databases sqlite postgresql]
 
 Each decision is stored as in a game, in the same transactions: chosen, sent, confirmed, with its profile, its
-forecast, the reply, and its time.  All rows and indices of these count, and SQLite's games, too.  "in use" is
-the growth of SQLite's file after a checkpoint, or of PostgreSQL's tables with a VACUUM before each game, in
-place of autovacuum's over months; "at best" is the same rewritten without gaps.  The positions are those of
+forecast, the reply, and its time. All their rows and indices count, including SQLite's games. "in use" is the
+growth of SQLite's file after a checkpoint, or of PostgreSQL's tables with a VACUUM before each game, in place
+of autovacuum's over months; "at best" is the same rewritten without gaps. The positions are those of
 `bench.decisions.exactness`, each game's at its depth.
 
 Also measures the time to pack and to unpack a record with its profile, each the best of several.
@@ -54,7 +54,7 @@ GAME_LENGTH = 30
 """Decisions of one stored game."""
 TABLES = ("decisions", "outcomes", "forecasts", "reply_times")
 DEPTHS = {"othello": 10, "chess": 6, "xiangqi": 6}
-"""The default depth, or what the default time is often enough for."""
+"""The default depth, or one that the default time usually allows."""
 
 
 @dataclass(frozen=True)

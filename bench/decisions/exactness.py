@@ -13,7 +13,7 @@ searcher with a transposition table of its own.  A difference is a decision that
 
 Positions come from games whose moves are chosen by fixed seeds at random or by the search: openings,
 middlegames and endings, level or not.  "trap played" counts the decisions for a move other than the best raw
-value's.  `--first` continues a run that was ended.
+value's. `--first` continues an interrupted run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from engine.verification import verify
 TABLE_MB = 16
 DEPTHS = {"othello": 6, "chess": 4, "xiangqi": 4, "connect4": 7}
 RANDOM_SHARE = 0.3
-"""How many moves of the games are random: enough for positions in which one side is far ahead."""
+"""Number of random moves in the games: enough for positions in which one side is far ahead."""
 PLAY_DEPTH = 3
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -58,7 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """The numbered position: the same on every machine with the same evaluation, and unfinished."""
+    """The position with this number: the same on every machine with the same evaluation, and unfinished."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -111,7 +111,7 @@ def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) 
 
 
 class Comparison:
-    """Positions of one game, compared to one depth; counts by settings and assessment."""
+    """Positions of one game, compared at one depth; counts by settings and assessment."""
 
     def __init__(self, name: str, depth: int) -> None:
         self._game = get_rules(name)

@@ -1,10 +1,10 @@
-"""Fetches all pages of a dashboard again and again, in a process of its own, and notes how long each takes.
+"""Fetches all pages of a dashboard repeatedly, in a process of its own, and records their times.
 
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 
 It ends when its standard input does.  FILE gets a JSON object for each answer: ``at`` (seconds since 1970),
-``page``, ``ms`` until the last byte, ``status`` (0: no answer), and ``bytes``.  Most pages are fetched twice:
-as a browser does, and with ``since=`` and another date each time, so that they have to be computed.
+``page``, ``ms`` until the last byte, ``status`` (0: no answer), and ``bytes``. Most pages are fetched twice:
+as by a browser, and with ``since=`` and a different date each time, so that they have to be computed.
 """
 
 import argparse

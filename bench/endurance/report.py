@@ -9,15 +9,15 @@ from bench.claims import GROWTH, Claim, Findings, none_found
 from bench.endurance.samples import Sample
 
 MORE_DESCRIPTORS = 8
-"""A rise of up to this many counts as flat: the number of open connections fluctuates."""
+"""Maximum rise that counts as flat: the number of open connections fluctuates."""
 MORE_THREADS = 4
 """Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
-LEAST_MS = 50.0
-"""Below that, a page is never called slow: a busy machine makes noise of that size."""
-LEAST_FETCHES = 4
-"""Minimum requests of a page in each of the two rests compared."""
+MIN_MS = 50.0
+"""A page is never called slow below this: a busy machine makes noise of that size."""
+MIN_FETCHES = 4
+"""Minimum requests of a page in each of the two compared rests."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
@@ -55,24 +55,26 @@ class Endured(Findings):
     """Commands and stops that failed."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
-    """Looks while no game was on: at the start, in the last life once it was warm, at the end."""
+    """Samples while no game was running: at the start, in the last life once it was warm, at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """Games that the arena has and the bot's records lack, or have otherwise."""
+    """Games at the arena that the bot's records lack, or that differ there."""
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
-    """Lost on time with so short a clock that a new start of the program may use it up."""
+    """Lost on time with a clock so short that a restart of the program may use it up."""
     wrong: list[str] = field(default_factory=list)
     """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)
     """Tracebacks and errors in the log."""
     processor_s: tuple[float, float] = (0.0, 0.0)
-    """Of the program in all its lives, with its operator's commands and the pages' reader; of the people."""
+    """Processor time of the program in all its lives, with its operator's commands and the pages' reader; and
+    of the people.
+    """
 
     @property
     def claims(self) -> list[Claim]:
-        """All properties that the run should show."""
+        """All properties that the run should have."""
         return [
             none_found("no game lost or half recorded", self.lost),
             none_found("no game left open", self.hanging),
@@ -109,11 +111,11 @@ class Endured(Findings):
     def _pages_fast(self) -> Claim:
         slow, compared = [], 0
         for page, (first, last) in self.times(at_rest=True).items():
-            if min(len(first), len(last)) < LEAST_FETCHES:
+            if min(len(first), len(last)) < MIN_FETCHES:
                 continue
             compared += 1
             before, after = median(first), median(last)
-            if after > SLOWER * before and after > LEAST_MS:
+            if after > SLOWER * before and after > MIN_MS:
                 slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
         text = f"no page slower at the end than {SLOWER:g} times the start (median, at rest)"
         if not compared:

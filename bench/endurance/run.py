@@ -4,12 +4,12 @@
                                   [--upkeep 20] [--minutes M] [--folder FOLDER]
 
 `desdemona run` plays at its own arena against scripted people over HTTP: a shallow search, short games that
-people resign, abort, leave, lose on time, drop out of and come back to; some are rude.  A trial is on.  All
-the while a process of its own fetches each page of the dashboard in turn, and two listen for its changes.
+people resign, abort, leave, lose on time, drop out of and come back to; some are rude. A trial is open.
+Meanwhile a process of its own fetches each page of the dashboard in turn, and two listen for its changes.
 
-In the first half of the games the program is killed by ``kill -9`` and stopped by SIGTERM again and again;
-its last life lasts for the other half and has to be flat: memory, descriptors, threads, tasks.  Spread over
-all games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
+In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; its
+last life lasts for the other half and has to be flat: memory, descriptors, threads, tasks. Spread over all
+games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
 
 Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
 end. Resource use and page times are compared in these rests, so that the machine's speed and the people's
@@ -37,11 +37,11 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
+from bench.arena_soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
-from bench.soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bot.arena import export
 from storage.arena import accounts as arena_store
 from storage.database import Database
@@ -53,18 +53,22 @@ from tests.system.ledger import log_lines, troubles
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
-"""Accounts per game: most people come back."""
+"""Accounts per game: most people return."""
 EVERY_S, TELL_S = 2.0, 30.0
 """Seconds between two samples of the program, and between two lines about it."""
 LISTENERS = 2
 SETTLING_S = 120.0
 BACKUPS = 3
-LEAST_CLOCK_S = 60
+MIN_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
-"""Without a game before a look at rest: idle connections are closed, and each page is fetched some times."""
+"""Seconds without a game before a sample at rest: idle connections are closed, and each page is fetched some
+times.
+"""
 RESTS = (0.1, 0.6)
-"""Shares of the run after which it rests, beside the end: at the start, and when the last life is warm."""
+"""Shares of the run after which it rests, in addition to the end: at the start, and when the last life is
+warm.
+"""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 2,
     "engine__table_mb": 1,
@@ -84,8 +88,8 @@ class Endurance:
 
     Args:
         folder: Folder for the database, the log, backups, and the output of the pages' reader.
-        games: How many.
-        at_once: People at the arena at a time.
+        games: Number of games.
+        at_once: Number of people at the arena at a time.
         seed: Seed for people, games and the order of faults.
         kills: By ``kill -9``, in the first half.
         stops: By SIGTERM, in the first half.
@@ -128,13 +132,13 @@ class Endurance:
         self._may_begin.set()
         self._rotated: list[Path] = []
         self._rested: list[tuple[float, float]] = []
-        """When it rested, from and to, in seconds since 1970."""
+        """Its rests, from and to, in seconds since 1970."""
         self._plan = self._planned(kills, stops, upkeep)
         self.found = Endured(at_once=at_once)
 
     @property
     def _progress(self) -> float:
-        """How much of the run is over, from 0 to 1: by games, or by time if it is short."""
+        """The share of the run that is over, from 0 to 1: by games, or by time if it is short."""
         return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
 
     def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
@@ -187,7 +191,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play game after game, each as one of the people of this seat."""
+        """Play one game after another, each as one of the people of this seat."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}
@@ -236,7 +240,7 @@ class Endurance:
             self.found.act_s[name].append(time.monotonic() - began)
 
     async def _rest(self) -> None:
-        """Look at the program when no game is on and no connection left over from one."""
+        """Sample the program when no game is running and no connection is left over from one."""
         self._may_begin.clear()
         while self._playing:
             await self._over.get()
@@ -365,7 +369,7 @@ class Endurance:
                 found.results[record.status] += 1
                 found.plies += len(record.moves)
                 if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
-                    told = found.lost_on_time if (record.initial_s or 0) >= LEAST_CLOCK_S else found.excused
+                    told = found.lost_on_time if (record.initial_s or 0) >= MIN_CLOCK_S else found.excused
                     told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
             async with database.read() as session:
                 found.hanging += [

@@ -15,11 +15,11 @@ class Sample:
     games: int
     """Games that were over by then."""
     life: int
-    """Number of its process: one more after each start."""
+    """Sequence number of its process: one more after each start."""
     rss_mb: float
     """Resident memory, with that of the processes that it has started."""
     pss_mb: float
-    """The same, pages shared with other processes counted in part."""
+    """The same, with shared pages counted in part."""
     descriptors: int
     threads: int
     tasks: int
@@ -29,7 +29,7 @@ class Sample:
 
 
 def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
-    """Look at a process; None: it is gone.
+    """Sample a process; None: it is gone.
 
     Args:
         pid: Its number.

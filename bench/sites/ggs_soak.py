@@ -3,7 +3,7 @@
 Plain, random and synchro matches, rated and unrated, against opponents that resign, leave and return, request
 undo and abort, or just play on.  Lines are lost, replies
 overtaken by newer lines, connections cut, closed or silent, the service restarts, and
-another client logs in under the bot's name.  At the end the ledger is compared with what the opponents saw.
+another client logs in under the bot's name. At the end the ledger is compared with the opponents' records.
 Time is virtual: the event loop jumps to its next timer.
 
 With ``--port`` the program itself plays on a real server on this machine: rated matches of every kind, one
@@ -125,8 +125,9 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""With a real server: the requested match, and what happens after this many moves: the opponent's connection
-is cut, or the bot killed."""
+"""With a real server: the requested match, and the event after this many moves: the opponent's connection is
+cut, or the bot killed.
+"""
 
 
 async def outside(port: int, root: str) -> bool:

@@ -1,7 +1,7 @@
 """Measures how soon a standby takes over an account: ``python -m bench.sites.standby --kills 20``.
 
 Two programs share a PostgreSQL database and an account at an arena; the one that plays is killed (`kill -9`)
-again and again while people play. Prints the seconds until the other one plays, and errors in the records,
+repeatedly while people play. Prints the seconds until the other one plays, and errors in the records,
 compared with the arena's.
 """
 

@@ -2,11 +2,11 @@
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 
-Parts: `games` (trappy less standard), `peeking` (a look after each of 2,000 games, as in the program, with
-no effect; at most 5 %), `decisions` (single decisions), `kinds` (persons who reply at random,
-greedily, by a shallow look, or by the people model with a known susceptibility), `falls` (falls beyond the
-people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`.  Persons return in
-proportion to their games.  "asked" is what the intervals promise.
+Parts: `games` (trappy less standard), `peeking` (an analysis after each of 2,000 games, as in the program,
+with no effect; at most 5 %), `decisions` (single decisions), `kinds` (persons who reply at random, greedily,
+by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the people
+model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. Persons return in proportion
+to their games. "asked" is the nominal level of the intervals.
 """
 
 import argparse
@@ -68,13 +68,13 @@ GAME_CASES = (
 
 
 def game_rates(case: GameCase, runs: int, games: int, seed: int) -> Rates:
-    """How often the truth, 0, is excluded at some look."""
+    """How often the truth, 0, is excluded at some analysis."""
     rng = np.random.default_rng(seed)
     return rates([verdict(play_games(case.plan, games, rng), case.design) for _ in range(runs)])
 
 
 def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict[str, tuple[float, Rates]]:
-    """For each outcome the true effect, and how often it is excluded at some look."""
+    """For each outcome the true effect, and how often it is excluded at some analysis."""
     rng = np.random.default_rng(seed)
     pairs = make_pairs(np.random.default_rng(seed))
     found: dict[str, list[Values]] = {}
@@ -91,7 +91,7 @@ def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict
 
 
 def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
-    """How often the true share of falls beyond the model is excluded at some look."""
+    """How often the true share of falls beyond the model is excluded at some analysis."""
     rng, design = np.random.default_rng(seed), SequenceDesign(PlannedN.TRAPS)
 
     def values(found: Falls) -> Values:
@@ -102,7 +102,7 @@ def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often intervals of the share of falls hold the truth at one analysis, from 0 to 1."""
+    """How often intervals of the share of falls include the truth at one analysis, from 0 to 1."""
 
     persons: float
     """Mean P."""

@@ -1,6 +1,6 @@
 """Simulated trials: persons who return in proportion to their games, with their results and replies.
 
-Every simulation knows the truth for people at large, exactly: effects that differ by person are symmetrical
+Every simulation has an exactly known truth for people at large: effects that differ by person are symmetrical
 about 0, or are averaged by quadrature.
 """
 
@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.decisions import guessed_cost
-from storage.evidence.inference.defaults import CAP_GAMES, RATING_BAND
+from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.games import earlier_guess
 from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.evidence.inference.trial import contrast
+from storage.evidence.rating_bands import BAND_WIDTH
 
 NEW_SHARE = 0.3
 """Share of the games that are a person's first."""
@@ -33,10 +34,10 @@ def returning(
     """Draws the person of each game: a new one, or an earlier one in proportion to their games.
 
     Args:
-        games: How many.
+        games: Number of games.
         rng: Source of chance.
-        new_share: Chance of a new person; 1: one game each.
-        most: Largest number of persons.
+        new_share: Probability of a new person; 1: one game each.
+        most: Maximum number of persons.
     """
     new = rng.random(games) < new_share
     earlier = (rng.random(games) * np.arange(games)).astype(int).tolist()
@@ -58,7 +59,7 @@ def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlan:
-    """A trial of games in which trappy and standard score alike on average."""
+    """A trial of games in which trappy and standard score equally on average."""
 
     score: float = 0.65
     """Our expected score against a person of mean strength."""
@@ -67,12 +68,12 @@ class GamePlan:
     effect_sd: float = 0.0
     """Standard deviation, in logits, of the effect of traps on a person; its mean is 0."""
     probabilities: tuple[float, ...] = (0.5,)
-    """Chances of trappy, each as frequent."""
+    """Probabilities of trappy, each equally frequent."""
     new_share: float = NEW_SHARE
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
     adjusted: bool = True
-    """By ratings and earlier games (m), as the program does; False: m = 1/2."""
+    """By ratings and earlier games (m), as in the program; False: m = 1/2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Values:
 
 
 def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
-    """psi of simulated games, as `storage.evidence.inference.games` has it."""
+    """psi of simulated games, as in `storage.evidence.inference.games`."""
     persons = returning(games, rng, plan.new_share, plan.most_persons)
     persons = persons[within_cap(persons, plan.cap)]
     n, count = len(persons), int(persons.max()) + 1
@@ -105,7 +106,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
         above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
         by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
-        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // RATING_BAND))
+        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
     return Values((outcome - guess) * contrast(treated, probability), persons, 0.0)
 
 
@@ -136,7 +137,7 @@ class Falls:
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
-"""Probabilities of falls that the model gives, each as often."""
+"""Probabilities of falls by the model, each equally frequent."""
 
 
 def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:
@@ -173,7 +174,7 @@ class Kind(StrEnum):
     SHALLOW = "shallow"
     """Mostly replies with good shallow scores."""
     MODEL = "model"
-    """By the people model, but with the person's susceptibility the bait where there is one."""
+    """By the people model, but with the person's susceptibility the bait if there is one."""
 
 
 _REPLIES = 8
@@ -182,7 +183,7 @@ _GLANCE_ERROR = 0.08
 _SHALLOW_SCALE = 0.05
 _MODEL_SCALE = 0.06
 SUSCEPTIBILITY = 0.2
-"""Mean chance of model persons to take a bait, whatever it costs."""
+"""Mean probability that model persons take a bait, whatever its cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,7 +222,7 @@ def mean_cost(pairs: Pairs, probabilities: Floats) -> Floats:
 
 
 def make_pairs(rng: np.random.Generator) -> Pairs:
-    """Random positions; where a trap is set, replies cost more, and the bait interim_analyses best."""
+    """Random positions; where a trap is set, replies cost more, and the bait looks best."""
     shape = (_PAIRS, 2, _REPLIES)
     cost = np.minimum(rng.exponential(0.12, shape), 0.9)
     cost[:, 1] = np.minimum(cost[:, 1] * 1.4, 0.9)

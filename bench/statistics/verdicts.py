@@ -1,4 +1,4 @@
-"""Whether intervals ever exclude the truth: ours, ordinary ones, and ours with the first variance alone."""
+"""Whether intervals ever exclude the truth: ours, ordinary ones, and ours with only the first variance."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Verdict:
 
 
 def verdict(values: Values, design: SequenceDesign) -> Verdict:
-    """InterimAnalyses after each value from `design.least_values` on, and at enough persons."""
+    """Interim analyses after each value from `design.least_values` on, given enough persons."""
     seen = interim_analyses(values.psi, values.persons, design)
     sd = np.sqrt(seen.spread / np.maximum(seen.n - 1, 1))
     off = np.abs(seen.mean - values.truth)

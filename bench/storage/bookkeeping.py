@@ -3,15 +3,15 @@
     python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
                                         [--games 4] [--at-once 8] [--pause 0]
 
-Games are played once by the trappy player against itself, with their forecasts, before anything is timed.
-Then each is recorded as if a server showed it: the decision is looked up and committed, its move sent,
-confirmed, its profile completed, its replies forecast, and its outcome recorded when the reply comes.  The
-times are those of this process with all its threads; a PostgreSQL server's own are not among them.  Beside
-them stands what the bare `sqlite3` module needs for the same rows in four transactions, in the same run.
+Games are played once by trappy against itself, with their forecasts, before anything is timed. Then each is
+recorded as if a server showed it: the decision is looked up and committed, its move sent, confirmed, its
+profile completed, its replies forecast, and its outcome recorded when the reply comes. The times are those of
+this process with all its threads; they exclude a PostgreSQL server's. For comparison it measures the bare
+`sqlite3` module for the same rows in four transactions, in the same run.
 
-With `--at-once N`, N games are recorded at the same time, and the time from a decision to its commit
-is given, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
-meanwhile serve others.  `--postgres` starts a PostgreSQL server of its own and measures on it as well.
+With `--at-once N`, N games are recorded at the same time, and the time from a decision to its commit is
+reported, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
+meanwhile serve others. `--postgres` starts a PostgreSQL server of its own and measures on it as well.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A database, and the role without which the ledger writes nothing."""
+    """A database, and the role that the ledger needs for writing."""
 
     database: Database
     role: Role
@@ -82,7 +82,7 @@ class Opened:
 async def opened_at(url: str) -> AsyncIterator[Opened]:
     database = await Database.open(url)
     try:
-        async with database.sole("bench") as role:
+        async with database.hold_role("bench") as role:
             yield Opened(database, role)
     finally:
         await database.close()
@@ -147,7 +147,7 @@ async def record_game(
     watch: Watch,
     pause_s: float = 0.0,
 ) -> list[float]:
-    """Record a game, and return the seconds that each decision took to be committed."""
+    """Record a game, and return the seconds from each decision to its commit."""
     ledger = GameLedger(opened.database, OWNER, opened.role, key)
     chosen = Assignment("trappy", {"method": "only"})
     await ledger.open(shown(name, key), lambda _: chosen, TrapParams())

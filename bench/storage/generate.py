@@ -1,4 +1,4 @@
-"""Fills an empty database with games as operators have them after years, to measure how reports scale.
+"""Fills an empty database with the games of several years, to measure how reports scale.
 
     python -m bench.storage.generate --url sqlite:////tmp/large.db [--decisions 1000000] [--games N]
         [--opponents N] [--seed 1]
@@ -6,9 +6,9 @@
 By default there is a game for every 33 decisions, and an opponent for every 10 games; some opponents play
 hundreds of them.  The games are of four kinds and several players, engines, sites, speeds and months, one
 fifth of them in a trial; some were aborted, a few are still open, some replies were taken back, some
-decisions lack a profile or a forecast, and some were randomised.  Decisions, outcomes and forecasts are
-real ones of a few positions of each game (`bench.storage.sample_decisions`), so rows have their real sizes;
-who plays what and what happens is drawn.  No summary of a game is made: `bench.storage.queries` does that.
+decisions lack a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real
+ones of a few positions of each game (`bench.storage.sample_decisions`), so rows have their real sizes;
+players and results are drawn at random. It makes no summaries: `bench.storage.queries` does.
 """
 
 import argparse
@@ -44,19 +44,19 @@ from storage.tables.games import (
 SAMPLES = 10
 """Decisions of each game that the rows repeat."""
 BATCH = 100
-"""Games in memory, with their decisions."""
+"""Number of games in memory, with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MONTHS = timedelta(days=690)
 GAMES = {"othello": 0.45, "chess": 0.25, "xiangqi": 0.2, "connect4": 0.1}
 MOVES = {"othello": 30, "chess": 38, "xiangqi": 42, "connect4": 17}
-"""Our moves in a game, in the mean."""
+"""Mean number of our moves in a game."""
 STRATEGIES = {"trappy": 0.4, "standard": 0.3, "tempting": 0.2, "strong": 0.1}
 SITES = {"arena": 0.55, "lichess": 0.3, "ggs": 0.15}
 SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
 VERSIONS = ("0.1.0+3", "0.2.0+4", "0.3.0+5")
 ABORTED, TAKEN_BACK, INCOMPLETE, UNFORESEEN, TIMED = 0.03, 0.003, 0.005, 0.003, 0.95
 OPEN_GAMES = 20
-"""The last games are still being played."""
+"""Number of last games that are still being played."""
 TRIAL_SHARE = 0.2
 Row = dict[str, Any]
 
@@ -65,9 +65,9 @@ class World:
     """Draws opponents, games and everything in them; the same for the same arguments.
 
     Args:
-        decisions: How many there are in all.
-        games: How many games.
-        opponents: How many accounts play them.
+        decisions: Total number of decisions.
+        games: Number of games.
+        opponents: Number of accounts that play them.
         seed: Of the draws.
     """
 
@@ -96,7 +96,7 @@ class World:
             }
 
     def configurations(self) -> Iterator[Row]:
-        """Rows of `EngineConfigRow`: each player with each version of the engine."""
+        """Rows of `EngineConfigRow`: each strategy with each version of the engine."""
         params = TrapParams()
         for key, (strategy, version) in enumerate(
             ((strategy, version) for strategy in (*STRATEGIES, "randomised") for version in VERSIONS), start=1
@@ -128,13 +128,13 @@ class World:
             "alpha": 0.05,
             "cap": 50,
             "endpoint": Endpoint.SCORE,
-            "started_at": self._moment(1 - TRIAL_SHARE),
+            "started_at": self._time_at(1 - TRIAL_SHARE),
             "ended_at": None,
             "open_slot": 1,
         }
 
     def games(self, opponents: Sequence[Row]) -> Iterator[dict[type[Base], list[Row]]]:
-        """The rows of each game, by table, in the order in which they have to be inserted."""
+        """The rows of each game, by table, in the order of insertion."""
         skills = [self._rng.random() for _ in opponents]
         total = len(self._counts)
         for number, (kind, count) in enumerate(zip(self._kinds, self._counts, strict=True)):
@@ -152,7 +152,7 @@ class World:
         if kind == "othello" and not in_trial and self._rng.random() < 0.1:
             strategy = "randomised"
         version = min(int(when * len(VERSIONS)), len(VERSIONS) - 1)
-        began = self._moment(when)
+        began = self._time_at(when)
         is_aborted = not is_open and count <= 2
         result = None if is_open or is_aborted else self._rng.choice([*GameResult, GameResult.WIN])
         plies = 2 * count
@@ -291,7 +291,7 @@ class World:
         }
 
     def _decisions_of_games(self, decisions: int) -> list[int]:
-        """How many each game has, so that their sum is exact."""
+        """Number of decisions in each game, so that their sum is exact."""
         rng = self._rng
         lengths = [
             rng.randrange(3) if rng.random() < ABORTED else max(3.0, rng.gauss(MOVES[kind], MOVES[kind] / 4))
@@ -301,7 +301,7 @@ class World:
         ends = [round(scale * each) for each in accumulate(lengths)]
         return [high - low for low, high in pairwise([0, *ends])]
 
-    def _moment(self, when: float) -> datetime:
+    def _time_at(self, when: float) -> datetime:
         return START + when * MONTHS
 
     def _pick(self, shares: Mapping[str, float]) -> str:
@@ -323,7 +323,7 @@ class Writer:
         self._known: dict[tuple[str, int], Any] = {}
 
     def insert(self, table: type[Base], rows: Sequence[Row]) -> None:
-        """Insert rows that have all the same columns."""
+        """Insert rows that all have the same columns."""
         if not rows:
             return
         columns = {column.key: column for column in table.__table__.columns if column.key in rows[0]}
@@ -387,7 +387,7 @@ async def generate(url: str, world: World) -> dict[str, int]:
     """Make the tables, fill them, and give the bytes used.
 
     Raises:
-        SystemExit: There are games in the database already.
+        SystemExit: The database has games already.
     """
     await (await Database.open(url)).close()
     engine = create_engine(parse_url(url))

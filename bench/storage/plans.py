@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
 """Tables with a row for each decision."""
 Statement = tuple[str, Any]
-"""As the driver gets it, with its parameters."""
+"""In the form that the driver gets, with its parameters."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
     """The lines of a statement's query plan that read whole large tables; empty: none.
 
-    An index that is walked in its order until enough rows are found is not read whole.
+    An index that is read in order until enough rows are found does not count as read whole.
     """
     text, parameters = statement
     is_limited = " LIMIT " in " ".join(text.split())

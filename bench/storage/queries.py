@@ -3,18 +3,18 @@
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
 
-`bench.storage.generate` makes such a database; games that lack a summary get one first.  Measured is each
-grouping of `desdemona stats --by`, whole and with usual filters: reading and arithmetic, without the start
-of the program and without the table that it prints.  *cold*: on a new connection, on SQLite also with the
-file's pages dropped from the system's cache.  p50 and p95 are of the runs after that, with what one run used
-of this process's processor time (garbage is collected as seldom as where pages are made); the ratio is p50
-over that of a reference, the bare reading of eight columns of all games.  Then follow the pages of the
+`bench.storage.generate` makes such a database; games without a summary get one first. It measures each
+grouping of `desdemona stats --by`, unfiltered and with usual filters: reading and arithmetic, without the
+start of the program and without the table that it prints. *cold*: on a new connection, on SQLite also with
+the file's pages dropped from the system's cache. p50 and p95 are of the later runs, with the processor time
+that one run used in this process (garbage collection is as rare as in the page processes); the ratio is p50
+over that of a reference, the bare reading of eight columns of all games. Then follow the pages of the
 dashboard at the moment at which the last game began, without its cache of views but with the replies that its
-processes keep, and the other readers of many games.  At the end stands how the database goes about the
-slowest statement of each of the slowest `--plans` readers.  Each statement that was sent is explained
-(EXPLAIN); a scan of a whole table with a row for each decision is printed, and unless the reader needs each
-reply, the exit status is 1.  At last, the processor time of each grouping of all replies,
-once they have been read, beside that of reading them.
+processes cache, and the other readers of many games. At the end it prints the database's plan for the slowest
+statement of each of the slowest `--plans` readers. Each statement sent is explained (EXPLAIN); a scan of a
+whole table with a row for each decision is printed, and unless the reader needs each reply, the exit status
+is 1. Finally, it prints the processor time of each grouping of all replies, once they have been read, and of
+reading them, also where the process has cached their sums.
 """
 
 import argparse
@@ -67,12 +67,12 @@ ACCOUNT = AccountKey("arena", "desdemona")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Something that reads many games."""
+    """A reader of many games."""
 
     name: str
     work: Work
     needs_replies: bool = False
-    """It needs each reply, so it may read whole tables."""
+    """Whether it needs each reply, so that it may read whole tables."""
 
 
 def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
@@ -137,13 +137,13 @@ def others(opponent: str) -> list[Reader]:
     ]
 
 
-def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
-    """The pages of the dashboard with their usual queries, as if it were this moment."""
+def pages_at(at: datetime) -> list[tuple[str, Page, dict[str, str]]]:
+    """The pages of the dashboard with their usual queries, as if it were this time."""
 
     class Then(datetime):
         @classmethod
         def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls.fromtimestamp(moment.timestamp(), tz)
+            return cls.fromtimestamp(at.timestamp(), tz)
 
     for module in (now, events, works, opponents, ratings):
         module.datetime = Then  # type: ignore[attr-defined]
@@ -169,7 +169,7 @@ def pages_at(moment: datetime) -> list[tuple[str, Page, dict[str, str]]]:
 
 
 def page_work(page: Page, given: dict[str, str]) -> Work:
-    """A page as it is loaded, with no cache."""
+    """A page as it is loaded, without a cache."""
 
     async def work(session: AsyncSession) -> object:
         assert isinstance(session.bind, AsyncEngine)
@@ -180,7 +180,7 @@ def page_work(page: Page, given: dict[str, str]) -> Work:
 
 @lru_cache(maxsize=1)
 def page_database(engine: AsyncEngine) -> Database:
-    """The database as the processes that make pages have it."""
+    """The database in the state in which page processes have it."""
     database = Database(engine.url, engine)
     keep_replies(database)
     return database
@@ -256,7 +256,7 @@ async def measure(url: str, reader: Reader, repeat: int, reference_s: float | No
 
 
 async def print_plans(url: str, found: list[Measured]) -> None:
-    """Print how the database goes about the slowest statement of each reader."""
+    """Print the database's plan for the slowest statement of each reader."""
     engine = create_engine(parse_url(url))
     try:
         async with engine.connect() as connection:
@@ -282,16 +282,18 @@ async def print_measures(database: Database) -> None:
     games = GameRows.joined([part.of for part in parts])
     before = np.cumsum([0, *(len(part.of) for part in parts)]).tolist()
     for by in By:
+        for part in parts:
+            part.derived.clear()
         used = time.process_time()
-        cells = [cells_of(part, by_phase=by is By.PHASE) for part in parts]
+        cells = [cells_of(part) for part in parts]
         joined = Cells.joined([*zip(cells, before, strict=False)])
         adding = time.process_time() - used
         keys = complete_keys((by,))
         GroupRows(by=keys, games=games, cells=joined, sources=sources, outdated=0).statistics()
         whole = time.process_time() - used
         print(
-            f"--by {by.value:<14} sums {1e3 * adding:4.0f} ms, with all intervals {1e3 * whole:4.0f} ms of "
-            f"processor; ratio to reading {whole / reading:.2f}"
+            f"--by {by.value:<14} {1e3 * whole:4.0f} ms of processor, of kept sums "
+            f"{1e3 * (whole - adding):4.0f}; ratio to reading {whole / reading:.2f}"
         )
 
 

@@ -23,7 +23,7 @@ from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 
 DEPTHS = {"othello": 6, "chess": 5, "xiangqi": 4, "connect4": 8}
-"""The games, and how deep their decisions are searched."""
+"""The games, and the search depth of their decisions."""
 MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
@@ -36,12 +36,12 @@ DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One decision, what every reply to it would be, and its forecast."""
+    """One decision, the judgement of every reply to it, and its forecast."""
 
     decision: Decision
     record: dict[str, Any]
     columns: dict[str, Any]
-    """Of `storage.tables.games.DecisionRow`: what the judgement says."""
+    """Columns of `storage.tables.games.DecisionRow` that come from the judgement."""
     forecast: dict[str, Any]
     """Columns of `storage.tables.games.ForecastRow`."""
     outcomes: tuple[Outcome, ...]
@@ -52,7 +52,7 @@ class Sample:
 
 
 def samples(game: str, count: int, seed: int) -> list[Sample]:
-    """Decisions of the trappy player in random positions; every third one that can be sets a bait."""
+    """Decisions of trappy in random positions; every third eligible one sets a bait."""
     searcher, rules = native_searcher(game, TABLE_MB), get_rules(game)
     player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
     samples: list[Sample] = []
@@ -80,7 +80,7 @@ def drawn_samples() -> list[Sample]:
 
 
 def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sample:
-    """A decision with a whole profile, judged and forecast."""
+    """A decision with a complete profile, judged and forecast."""
     judgement = judge_decision(decision)
     forecast = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
     forecast = replace(forecast, model=MODELS.get(decision.game, forecast.model))
@@ -116,7 +116,7 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
 
 
 def _bait(decision: Decision, probabilities: Sequence[float]) -> Iterator[TemptingReply]:
-    """The likeliest error as if it tempted and had been confirmed, if there is one."""
+    """The most probable error as a confirmed bait, if there is one."""
     scale = expected_scale_centi(decision)
     worth = expected_score(decision.chosen.raw_centi, scale)
     costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]

@@ -1,1 +1,1 @@
-"""One account at one site: its event stream, challenges in and out, and which games it has room for."""
+"""One account at one site: its event stream, incoming and outgoing challenges, and game slots."""

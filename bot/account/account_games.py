@@ -1,7 +1,7 @@
 """Plays the games of an account: begins, resumes, gives up and forgets them.
 
-`bot.account.game_life` has the phases of a game, and what moves it from one to the next; this module carries
-the actions out.
+`bot.account.game_life` defines the phases of a game and the transitions between them; this module carries out
+the actions.
 """
 
 import asyncio
@@ -34,9 +34,9 @@ MAX_PLAYERS = 50
 """Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
 games begin when others end, except those whose challenge was accepted here."""
 MAX_CRASHES = 5
-"""Crashes of this program in a game after which we abandon it."""
+"""Number of crashes of this program in one game after which we abandon the game."""
 GIVEN_UP_S = 600.0
-"""Seconds between queries whether a given-up game is still running."""
+"""Seconds between polls whether a given-up game is still running."""
 CRASH_FORGOTTEN_S = 600.0
 """A game that runs this many seconds after a crash starts with a fresh crash count."""
 
@@ -49,7 +49,7 @@ class _Game:
     player: GameRunner | None = None
     """With an open ledger."""
     challenge_id: str = ""
-    """The challenge that it came from, if that has another id."""
+    """The challenge's id, if it differs from the game's."""
     was_open: bool = False
     """It was not settled in the ledger when we connected: the server may never report its end."""
     has_rules: bool = True
@@ -113,7 +113,7 @@ class AccountGames:
         Args:
             game_id: The site's id.
             slot: Given if the game is in the database already.
-            challenge_id: The challenge that it came from, if that has another id.
+            challenge_id: The challenge's id, if it differs from the game's.
             was_open: It is not settled in the ledger.
         """
         self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
@@ -179,7 +179,7 @@ class AccountGames:
 
         Args:
             challenge_id: The challenge.
-            expiry: Ends when it is clear that no game came of it.
+            expiry: Ends when it is certain that no game will begin.
 
         Returns:
             The game's id; None: it has not begun.
@@ -252,7 +252,7 @@ class AccountGames:
                 start(f"game {game_id}: aborting", partial(self._abort, game_id, game))
 
     def _fill_room(self) -> bool:
-        """Begin the first game that waits, if there is room; returns whether none waits any more."""
+        """Begin the first waiting game if there is room; returns whether no game is waiting any more."""
         held = [game_id for game_id, game in self._games.items() if game.phase in WAITING]
         limits = self._services.config.challenges
         if held and len(self.playing) < max(MAX_PLAYERS, limits.max_games + limits.max_slow_games):

@@ -1,4 +1,4 @@
-"""Plays one account for as long as the program runs, whatever happens to it or to other accounts."""
+"""Plays one account for as long as the program runs, and retries after failures."""
 
 import asyncio
 import logging
@@ -38,11 +38,11 @@ T = TypeVar("T")
 STANDBY_S = 1.0
 """Seconds between two attempts to take over a role that another program holds."""
 REFUSED_S = 600.0
-"""Seconds before an account is tried again whose token or settings were refused."""
+"""Seconds before retrying an account whose token or settings were refused."""
 CRASH_CAP_S = 60.0
-"""Longest wait, in seconds, before an account is tried again after any other failure."""
+"""Longest wait, in seconds, before retrying an account after any other failure."""
 TROUBLE_FORGOTTEN_S = 600.0
-"""A failure after this many seconds is not a repetition of the last one: the backoff starts over."""
+"""After this many seconds without a failure, the backoff starts over."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SharedResources:
     limit: SharedGameLimit
     rng: random.Random = field(default_factory=random.Random)
     is_standby: bool = False
-    """Whether to wait for an account that another program plays, and to take it over."""
+    """Whether to wait for an account that another program plays, and take it over."""
     pause: Pause = field(default_factory=Pause)
     """Whether the operator holds back new games."""
     metrics: Metrics = field(default_factory=Metrics)
@@ -76,7 +76,7 @@ class AccountRunner:
         config: The account's settings.
         shared: Shared by all accounts.
         open_server: Opens the account's server.
-        is_alone: It is the only account.  A failure that an operator has to mend then ends the program.
+        is_alone: It is the only account. Failures that the operator must fix then end the program.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class AccountRunner:
         self.trouble = "stopped"
 
     def _wait_s(self, error: BaseException, wait_s: float) -> float:
-        """How long to wait after a failure; raises it if it has to end the program."""
+        """Seconds to wait after a failure; raises the failure if it must end the program."""
         self.is_waiting = isinstance(error, RoleTaken) and self._shared.is_standby
         match error:
             case RoleLost():
@@ -197,7 +197,7 @@ class AccountRunner:
         Raises:
             RoleLost, RoleTaken: In a group.
         """
-        async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
+        async with self._shared.database.hold_role(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(role.watch())
             yield role
             watch.cancel()
@@ -231,7 +231,7 @@ class AccountRunner:
 
 
 def role_of(name: str, site: str) -> str:
-    """The role that only one program may hold at a time (`Database.sole`)."""
+    """The role that only one program may hold at a time (`Database.hold_role`)."""
     return f"account {name.lower()} at {site}"
 
 
@@ -252,7 +252,7 @@ async def sign_in(
         report: Called with each failure after which it tries again.
 
     Raises:
-        AuthError: The server does not accept the token; the message has its own words.
+        AuthError: The server does not accept the token; the message is the server's.
         ConfigError: The account is not a bot account.
     """
     trouble = ""

@@ -66,7 +66,7 @@ class BlockUrls:
 
     Args:
         urls: The addresses; a list is text as in the file, or JSON.
-        sleep: Waits that many seconds.
+        sleep: Waits the given number of seconds.
     """
 
     def __init__(
@@ -116,10 +116,10 @@ class BlockLists:
     """All lists of one account.
 
     Args:
-        config: Has the file and the addresses.
-        database: Has the accounts that the operator has blocked at the site by command.
+        config: Names the file and the addresses.
+        database: Holds the accounts that the operator has blocked at the site by command.
         site: The site.
-        sleep: Waits that many seconds.
+        sleep: Waits the given number of seconds.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class BlockLists:
         self._tasks, self._fetching = tasks, tasks.create_task(self._urls.run())
 
     def follow(self, config: ChallengesConfig) -> None:
-        """Go on with other settings."""
+        """Apply new settings."""
         if self._file.path != config.block_file:
             self._file = BlockFile(config.block_file)
             self._file.names()
@@ -159,7 +159,7 @@ class BlockLists:
                 self._fetching = self._tasks.create_task(self._urls.run())
 
     async def refresh(self) -> None:
-        """Read now who is blocked by command."""
+        """Read the accounts blocked by command again."""
         try:
             async with self._database.read() as session:
                 self._stored = frozenset(await list_blocks(session, self._site))

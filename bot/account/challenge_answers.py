@@ -1,7 +1,7 @@
-"""Answers every incoming challenge, and handles all outcomes of the answer.
+"""Answers every incoming challenge and handles every outcome of the answer.
 
-An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer.  It
-holds it until the game starts, the challenge is gone, or the server reports that no game came of it.
+An accepted challenge holds a slot (`bot.account.game_slots`) even before the server gets the answer. It holds
+it until the game starts, the challenge is gone, or the server reports that there is no game.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ freed."""
 LATER_S = 60.0
 """A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
 PERSON_WAITS_S = 20.0
-"""Seconds after which a person who challenged us to a game with a clock may have gone; lichess.org drops the
+"""Seconds after which a person who challenged us to a game with a clock may have left; lichess.org drops the
 challenge then."""
 DECLINE_S = 120.0
 """Seconds for which we try to decline a challenge while the server does not answer."""
@@ -232,7 +232,7 @@ class ChallengeResponder:
         Args:
             challenge: The challenge.
             decision: Why.
-            is_gone: Whether it needs no answer any more.
+            is_gone: Whether it no longer needs an answer.
             queue: The queue of answers to wait in, if any.
         """
         clock, waits = self._services.clock, delays(self._services.rng)
@@ -250,8 +250,8 @@ class ChallengeResponder:
                 def is_needless(requested_s: float = requested_s) -> bool:
                     return is_gone() or (requested_s > CAP_S and self._slots.is_stopping)
 
-                patience_s = CAP_S if self._slots.is_stopping else DECLINE_S
-                if (was_sent and clock() - began_s > patience_s) or is_needless():
+                longest_s = CAP_S if self._slots.is_stopping else DECLINE_S
+                if (was_sent and clock() - began_s > longest_s) or is_needless():
                     raise
                 await self._nap(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
             else:

@@ -12,7 +12,7 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class GameSlot:
-    """A slot for one or more games: held from the acceptance of the challenge, or waited for by it."""
+    """A slot for one or more games: held once the challenge is accepted, or awaited by the challenge."""
 
     opponent_id: str = ""
     """Empty when unknown."""
@@ -21,7 +21,7 @@ class GameSlot:
     has_no_clock: bool = False
     """The game has no real-time clock."""
     boards: int = 1
-    """Number of games it is for, all against one opponent."""
+    """Number of games that it covers, all against one opponent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Load:
     closed: str = ""
     """Why no game may begin at the moment; empty: games may begin."""
     machine_free: float = math.inf
-    """The most games with a real-time clock that this machine has room for, those of `games` included."""
+    """Maximum number of games with a real-time clock on this machine, including those of `games`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def slot_of(challenge: Challenge) -> GameSlot:
 def lasting_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The lasting reason to decline someone else's challenge; None: it depends on the current load.
+    """The permanent reason to decline someone else's challenge; None: it depends on the current load.
 
     Args:
         challenge: The incoming challenge.
@@ -100,7 +100,7 @@ def lasting_refusal(
     )
 
 
-def decide(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
+def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     """Decide by the current load on a challenge without a `lasting_refusal`."""
     slot = slot_of(challenge)
     return _day(slot, load, config) or _slots(slot, load, config) or Accept()
@@ -139,7 +139,7 @@ def _game(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
 
 
 def _boards(challenge: Challenge, config: ChallengesConfig) -> Decline | None:
-    """Decline a challenge to more games at once than could ever be played."""
+    """Decline a challenge to more concurrent games than the limits can ever allow."""
     most = min(config.max_games_per_opponent, config.max_games)
     if challenge.boards > most:
         return Decline(DeclineReason.VARIANT, f"{challenge.boards} games at once; at most {most} are played")

@@ -26,7 +26,7 @@ class Phase(Enum):
     HELD = auto()
     """It waits for other games to end."""
     HELD_OVER = auto()
-    """The same, and the account's stream has reported its end: only its ledger is left to close."""
+    """Like `HELD`, and the account's stream has reported its end: only its ledger is left to close."""
     PLAYING = auto()
     """It has a player."""
     RESUMING = auto()
@@ -35,13 +35,13 @@ class Phase(Enum):
     ENDING = auto()
     """The account's stream has reported its end; the player is closing the ledger."""
     ENDING_RESUMING = auto()
-    """The same, and then its start was reported."""
+    """Like `ENDING`, and then the stream reported its start."""
     UNREPORTED = auto()
     """Played to its end, which the account's stream has not reported: the rating change is not known yet."""
     GIVEN_UP = auto()
     """Left alone after errors, until it ends."""
     READING_HELD = auto()
-    """Given up and over: it waits for other games to end before it is read once more."""
+    """Given up and over: it waits for other games to end before its end is read."""
     READING_HELD_OVER = auto()
     """The same, and the account's stream has reported its end."""
     READING = auto()
@@ -49,7 +49,7 @@ class Phase(Enum):
     READING_OVER = auto()
     """The same, and the account's stream has reported its end."""
     UNREADABLE = auto()
-    """Given up and over, and not even its end could be read."""
+    """Given up and over, but even its end could not be read."""
     ABORTING = auto()
     """Not a game that this program plays: aborted, or about to be."""
 
@@ -60,7 +60,7 @@ class PhaseEvent(Enum):
     STARTED = auto()
     """The server, or the database, says that it is running."""
     STARTED_ELSEWHERE = auto()
-    """The same, of a game that this program does not play."""
+    """As `STARTED`, but this program does not play the game."""
     END_REPORTED = auto()
     """The account's stream says that it is over."""
     ROOM = auto()
@@ -70,9 +70,9 @@ class PhaseEvent(Enum):
     ADJOURNED = auto()
     """Its player has left it for now."""
     FAILED = auto()
-    """Its player cannot go on."""
+    """Its player cannot continue."""
     NOT_RUNNING = auto()
-    """The server does not list it any more."""
+    """The server no longer lists it."""
     RATING_KNOWN = auto()
     """The server was asked for the rating change."""
     MUST_PLAY = auto()
@@ -86,7 +86,7 @@ class Action(Enum):
 
     TAKE_SLOT = auto()
     RETAKE_SLOT = auto()
-    """If its player has noticed the adjournment already, and freed the slot."""
+    """Only if its player has already noticed the adjournment and freed the slot."""
     FREE_SLOT = auto()
     SEEK_ROOM = auto()
     """`PhaseEvent.ROOM` at once if there is room, or later."""
@@ -95,7 +95,7 @@ class Action(Enum):
     AWAIT_END = auto()
     """Ask the server from time to time; `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
-    """If its end may have been reported before we were connected; `PhaseEvent.RATING_KNOWN`."""
+    """Only if its end may have been reported before we were connected; `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
     """`PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` if it does not answer."""
 

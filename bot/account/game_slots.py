@@ -6,9 +6,9 @@
                   |                      |
                   +--(Decline), leave    +--leave (withdrawn, refused, never started)
 
-A slot is taken from the decision to accept, before the server knows of it, so that there are never more games
-than allowed, in whatever order events arrive.  A game that begins without a challenge seen here (another
-program of the account, a tournament) is counted as soon as it is known.
+A slot is taken when we decide to accept, before the server knows, so that there are never more games than
+allowed, whatever the order of events. A game that begins without a challenge seen here (from another program
+of the account, or a tournament) counts as soon as we know of it.
 """
 
 import math
@@ -23,7 +23,7 @@ from bot.account.challenge_policy import (
     GameSlot,
     Load,
     WaitForSlot,
-    decide,
+    decide_by_load,
     slot_of,
 )
 from bot.base.config import ChallengesConfig
@@ -55,12 +55,12 @@ class _Taken:
 class GameSlots:
     """The games of one account, from waiting challenges to ended games, by the challenge's id.
 
-    On most sites that is the game's id, too; elsewhere a game that starts names its challenge.
+    On most sites the game has the same id; elsewhere a game that starts names its challenge.
 
     Args:
         config: The limits.
-        machine_free: Returns the most games with a real-time clock that the machine has room for, ours
-            included.
+        machine_free: Returns the maximum number of games with a real-time clock on the machine, including
+            ours.
         is_paused: Whether the operator holds back new games.
     """
 
@@ -71,7 +71,7 @@ class GameSlots:
         is_paused: Callable[[], bool] = lambda: False,
     ) -> None:
         self.is_stopping = False
-        """The program shuts down: waiting challenges are declined."""
+        """The program is shutting down: waiting challenges are declined."""
         self._is_paused = is_paused
         self.config = config
         self._machine_free = machine_free
@@ -82,7 +82,7 @@ class GameSlots:
         self._taken: dict[str, _Taken] = {}
         self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}
-        """By game id: the challenge of each game that began before its challenge was seen to be accepted."""
+        """By game id: the challenge of each game that began before we saw its challenge accepted."""
 
     @property
     def closed(self) -> str:
@@ -132,7 +132,7 @@ class GameSlots:
         Args:
             game_id: Its id.
             slot: Given if the game is in the database already; None: the slot that was accepted, if any.
-            challenge_id: The challenge that it came from, if that has another id.
+            challenge_id: The challenge's id, if it differs from the game's.
         """
         if challenge_id:
             self._hand_over(challenge_id, game_id)
@@ -144,13 +144,13 @@ class GameSlots:
         self._taken[game_id] = replace(known, has_started=True)
 
     def end(self, game_id: str) -> None:
-        """Free the slot of a game that is over or adjourned, whether or not it was seen to start."""
+        """Free the slot of a game that is over or adjourned, whether or not we saw it start."""
         if self._taken.pop(game_id, None) is not None:
             self._ended.append(game_id)
         self._became.pop(game_id, None)
 
     def _hand_over(self, challenge_id: str, game_id: str) -> None:
-        """Give one of a challenge's boards to the game that it has become."""
+        """Assign one of a challenge's boards to the game that started from it."""
         self._waiting.pop(challenge_id, None)
         self._queued.discard(challenge_id)
         held = self._taken.get(challenge_id)
@@ -173,7 +173,7 @@ class GameSlots:
         return taken is not None and not taken.has_started
 
     def has_ended(self, game_id: str) -> bool:
-        """Whether a game has freed its slot, not long ago."""
+        """Whether a game has recently freed its slot."""
         return game_id in self._ended
 
     @property
@@ -187,10 +187,10 @@ class GameSlots:
         return [slot_of(challenge) for challenge in self._queue()]
 
     def queue(self, now_s: float) -> list[tuple[Challenge, float]]:
-        """Waiting challenges, as `waiting`, and for how many seconds each has waited."""
+        """Waiting challenges, as `waiting`, with the seconds that each has waited."""
         return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
 
-    def patience_s(self, now_s: float) -> float | None:
+    def time_left_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
@@ -224,7 +224,7 @@ class GameSlots:
         Args:
             bot_games: Games with programs in the last 24 hours in the database, by the program's id; queried
                 after the last call of `start`.
-            ahead: Waiting challenges that come first.
+            ahead: Waiting challenges before this one.
         """
         # A game not yet marked as stored may be in `bot_games` already; it then counts twice for a while,
         # which errs on the safe side.
@@ -238,8 +238,8 @@ class GameSlots:
     def answers(self, bot_games: Mapping[str, int], now_s: float) -> list[tuple[Challenge, ChallengeAnswer]]:
         """Decide on waiting challenges: people first, then in order of arrival.
 
-        An accepted challenge holds a slot from now on, a declined one is removed, and one that goes on
-        waiting is returned the first time only.
+        An accepted challenge holds a slot from now on, a declined one is removed, and one that keeps waiting
+        is returned only the first time.
 
         Args:
             bot_games: As `load`.
@@ -252,7 +252,7 @@ class GameSlots:
             if challenge.clock is not None and waited_s >= WAITS_S:
                 decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
             else:
-                decision = decide(challenge, self.load(bot_games, ahead), self.config)
+                decision = decide_by_load(challenge, self.load(bot_games, ahead), self.config)
             match decision:
                 case Accept():
                     self.accept(challenge.id, slot_of(challenge))

@@ -1,4 +1,4 @@
-"""When an account's stream was opened, and when anything came over it.  No I/O."""
+"""Records when an account's stream was opened and when it last received anything. No I/O."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
@@ -18,13 +18,13 @@ class LinkWatch:
     def __init__(self, now: Callable[[], datetime] = now_utc) -> None:
         self._now = now
         self.up_since: datetime | None = None
-        """When the stream that is open now was opened; None: none is."""
+        """When the current stream was opened; None: no stream is open."""
         self.heard_at: datetime | None = None
-        """When anything came last, keep-alives included."""
+        """When anything last arrived, keep-alives included."""
         self.event_at: datetime | None = None
-        """When the last event came."""
+        """When the last event arrived."""
         self.trouble = ""
-        """Why the link was lost last; empty: it is up, or has not been up yet."""
+        """Why the link was last lost; empty: it is up, or has not been up yet."""
 
     async def timed(self, events: Any) -> AsyncIterator[Any]:
         """Pass the events through and record their times.

@@ -95,7 +95,7 @@ class Lobby:
         self._is_watching = False
         """A task is watching how long challenges wait."""
         self._commands: set[asyncio.Future[Any]] = set()
-        """The operator's commands that are being carried out."""
+        """The operator's commands in progress."""
         self._quiet_since: float | None = services.clock()
         """None while a game is running or a challenge waits."""
         self._changed = asyncio.Event()
@@ -107,7 +107,7 @@ class Lobby:
         """Answer challenges and play until cancelled; the next start resumes games that are still running.
 
         Raises:
-            AuthError: The server does not accept us any more.
+            AuthError: The server no longer accepts us.
         """
         async with asyncio.TaskGroup() as tasks:
             self._background.tasks = tasks
@@ -202,12 +202,12 @@ class Lobby:
         return sum(player is not None and player.is_over for player in players)
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The player of one of the games in `playing`; None: it is over meanwhile."""
+        """The player of one of the games in `playing`; None: the game has ended since."""
         return self._games.player(game_id)
 
     @property
     def queue(self) -> list[tuple[Challenge, float]]:
-        """Challenges that wait for a slot, and for how many seconds each has waited."""
+        """Challenges that wait for a slot, with the seconds that each has waited."""
         return self._slots.queue(self._services.clock())
 
     @property
@@ -254,7 +254,7 @@ class Lobby:
         self._change()
 
     async def refresh_blocks(self) -> None:
-        """Read the accounts that the operator has blocked again, and decline their challenges that wait."""
+        """Read the accounts that the operator has blocked again, and decline their waiting challenges."""
         await self._blocks.refresh()
         rules, blocked = self._services.config.challenges, self._blocks.names()
         for challenge, _ in self.queue:
@@ -271,8 +271,7 @@ class Lobby:
 
     async def _follow_link(self) -> None:
         """Record lost links and catch up afterwards, in a task of its own: reading the stream must not wait
-        for the database or for further requests.
-        """
+        for the database or for further requests."""
         while True:
             reason = await self._link_changes.get()
             if reason is not None:
@@ -375,7 +374,7 @@ class Lobby:
 
     async def _watch_waiting(self) -> None:
         """Trigger a decision whenever a challenge has waited for too long."""
-        while (left_s := self._slots.patience_s(self._services.clock())) is not None:
+        while (left_s := self._slots.time_left_s(self._services.clock())) is not None:
             await self._services.sleep(max(left_s, 1.0))  # at least 1 s, as the database may be unavailable
             self._change()
         self._is_watching = False
@@ -395,7 +394,7 @@ class Lobby:
         return reply
 
     def _expect(self, reply: Reply | None) -> asyncio.Task[bool] | None:
-        """Free the slot of a challenge of ours if no game comes of it, as `ChallengeResponder.expect`."""
+        """Free the slot of a challenge of ours if no game follows, as `ChallengeResponder.expect`."""
         if reply is None or reply.accepted is False:
             return None
         return self._answers.expect(reply.challenge_id)
@@ -403,7 +402,7 @@ class Lobby:
     async def challenge(self, opponent: str, proposal: Proposal) -> str:
         """Challenge a player by name for the operator, and play the game to its end.
 
-        Cancelling withdraws the challenge; a game that has begun goes on.
+        Cancelling withdraws the challenge; a game that has begun continues.
 
         Args:
             opponent: The account's name at the site.
@@ -434,7 +433,7 @@ class Lobby:
         return game_id
 
     async def _while_played(self, work: Coroutine[Any, Any, str]) -> str:
-        """Carry out an operator's command, which ends with the account's stream."""
+        """Run an operator's command, which ends with the account's stream."""
         command = asyncio.ensure_future(work)
         self._commands.add(command)
         try:

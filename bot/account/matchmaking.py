@@ -28,7 +28,7 @@ SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmak
 """Kinds of events in the database."""
 
 NOT_ALLOWED_S = 3600.0
-"""Pause in seconds after the server has forbidden challenges; the cause may be temporary."""
+"""Pause in seconds after the server refused challenges; the cause may be temporary."""
 
 _DAY = timedelta(hours=24)
 
@@ -142,8 +142,8 @@ class Matchmaker:
     async def run(self) -> None:
         """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.
 
-        All errors are handled here, so that they never cost a game.  A refused account is left for the
-        account's own stream to report.
+        Handles all errors here, so that they never cost a game. Leaves a refused account for the account's
+        own stream to report.
         """
         if not self._config.enabled:
             return

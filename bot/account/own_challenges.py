@@ -30,7 +30,7 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """The challenges without an answer, each with whether it gives way to a waiting challenger."""
+        """The unanswered challenges; the value says whether one gives way to a waiting challenger."""
 
     async def send(
         self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True

@@ -28,7 +28,7 @@ class Pause:
         return self._is_on and not self.is_on
 
     def begin(self, duration_s: float | None = None) -> None:
-        """Hold back new games from now on; a pause that runs already gets the new end.
+        """Hold back new games from now on; a pause in progress gets the new end.
 
         Args:
             duration_s: Length in seconds; None: until `end`.

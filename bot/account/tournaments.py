@@ -26,7 +26,7 @@ class Tournaments:
 
     Args:
         server: The site.
-        lacks_engine: Whether a game cannot be played for lack of an engine.
+        lacks_engine: Whether a game cannot be played without another engine.
     """
 
     def __init__(self, server: Server, lacks_engine: Callable[[str], bool]) -> None:
@@ -55,7 +55,7 @@ class Tournaments:
         return tournament
 
     def _obstacle(self, tournament: Tournament, closed: str) -> str:
-        """Why we do not request to join a tournament; empty: no objection."""
+        """Why we do not ask to join a tournament; empty: no objection."""
         if closed:
             return f"no game may begin: {closed}"
         if tournament.is_over:
@@ -76,7 +76,7 @@ class Tournaments:
         """Leave all tournaments while `is_paused`; afterwards rejoin the ones that still run.
 
         Raises:
-            AuthError: The server does not accept us any more.
+            AuthError: The server no longer accepts us.
         """
         async with self._following:  # a pause may end before we have left
             for key in list(self._joined if is_paused() else self._left):

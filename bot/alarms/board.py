@@ -24,7 +24,7 @@ _RIGHT = {
 
 
 class AlarmError(DesdemonaError):
-    """There is no such alarm, or it does not fire; the message lists the alarms."""
+    """There is no such alarm, or it is not firing; the message lists the alarms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class AlarmStatus:
     name: str
     state: AlarmState
     since: datetime
-    """When it fired; of a pending one when it began."""
+    """When it fired; for a pending one, when it began."""
     headline: str
     text: str
     cure: str
@@ -93,7 +93,7 @@ class _Alarm:
         self.snoozed_at = at
         self.snoozed_until: datetime | None = None
         self.notified_at: datetime | None = None
-        """When a notice was sent last; None: none since it fired."""
+        """When the last notice was sent; None: none since it fired."""
 
     def notice(self, state: str) -> AlarmNotice:
         return AlarmNotice(self.life.rule.name, state, self.since, self.life.text, self.life.rule.cure)
@@ -105,7 +105,7 @@ class AlarmBoard:
     Args:
         config: The settings.
         now: The time, aware.
-        rules: All alarms, without the ones that the settings disable.
+        rules: All alarms; the settings may disable some.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class AlarmBoard:
         """Send no more notices of a firing alarm until it clears; returns the result in a line.
 
         Raises:
-            AlarmError: It does not fire, or there is no such alarm.
+            AlarmError: It is not firing, or there is no such alarm.
         """
         alarm = self._alarm(name)
         if alarm.life.state not in ACTIVE:
@@ -231,5 +231,5 @@ class AlarmBoard:
 
 
 def _is_between(first: datetime, now: datetime, last: datetime) -> bool:
-    """Whether it is between two moments; not after the clock was set back before the first one."""
+    """Whether it is between two moments; False if the clock was set back to before the first one."""
     return first <= now < last

@@ -1,4 +1,4 @@
-"""Sends notices of alarms: to a webhook, to a command of the operator's, or to both.
+"""Sends notices of alarms to a webhook, a command, or both.
 
 Neither may hold up the program: each has a time limit, and a failure is logged once until it works again.
 """
@@ -27,14 +27,14 @@ Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
 
 
 class HookFailure(Exception):
-    """A hook could not be carried out; the message says why, without its address."""
+    """A hook failed; the message says why, without its address."""
 
 
 async def post_json(url: str, body: bytes) -> None:
     """Send a POST request.
 
     Raises:
-        HookFailure: There was no answer, or it was no success.
+        HookFailure: There was no response, or it was not a success.
     """
     timeout = aiohttp.ClientTimeout(total=WEBHOOK_S)
     try:
@@ -59,7 +59,8 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
     Args:
         command: The program and its arguments.
         body: For its standard input.
-        variables: Added to its environment, which has no variables of ours: they hold tokens.
+        variables: Added to its environment, from which our own variables are removed, because they hold
+            tokens.
 
     Raises:
         HookFailure: It cannot be run, fails, or takes too long.
@@ -90,7 +91,8 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill a program with what it has started; one that runs as another user by now (`sudo`) is left."""
+    """Kill a program and everything it has started, except processes that run as another user by now
+    (`sudo`)."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except PermissionError:

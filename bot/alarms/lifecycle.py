@@ -21,10 +21,10 @@ class AlarmState(StrEnum):
 
     OK = "ok"
     PENDING = "pending"
-    """Wrong, but not for long enough."""
+    """Wrong, but not yet for long enough."""
     FIRING = "firing"
     RECOVERING = "recovering"
-    """Right again, but not for long enough."""
+    """Right again, but not yet for long enough."""
 
 
 ACTIVE = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})

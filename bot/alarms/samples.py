@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from bot.base.metrics import MetricTotals
 
 HISTORY_S = 3600.0
-"""How far back the samples reach, in seconds: as far as the longest window of a rule."""
+"""Length of the samples' history, in seconds: the longest window of a rule."""
 SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
 """Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
-LEAST_GROWTH_S = 6 * 3600.0
-"""Shortest time from which growth is computed, in seconds."""
+MIN_GROWTH_S = 6 * 3600.0
+"""Minimum time span for computing growth, in seconds."""
 _DAY_S = 86_400.0
 
 
@@ -37,7 +37,7 @@ class RatingSample:
 
 @dataclass(frozen=True, slots=True)
 class HealthSample:
-    """The program at one moment.  None: this could not be found out."""
+    """The program at one moment. None: it could not be determined."""
 
     at_s: float
     """Seconds of a monotonic clock."""
@@ -54,7 +54,7 @@ class HealthSample:
     backup_age_s: float | None = None
     """Age of the newest backup, in seconds; infinite if there is none."""
     losses: Mapping[str, int] | None = None
-    """Accounts by name and site: games lost one after the other, up to the last one."""
+    """Accounts by name and site: current number of consecutive losses."""
     ratings: Mapping[str, RatingSample] | None = None
     """By account, game and speed."""
 
@@ -83,10 +83,10 @@ class SampleHistory:
 
     def before(self, span_s: float) -> HealthSample:
         """The latest sample at least `seconds` older than the newest, or else the oldest."""
-        moment = self.latest.at_s - span_s
+        since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:
-            if sample.at_s > moment:
+            if sample.at_s > since:
                 break
             earliest = sample
         return earliest
@@ -109,4 +109,4 @@ class SampleHistory:
             return None
         first_s, first = self._sizes[0]
         span_s = self.latest.at_s - first_s
-        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= LEAST_GROWTH_S else None
+        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= MIN_GROWTH_S else None

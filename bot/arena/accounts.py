@@ -230,7 +230,7 @@ class Accounts:
         self._known[account.id] = account
 
     def put_rating(self, account_id: str, variant: str, rating: RatingRecord | None) -> None:
-        """Update the cache with a committed rating; None: it is a newcomer's again."""
+        """Update the cache with a committed rating; None: the newcomer's rating."""
         account = self._known[account_id]
         ratings = {key: old for key, old in account.ratings.items() if key != variant}
         if rating is not None:

@@ -1,11 +1,11 @@
-"""A game's report for people who must not learn which player they met (docs/trials.md).
+"""A game's report for people who must not learn which strategy they met (docs/trials.md).
 
-It shows the traps in the game, whichever player set them. It omits everything that follows from the player
-rather than from the position: its name and settings, the draw, its search (depth, time, sources, models), and
+It shows the traps in the game, whichever strategy set them. It omits everything that depends on the strategy
+rather than on the position: its name and settings, the draw, its search (depth, time, sources, models), and
 its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
-The value of a reply is shown at three depths, whatever the depth of the search: shallow (two plies), a little
-deeper, and at the full depth.  Three points are enough to draw the trap, and their number says nothing.
+A reply's value is shown at three depths, whatever the depth of the search: shallow (two plies), a little
+deeper, and full. Three points are enough to draw the trap, and their number reveals nothing.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from typing import Any
 from bot.base.old_names import with_old_keys
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
+from bot.text.trap_report import DecisionReport, GameReport, ReplyReport
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
-from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
 # Fields are listed one by one, so that a new one is not shown by accident.
 _GAME = (
@@ -43,9 +43,9 @@ _REPLY = (
 
 
 def blind_report(report: GameReport) -> dict[str, Any]:
-    """The report in plain JSON values, by the same keys as `GameReport.to_json` as far as they are shown.
+    """The report in plain JSON values, with the keys of `GameReport.to_json` that it shows.
 
-    `blind` is true, which no other report has.
+    Only this report has `blind` as true.
     """
     share = plain_share(report.header.drawn_from)
     decisions = [blind_decision(each) for each in report.decisions]
@@ -149,9 +149,9 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 
 
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
-    """Places in the lists of scores by depth: the first, one between, the last.
+    """Indices into the lists of scores by depth: the first, one between, the last.
 
-    The one between is a depth at which the bait deceives, if it does not do so at the first; otherwise the
+    The one between is a depth at which the bait deceives, unless it does so at the first; otherwise the
     middle.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1

@@ -70,10 +70,10 @@ def show(clock: Clock) -> str:
 
 
 def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
-    """Check that Lichess allows the terms, too.
+    """Check the terms against Lichess's rules, too.
 
     Raises:
-        ArenaRefusal: It does not; the message names what is allowed.
+        ArenaRefusal: They are not allowed there; the message names what is.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

@@ -62,11 +62,11 @@ class ConnectionLimiter:
         Args:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
-            most: Most connections in total; an eighth of them for one address, half of them for one of this
-                machine, all for a trusted proxy, behind which each address has limits of its own.
+            most: Most connections in total; an eighth of them for one address, half of them for an address of
+                this machine, all for a trusted proxy, behind which each address has limits of its own.
             proxies: The trusted ones.
-            priority_of: The priority of a connection's client, by its latest request.
-            make_room: Ends one stream among these connections that is not needed; false: there is none.
+            priority_of: The priority of a connection's client, from its latest request.
+            make_room: Ends one unneeded stream among these connections; False: there is none.
         """
         self._server = server
         self._busy = busy
@@ -75,7 +75,7 @@ class ConnectionLimiter:
         self._most = most
         self._proxies = proxies
         self._open: dict[web.RequestHandler, str] = {}
-        """The connections, the oldest first, with their addresses; also some that have ended."""
+        """The connections with their addresses, the oldest first; may include closed ones."""
         self._by_address: Counter[str] = Counter()
         self._warned_at = float("-inf")
 

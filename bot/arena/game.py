@@ -1,8 +1,8 @@
 """One arena game: frozen values and pure transitions; the caller passes the time in.
 
-Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a game that
-could not be written to the database has simply not changed.  As on Lichess, clocks start when both sides have
-made their first move; before that a game can be aborted, and resigning aborts it.
+Every transition returns a new `ReplayedGame` or raises `ArenaRefusal`; the caller stores it, so a failed
+write to the database leaves the game unchanged. As on Lichess, clocks start when both sides have made their
+first move; before that a game can be aborted, and resigning aborts it.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock; ensures that every game ends."""
 
-LONGEST_GAME = 600
+MAX_GAME_PLIES = 600
 """Plies after which a game is a draw: far more than honest games have, and few enough to keep work over all
 moves of a game cheap."""
 
@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment by two clocks."""
+    """A time, by two clocks."""
 
     now: float
     """By the arena's time, in seconds."""
@@ -63,9 +63,9 @@ class ReplayedGame:
     last_squares: tuple[str, ...]
     """Squares of the latest move, for display."""
     turn_began: float
-    """When the side to move began to think, by the arena's time in seconds."""
+    """When the side to move began to think, in seconds of the arena's time."""
     marks: tuple[Any, ...]
-    """The positions after no move, `_MARKED` moves, twice as many, ...; none of a finished game's."""
+    """The positions after 0, `_MARKED`, 2 `_MARKED`, ... moves; empty for a finished game."""
 
     @property
     def id(self) -> str:
@@ -88,13 +88,13 @@ class ReplayedGame:
         if not self.is_over:
             return ""
         if self.is_drawn_by_length:
-            return f"A game may have {LONGEST_GAME} plies at most."
+            return f"A game may have {MAX_GAME_PLIES} plies at most."
         return "" if rules.legal_moves(self.position) else rules.ending(self.position).text
 
     @property
     def is_drawn_by_length(self) -> bool:
         """Whether the game ended at the limit on its length."""
-        is_long = self.record.status == "draw" and len(self.record.moves) >= LONGEST_GAME
+        is_long = self.record.status == "draw" and len(self.record.moves) >= MAX_GAME_PLIES
         return is_long and bool(self.variant.rules.legal_moves(self.position))
 
     @property
@@ -159,7 +159,7 @@ def move(
         side: The player's side.
         text: The move in the game's notation.
         when: When the move arrived.
-        ply: Number of moves on the player's board; a move for another position is refused.  None: unchecked.
+        ply: Number of moves on the player's board; a move for another position is refused. None: unchecked.
         draw: Offer (or accept) a draw with the move.
 
     Raises:
@@ -204,7 +204,7 @@ def move(
         result, mover = rules.result_centi(position), rules.side_to_move(position)
         winner = None if result == 0 else mover if result > 0 else 1 - mover
         return _end(after, rules.ending(position).kind, winner, when)
-    return _end(after, "draw", None, when) if len(record.moves) >= LONGEST_GAME else after
+    return _end(after, "draw", None, when) if len(record.moves) >= MAX_GAME_PLIES else after
 
 
 class StaleBoard(ArenaRefusal):
@@ -253,8 +253,8 @@ def answer_takeback(
         side: The player's side.
         yes: Propose or agree; false: decline.
         when: Now.
-        ply: Number of moves that are to be left; where a takeback would leave another number, nothing
-            changes: the request is an earlier one's repetition.  None: unchecked.
+        ply: Number of moves to be left; if a takeback would leave another number, nothing changes: the
+            request repeats an earlier one. None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.

@@ -1,7 +1,7 @@
 """Glicko-2 ratings: updates a player's strength from results.
 
-References:
-    Glickman, "Example of the Glicko-2 system" (2013, revised 2022), whose step numbers stand below.
+References: Glickman, "Example of the Glicko-2 system" (2013, revised 2022); the comments below use its step
+    numbers.
 """
 
 import math

@@ -32,9 +32,10 @@ logger = logging.getLogger(__name__)
 MAX_BODY_BYTES = 16 * 1024
 BODY_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 30.0
-"""A connection whose client reads nothing for this long is cut."""
+"""Seconds after which a connection is closed if its client reads nothing."""
 SILENT_S = 10.0
-"""An account counts as offline when its event stream's connection has acknowledged nothing for this long."""
+"""Seconds without an acknowledgement on its event stream's connection after which an account counts as
+offline."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""
@@ -47,7 +48,7 @@ STREAM_HEADERS: Mapping[str, str] = {
 }
 """Headers of every stream of lines; proxies must not buffer it."""
 _LINES_PER_MINUTE = 20
-"""Failed requests in the log: while the database is away each of them fails."""
+"""Failed requests in the log, limited, because each request fails while the database is down."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
@@ -106,7 +107,7 @@ class RequestGate:
 
         Args:
             accounts: The arena's accounts.
-            proxies: Those that we trust.
+            proxies: The trusted ones.
             config: The limits.
             is_playing: Whether an account, by its id, is in a game.
             clock: In seconds.
@@ -129,7 +130,7 @@ class RequestGate:
             priority=self.priority,
         )
         self._holders: dict[web.RequestHandler, str] = {}
-        """The account of each connection's latest request; also of some that have ended."""
+        """The account of each connection's latest request; may include closed connections."""
         self._most_holders = 0
         self._challenges = RateLimiter(CHALLENGES, clock)
         self._address_challenges = RateLimiter(ADDRESS_CHALLENGES, clock)
@@ -143,7 +144,7 @@ class RequestGate:
         self.pause: Callable[[float], Awaitable[None]] = asyncio.sleep
         """Waits for some seconds."""
         self.busy: set[web.RequestHandler] = set()
-        """Connections with a request in progress, sent in full."""
+        """Connections whose request has been received in full and is in progress."""
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -201,11 +202,11 @@ class RequestGate:
         """Charge a request to its account, if its token is known, and to its address.
 
         Args:
-            request: The request; it is charged again if it turns out to need more work.
+            request: The request; charge it again if it turns out to need more work.
             cost: Its points.
 
         Raises:
-            TooMany: It is more than the account, the address or the server can afford.
+            TooMany: It exceeds the budget of the account, the address or the server.
         """
         token = _token(request)
         account = None
@@ -228,11 +229,11 @@ class RequestGate:
             self._most_holders = 2 * len(self._holders) + 100
 
     def priority_of(self, connection: web.RequestHandler) -> Priority:
-        """The priority of a connection's client, by its latest request."""
+        """The priority of a connection's client, from its latest request."""
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End an anonymous stream, or a surplus one of a player; false if there is none among these."""
+        """End an anonymous stream, or a surplus one of a player; False if there is none among these."""
         return self._streams.make_room(among)
 
     def open_stream(
@@ -242,12 +243,12 @@ class RequestGate:
 
         Args:
             request: The request that opens it.
-            account: Its account; None: a spectator, who has the lowest priority, whoever it is.
+            account: Its account; None: a spectator, who always has the lowest priority.
             stream: The stream.
             kind: Streams of one account and kind carry the same messages.
 
         Returns:
-            To be called at its end.
+            A function to call when the stream ends.
 
         Raises:
             TooMany: The account or its address has too many.
@@ -314,7 +315,7 @@ def require_approved(account: AccountRecord) -> None:
     """Refuse accounts that still need approval.
 
     Raises:
-        HttpError: 403, the arena's owner has yet to approve the account.
+        HttpError: 403, the arena's owner has not approved the account yet.
     """
     if account.access is ArenaAccess.PENDING:
         raise HttpError(403, "The owner of this server has yet to approve your account")
@@ -434,8 +435,8 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
 def expire_silent(request: web.Request) -> None:
     """Close a connection after `SILENT_S` without acknowledgements, as when the network was lost.
 
-    An account is online while its event stream is open.  Without this, an account whose machine vanished
-    would stay online for a quarter of an hour.
+    An account is online while its event stream is open. Otherwise an account whose machine vanished would
+    stay online for a quarter of an hour.
     """
     connection = request.get_extra_info("socket")
     if connection is not None and hasattr(socket, "TCP_USER_TIMEOUT"):

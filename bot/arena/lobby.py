@@ -28,8 +28,8 @@ MAX_FOR_ONE = 30
 PLACE_WAIT_S = 60
 """Retry-After when all slots are busy, in seconds."""
 HELD_S = 300.0
-"""Lifetime of a challenge while its challenger holds the connection.  It is limited because the challenge
-counts against others at its address."""
+"""Lifetime of a challenge while its challenger holds the connection. It is limited because the challenge
+counts against other people at the same address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -119,8 +119,8 @@ class ArenaLobby:
     ) -> ArenaChallenge:
         """Challenge the opponent of a finished game again on the same terms, with the colours swapped.
 
-        If the opponent has already offered a rematch, accept that challenge.  A game has one rematch: further
-        requests return the challenge that waits or was accepted.
+        If the opponent has already offered a rematch, accept that challenge. A game has one rematch: further
+        requests return the waiting or accepted challenge.
 
         Raises:
             ArenaRefusal: The game is still running; or as for `create`.
@@ -152,7 +152,7 @@ class ArenaLobby:
         )
 
     def _rematch_of(self, game_id: str) -> ArenaChallenge | None:
-        """The rematch of a game that waits, is about to start, or has been accepted."""
+        """The rematch of a game that is waiting, about to start, or accepted."""
         accepted = (each for each in self._settled.values() if each.status is ChallengeStatus.ACCEPTED)
         open_ones = chain(self._waiting.values(), self._starting.values())
         return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
@@ -161,7 +161,7 @@ class ArenaLobby:
         """Accept a challenge to the account, which is at an address, and start its game.
 
         Raises:
-            NotFound: No such challenge waits for this account.
+            NotFound: The account has no such incoming challenge.
             ServerBusy: The account or its address has reached its limit of games and challenges.
         """
         challenge = self._waiting_to(challenge_id, account)
@@ -201,7 +201,7 @@ class ArenaLobby:
         """Decline a challenge to the account.
 
         Raises:
-            NotFound: No such challenge waits for this account.
+            NotFound: The account has no such incoming challenge.
         """
         challenge = self._waiting_to(challenge_id, account)
         self._end("challengeDeclined", replace(challenge, status=ChallengeStatus.DECLINED, reason=reason))
@@ -210,7 +210,7 @@ class ArenaLobby:
         """Cancel a challenge of the account's own.
 
         Raises:
-            NotFound: No such challenge by this account waits.
+            NotFound: The account has no such outgoing challenge.
         """
         challenge = self._waiting.get(challenge_id)
         if challenge is None or challenge.challenger.id != account.id:
@@ -243,7 +243,7 @@ class ArenaLobby:
         return challenge
 
     def shown(self, challenge: ArenaChallenge, viewer: str) -> wire.Json:
-        """A challenge as one of the two players sees it."""
+        """A challenge as seen by one of its two players."""
         online = (
             self._referee.is_online(challenge.challenger.id),
             self._referee.is_online(challenge.opponent.id),
@@ -251,7 +251,7 @@ class ArenaLobby:
         return wire.challenge(challenge, viewer, self._base_url(), online)
 
     def listen(self, account: AccountRecord, stream: Stream) -> None:
-        """Send a new stream the waiting challenges."""
+        """Send the waiting challenges to a new stream."""
         for challenge in self.waiting_for(account.id):
             stream.send(wire.challenge_event("challenge", self.shown(challenge, account.id)))
 
@@ -278,7 +278,7 @@ class ArenaLobby:
         """Check that an account may have one more game or challenge.
 
         Raises:
-            ServerBusy: It may not.
+            ServerBusy: The account has reached its limit.
         """
         waiting = (
             QuotaEntry((each.challenger.id, each.opponent.id), ((each.challenger.id, each.address),))

@@ -1,7 +1,7 @@
 """The owner's changes to the arena's accounts; they take effect immediately.
 
-Games of an account that is banned or deleted end at once: a game that can still be aborted is aborted, any
-other one is lost, as if the player had resigned.
+Games of a banned or deleted account end at once: a game that can still be aborted is aborted, any other game
+is lost, as if the player had resigned.
 """
 
 import logging
@@ -37,7 +37,7 @@ class OwnedAccount:
     access: ArenaAccess
     created_at: datetime
     games: int
-    """Games that it has started."""
+    """Number of games that it has started."""
     playing: int
     """Running games."""
 
@@ -58,7 +58,7 @@ class ArenaOwner:
         self._site = parts.site
 
     async def list(self) -> list[OwnedAccount]:
-        """All accounts but the deleted ones, by name.
+        """All accounts except deleted ones, by name.
 
         Raises:
             StorageError: The database failed.
@@ -80,10 +80,10 @@ class ArenaOwner:
         ]
 
     async def approve(self, name: str) -> str:
-        """Let an account play that waits for approval.
+        """Approve an account that is pending.
 
         Raises:
-            OwnerError: There is no such account, or it does not wait.
+            OwnerError: There is no such account, or it is not pending.
         """
         account = await self._let_in(name, ArenaAccess.PENDING, "does not wait for approval")
         return f"{account.name} may play"

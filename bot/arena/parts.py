@@ -20,9 +20,9 @@ class ArenaParts:
     site: str
     """The arena's name in the records of our own accounts."""
     base_url: str
-    """The arena's address for people; empty until it listens, unless the settings name it."""
+    """The arena's address for people; empty until it listens, unless the settings set it."""
     clock: Callable[[], float]
-    """In seconds; goes on during outages."""
+    """In seconds; keeps running during outages."""
     time: ArenaTime
     database: Database
     accounts: Accounts

@@ -32,10 +32,9 @@ class Proxies:
             forwarded: The values of its ``X-Forwarded-For`` headers, in order.
 
         Returns:
-            The peer, unless it is trusted; else the last forwarded address that is not trusted, because
-            clients
-            can forge the entries before those that a trusted proxy appends.  An entry that is not an address
-            ends the search at the proxy that sent it.
+            The peer, unless it is trusted; otherwise the last forwarded address that is not trusted, because
+            clients can forge the entries before those that a trusted proxy appends. An entry that is not an
+            address ends the search at the proxy that sent it.
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):

@@ -42,8 +42,8 @@ logger = logging.getLogger(__name__)
 CHAT_LINES = 300
 """Most lines in one game's chat."""
 
-MOST_OVER = 200
-"""Finished games that are kept replayed."""
+MAX_FINISHED = 200
+"""Number of finished games that are kept replayed."""
 
 PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
@@ -98,7 +98,7 @@ class Referee:
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
-            MOST_OVER, keep=lambda game: game.is_over
+            MAX_FINISHED, keep=lambda game: game.is_over
         )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()
@@ -326,7 +326,7 @@ class Referee:
     async def _save(
         self, record: ArenaGameRecord, ratings: Mapping[str, RatingRecord | None] = MappingProxyType({})
     ) -> None:
-        """Store a game with new ratings of its players, by account; None: a newcomer's again."""
+        """Store a game with new ratings of its players, by account; None: the newcomer's rating."""
         async with self._database.write() as session:
             await arena.save_game(session, record)
             for account_id, rating in ratings.items():
@@ -470,7 +470,7 @@ class Referee:
         self.on_change(game)
 
     def publish_clocks(self) -> None:
-        """Send all players of running games the state of their clocks after they were stopped or
+        """Send the players of running games the state of their clocks after the clocks were stopped or
         restarted."""
         for live in self._live.values():
             self._publish_state(live.game)

@@ -200,7 +200,7 @@ class SiteRoutes:
         """The game that a request is about, if the visitor may see it.
 
         Raises:
-            HttpError: 403, games are for their players only, and the visitor is none of them.
+            HttpError: 403, games are for their players only, and the visitor is not one of them.
             NotFound: There is no such game.
         """
         game = await self._referee.find(request.match_info["game"])
@@ -217,8 +217,8 @@ class SiteRoutes:
 
         Args:
             request: Names the game.
-            render: Makes the answer.
-            per_ply: Points for each ply of the game, if the answer is not at hand.
+            render: Renders the response.
+            per_ply: Points for each ply of the game, if the response is not cached.
         """
         game = await self._visible(request)
         key = (render.__name__, game.record, self._accounts.edition)

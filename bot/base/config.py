@@ -75,7 +75,7 @@ GREETING_PLACEHOLDERS = ("opponent", "bot", "game")
 FAREWELL_PLACEHOLDERS = (*GREETING_PLACEHOLDERS, "result", "traps", "fell", "slips")
 
 TOKEN_PREFIX = f"{ENV_PREFIX}TOKEN_"
-"""Before an account's name in the environment variable of its token."""
+"""Prefix of an account's name in the environment variable of its token."""
 EXAMPLE_VARIABLE = f"{ENV_PREFIX}ENGINE__MAX_DEPTH"
 _TRAP = TrapParams()
 _VALUE = ValueParams()
@@ -83,7 +83,7 @@ _RANDOMISED = RandomisedParams()
 
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
-LEAST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
 """Characters of the shortest token of the dashboard."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -100,7 +100,7 @@ StrategyName = Annotated[str, AfterValidator(_known_strategy)]
 def _web_address(url: str) -> str:
     """
     Raises:
-        ValueError: It is none, or has an impossible port; the message does not show it.
+        ValueError: It is not a URL, or has an impossible port; the message does not show it.
     """
     if url and not re.fullmatch(r"https?://[!-~]+", url):
         raise ValueError("must begin with http:// or https://, or be empty")
@@ -1227,7 +1227,7 @@ def choose_accounts(config: Config, only: Collection[str]) -> dict[str, Config]:
         only: The accounts' names, in any case; empty: all accounts.
 
     Raises:
-        ConfigError: There is no account of such a name.
+        ConfigError: No account has such a name.
     """
     configs = config.by_account()
     wanted = {name.casefold() for name in only}
@@ -1382,8 +1382,8 @@ def read_dashboard_token(config: DashboardConfig) -> str:
         token = _token_in(config.token_file, "dashboard.token_file")
     if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
         raise ConfigError("dashboard.token: it has characters that cannot be sent")
-    if token and len(token) < LEAST_TOKEN:
-        raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
+    if token and len(token) < MIN_TOKEN_LENGTH:
+        raise ConfigError(f"dashboard.token: a token has at least {MIN_TOKEN_LENGTH} characters")
     remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
     if not token and not is_loopback(config.host):
         raise ConfigError(

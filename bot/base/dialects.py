@@ -31,7 +31,8 @@ class Ability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days for a move.  Elsewhere people wait for the moves of a game without a clock."""
+    """Games with days for a move. Without it, people wait at the board for the moves of a game without a
+    clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class SiteVariant:
     """`bot.base.events.Challenge.kind` of all its games; empty: the game's name, or `FROM_POSITION` for a
     custom starting position."""
     boards: int = 1
-    """Number of games at once that a challenge to it leads to."""
+    """Number of simultaneous games that a challenge to it starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Dialect:
     protocol: str = "lichess"
     """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     ends_on_page: bool = False
-    """Whether the stream of a game may omit its end, which its page at ``/{id}`` shows then
+    """Whether the stream of a game may omit its end, which its page at ``/{id}`` then shows
     (`bot.servers.pychess`)."""
     speaker: str = "lichess"
     """Account under which the site itself writes in a game's chat, in lower case."""

@@ -30,8 +30,8 @@ class ServerError(DesdemonaError):
 
 
 class TransientError(ServerError):
-    """A failure that may pass: a lost link, a time-out, 429 or 5xx, an error page that is not the site's own
-    (a proxy's), or a 404 for a move, because only the game's stream shows whether the game exists.
+    """A failure that may be temporary: a lost link, a time-out, 429 or 5xx, an error page that is not the
+    site's own (a proxy's), or a 404 for a move, because only the game's stream shows whether the game exists.
     """
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:

@@ -28,7 +28,7 @@ async def log_event(
     """Call `record_event` with unprintable characters as escapes.
 
     Args:
-        metrics: Where the event is counted; None: nowhere.
+        metrics: Counts the event; None: it is not counted.
     """
     clean = {key: printable(value) if isinstance(value, str) else value for key, value in detail.items()}
     await record_event(session, owner, kind, clean, game_id)

@@ -196,7 +196,7 @@ class GameStarted:
     is_played_here: bool
     """Whether this program plays the game."""
     challenge_id: str = ""
-    """The challenge that it came from, if that has another id; empty: the same id, or no challenge."""
+    """The challenge's id, if it differs from the game's; empty: the same id, or no challenge."""
     game: str = ""
     """Its name in `engine.games`; empty: the site does not say."""
     is_tournament: bool = False
@@ -303,7 +303,7 @@ class ChatLine:
     """A line in a game's chat."""
 
     name: str
-    """The author's name on the site; the bot's own lines come back, too."""
+    """The author's name on the site; includes the bot's own lines."""
     room: Room
     text: str
     by_site: bool = False

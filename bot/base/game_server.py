@@ -158,7 +158,7 @@ class Server(Protocol):
         raise _lacking(self, "tournaments to join")
 
     async def leave_tournament(self, tournament_id: str) -> None:
-        """Leave a tournament, or pause until we join it again; a game that has begun goes on.
+        """Leave a tournament, or pause until we join it again; a game that has begun continues.
 
         Raises as `join_tournament`.
         """

@@ -41,10 +41,10 @@ async def make_summaries(database: Database, batch: int = BATCH) -> int:
 
 
 async def check_summaries(database: Database) -> int:
-    """Compare every summary with its game, mend those that are wrong, and make those that are missing.
+    """Compare every summary with its game, fix wrong ones, and compute missing ones.
 
     Returns:
-        How many were wrong: a finished game was changed without updating its summary.
+        The number of wrong ones: a finished game was changed without updating its summary.
     """
     wrong = after = 0
     while True:

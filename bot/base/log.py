@@ -58,7 +58,7 @@ class ContextFilter(logging.Filter):
 
 
 class PrivateFileHandler(WatchedFileHandler):
-    """Appends to a file that only we may read, and to a new one once that was moved away."""
+    """Appends to a file that only we may read; starts a new one after the file was moved away."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:
@@ -169,7 +169,7 @@ class LoggedError:
 
 
 class ErrorMemory(logging.Handler):
-    """Remembers the last error of ours."""
+    """Remembers our last error."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

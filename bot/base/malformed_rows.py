@@ -1,4 +1,4 @@
-"""Moves malformed rows out of the way, so that one stops neither the program nor a page."""
+"""Quarantines malformed rows, so that one stops neither the program nor a page."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ from storage.maintenance.malformed import Tables, needed_at_start, quarantine_ma
 logger = logging.getLogger(__name__)
 
 CHECK_S = 3600.0
-"""Least time between two checks of all rows."""
+"""Minimum time between two checks of all rows."""
 
 
 async def check_at_start(database: Database) -> None:

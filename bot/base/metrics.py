@@ -20,11 +20,11 @@ from prometheus_client import (
 
 NAMESPACE = "desdemona"
 SLOW_COMMIT_S = 0.25
-"""A commit that takes longer is slow, in seconds; one of the histogram's bounds."""
+"""Seconds from which a commit counts as slow; one of the histogram's bounds."""
 LATE_COMMIT_S = 2.5
-"""A commit that takes longer endangers the clock, in seconds; one of the histogram's bounds."""
+"""Seconds from which a commit endangers the clock; one of the histogram's bounds."""
 SLOW_SHARE = 0.9
-"""A decision is slow if it takes more than this share of its longest allowed time."""
+"""Share of its longest allowed time from which a decision counts as slow."""
 _STRATEGY = ("strategy", "player")
 """The label of a strategy, and its old name, which is exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
@@ -171,7 +171,7 @@ class Metrics:
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:
-        """Take over totals that the models count themselves, by game."""
+        """Set the totals that the models count themselves, by game."""
         for model, total in failures.items():
             new = total - self._known_failures.get(model, 0)
             self._model_failures.labels(model).inc(max(0, new))

@@ -21,7 +21,7 @@ class Rate:
 
 
 class RateLimiter:
-    """One limit for many callers; forgets those not seen for longest."""
+    """One limit for many callers; forgets the least recently seen."""
 
     def __init__(self, rate: Rate, clock: Callable[[], float]) -> None:
         self._rate = rate
@@ -33,7 +33,7 @@ class RateLimiter:
         return self._rate.name
 
     def wait_s(self, key: str, cost: float = 1.0, spare: float = 0.0) -> int:
-        """Count one use; 0: allowed, else whole seconds until the next is.
+        """Count one use; returns 0 if it is allowed, otherwise whole seconds until the next one is.
 
         Args:
             key: The caller.

@@ -74,7 +74,7 @@ async def stay_connected(
         name: Name of the connection, for the log.
         done: Called after each event or keep-alive and at each end of a connection; True ends this function.
         on_change: Called with the reason once when the link is lost, and with None when it is back.
-        sleep: Waits that many seconds.
+        sleep: Waits the given number of seconds.
         clock: Monotonic clock, in seconds.
         rng: Source of the random waits.
         quick: Number of quick attempts after a lost link, before the waits begin to double.

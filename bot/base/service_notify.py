@@ -11,7 +11,7 @@ from contextlib import suppress
 READY = "READY=1"
 STOPPING = "STOPPING=1"
 WATCHDOG = "WATCHDOG=1"
-"""To be sent more often than the unit's WatchdogSec."""
+"""Send it more often than the unit's WatchdogSec."""
 
 
 def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -19,7 +19,7 @@ def notify(state: str, environment: Mapping[str, str] = os.environ) -> bool:
 
     Args:
         state: One of the constants above.
-        environment: Has the socket's address; one that begins with ``@`` is in the abstract namespace.
+        environment: Holds the socket's address; one that begins with ``@`` is in the abstract namespace.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):

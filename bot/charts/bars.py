@@ -20,10 +20,10 @@ from bot.charts.figure import (
 from bot.charts.markup import fitted, tag, text_width
 
 _ROW, _LABEL, _BAR = 58.0, 20.0, 28.0
-"""Heights of a row, and in it of the label and of the bar."""
+"""Heights of a row, of its label and of its bar."""
 _RADIUS = 7.0
 _GAP = 2.0
-"""Between two parts of a bar."""
+"""Gap between two parts of a bar."""
 _TEXT = TEXT_SIZE + 1
 
 

@@ -18,18 +18,18 @@ _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8
 """Columns and rows of the games that `board_shapes` supports, by the key of their themes."""
 _FRAME, _LABELLED_FRAME = 0.25, 0.5
 _HEAD, _START, _END = 0.34, 0.3, 0.12
-"""Of an arrow: its head's length, and how far from the centres of its squares it begins and ends."""
+"""Of an arrow: length of its head, and distances of its ends from the centres of its squares."""
 
 
 class MarkKind(StrEnum):
     """Kinds of marks on the board."""
 
     BAIT = "bait"
-    """The reply that tempts: red and dashed."""
+    """The tempting reply: red and dashed."""
     GOOD = "good"
     """The best reply: green."""
     PLAYED = "played"
-    """The reply that was played: white."""
+    """The reply played: white."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ def board_svg(
         game: The game's name.
         rows: The position as `Game.board_rows` gives it.
         title: The board's title for screen readers; the position in words follows.
-        side: Whose view it is: in games whose board turns this side sits at the bottom.
+        side: The viewer's side, at the bottom in games whose board turns.
         last_move: Squares of the last move, as from `Game.move_squares`.
         marks: Later ones lie on top.
         is_large: With letters and numbers at the edges, and Latin letters on xiangqi's pieces.
 
     Raises:
-        ValueError: The rows are no board of the game, or a square is not on it.
+        ValueError: The rows are not a board of the game, or a square is not on it.
     """
     theme = theme_of(game)
     columns = _columns(game, theme, rows)

@@ -34,9 +34,9 @@ class DataTable:
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """As long as `head` each."""
+    """Each as long as `head`."""
     positions: tuple[float, ...] = ()
-    """For each row its place on the x axis; empty if there is none."""
+    """The position of each row on the x axis; empty: none."""
 
 
 def figure(

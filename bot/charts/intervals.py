@@ -40,7 +40,7 @@ class IntervalRow:
     link: str = ""
     """The link of the label: a path or a query of this site; empty: none."""
     is_total: bool = False
-    """The row sums up the others: in bold."""
+    """The row is the total of the others, in bold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class IntervalChart:
     rows: tuple[IntervalRow, ...]
     style: NumberStyle = DIFFERENCE
     neutral: float = 0.0
-    """The value that means no difference; intervals without it are coloured."""
+    """The value that means no difference; intervals that exclude it are coloured."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "No group has a game yet."
 

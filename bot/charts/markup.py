@@ -84,7 +84,7 @@ def text_width(text: str, size: float) -> float:
 
 
 def fitted(text: str, size: float, width: float) -> str:
-    """A text, cut off with an ellipsis where it is wider than there is room."""
+    """A text, cut off with an ellipsis if it is too wide."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(text + "…", size) > width:

@@ -1,4 +1,4 @@
-"""Numbers and moments as people read them, and where an axis has its ticks."""
+"""Formats numbers and times for people, and places the ticks of axes."""
 
 import math
 from bisect import bisect_left
@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
-_LEAST_SPAN = 1e-9
-"""An axis spans at least this share of its greatest value: below, ticks differ by rounding errors only."""
+_MIN_SPAN = 1e-9
+"""Minimum span of an axis, as a share of its greatest value: below it, ticks differ by rounding errors only.
+"""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -35,7 +36,7 @@ class NumberStyle:
     is_signed: bool = False
     """Numbers above 0 have a plus sign, as differences do."""
     unit: str = ""
-    """Follows the number, with its space if it wants one: ``" s"``, ``" %"``."""
+    """Follows the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
     """Commas part the thousands; ratings have none."""
 
@@ -66,12 +67,12 @@ class Ticks:
     values: tuple[float, ...]
     """Rising."""
     decimals: int
-    """As many as tell them apart."""
+    """Enough to tell them apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Where values lie on a drawing; its ends as from `span_of` or from ticks."""
+    """Maps values to coordinates of a drawing; its ends come from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -87,15 +88,15 @@ class Axis:
 
 
 def span_of(values: Iterable[float]) -> tuple[float, float]:
-    """The least and the greatest value; wider where they are nearly the same, (0, 1) where there is none."""
+    """The least and the greatest value; widened if they are nearly equal, (0, 1) if there are none."""
     numbers = list(values)
     if not numbers:
         return 0.0, 1.0
     low, high = min(numbers), max(numbers)
     size = max(abs(low), abs(high))
-    if size < _LEAST_SPAN:
+    if size < _MIN_SPAN:
         return -1.0, 1.0
-    if high - low < size * _LEAST_SPAN:
+    if high - low < size * _MIN_SPAN:
         return low - size / 10, high + size / 10
     return low, high
 
@@ -143,11 +144,11 @@ def _multiple(count: int, exponent: int) -> float:
     return float(count * 10**exponent) if exponent >= 0 else count / 10**-exponent
 
 
-def moment_text(at_s: float, *, is_daily: bool) -> str:
-    """A moment in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
-    moment = datetime.fromtimestamp(at_s, UTC)
-    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-    return day if is_daily else f"{day}, {moment:%H:%M}"
+def time_text(at_s: float, *, is_daily: bool) -> str:
+    """A time in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
+    at = datetime.fromtimestamp(at_s, UTC)
+    day = f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return day if is_daily else f"{day}, {at:%H:%M}"
 
 
 def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
@@ -180,11 +181,11 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
 
 
 def _clock_label(at_s: float, step: int) -> str:
-    moment = datetime.fromtimestamp(at_s, UTC)
-    if step >= _DAY or not (moment.hour or moment.minute):
-        return f"{moment.day} {_MONTHS[moment.month - 1]}"
-    return f"{moment:%H:%M}"
+    at = datetime.fromtimestamp(at_s, UTC)
+    if step >= _DAY or not (at.hour or at.minute):
+        return f"{at.day} {_MONTHS[at.month - 1]}"
+    return f"{at:%H:%M}"
 
 
-def _month_label(moment: datetime) -> str:
-    return str(moment.year) if moment.month == 1 else _MONTHS[moment.month - 1]
+def _month_label(at: datetime) -> str:
+    return str(at.year) if at.month == 1 else _MONTHS[at.month - 1]

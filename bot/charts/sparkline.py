@@ -28,7 +28,7 @@ class Sparkline:
     """At equal distances; None: no value."""
     style: NumberStyle = PLAIN
     is_alert: bool = False
-    """The number counts falls into traps, or something dangerous: red."""
+    """The number counts baits taken, or something dangerous: red."""
 
 
 def sparkline(chart: Sparkline) -> Markup:

@@ -31,7 +31,7 @@ class PieceTheme:
     name: str
     """Empty: a side has one kind only."""
     letter: str = ""
-    """A Latin letter on the piece, where it has a Chinese one."""
+    """A Latin letter on the piece, if it has a Chinese one."""
     han: str = ""
 
 
@@ -40,7 +40,7 @@ class GameTheme:
     """The appearance of a game for drawings."""
 
     key: str
-    """Begins the ids of its shapes; games that theme the same share them."""
+    """Begins the ids of its shapes; games with the same theme share them."""
     surface: Surface
     pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
     """By letter in `Game.board_rows`; pieces of other letters are drawn as letters."""
@@ -49,7 +49,7 @@ class GameTheme:
     starts_at_top: bool = False
     """Row 1 is the first that `Game.board_rows` gives."""
     turns: bool = False
-    """The side whose view it is sits at the bottom; otherwise the board always lies the same way."""
+    """The viewer's side sits at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
     """Files have numbers, counted by each side from its own right hand, instead of letters."""
 
@@ -119,7 +119,7 @@ _UNKNOWN = GameTheme(key="letters", surface=Surface.FELT, edges=("top", "left"),
 
 
 def theme_of(game: str) -> GameTheme:
-    """How a game themes, by its name; other games have letters for pieces on a plain board."""
+    """The theme of each game, by its name; other games have letters for pieces on a plain board."""
     return _THEMES.get(game, _UNKNOWN)
 
 

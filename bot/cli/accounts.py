@@ -33,7 +33,7 @@ def add_bot(
 def upgrade_account(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Option("--account", metavar="NAME", help="Which one, if there are several.")
+        str | None, typer.Option("--account", metavar="NAME", help="The account, if there are several.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:

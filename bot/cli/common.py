@@ -48,7 +48,7 @@ class UsageError(DesdemonaError):
 
 
 # The largest number that every database stores as an integer.
-MOST = 2**31 - 1
+MAX_INT = 2**31 - 1
 FormatOption = Annotated[CommandFormat, typer.Option("--format", help="How to write it.")]
 
 
@@ -94,7 +94,7 @@ def ask_database(
 
 
 def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
-    """In a running event loop: an event that SIGINT and SIGTERM set, and the signals received so far."""
+    """An event that SIGINT and SIGTERM set, and the signals received so far; needs a running event loop."""
     import asyncio
     import signal
 

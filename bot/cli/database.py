@@ -7,17 +7,17 @@ import typer
 from bot.base.game_summaries import make_summaries, unjudged_notice
 from bot.cli.common import config_of
 from storage import migrate
-from storage.database import LONG_PATIENCE_S, Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 
 def upgrade(context: typer.Context) -> None:
     """Create the database or upgrade its schema and summaries.
 
-    `run` does so too; then the summaries are made while it plays.
+    `run` does so too, and computes the summaries while it plays.
     """
 
     async def work() -> str:
-        database = await Database.open(config_of(context).storage.url, patience_s=LONG_PATIENCE_S)
+        database = await Database.open(config_of(context).storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
         try:
             if summaries := await make_summaries(database):
                 print(f"summaries made: {summaries}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from bot.cli.common import MOST, UsageError
+from bot.cli.common import MAX_INT, UsageError
 from engine.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
 ]
-"""Whether suspect games are selected; no part of the filters, because it takes all games to find them."""
+"""Whether suspect games are selected; not part of the filters, because finding them needs all games."""
 
 
 class _Option(NamedTuple):
@@ -31,10 +31,10 @@ class _Option(NamedTuple):
     """In the language of filters (`storage.evidence.queries.filter_language`)."""
     help: str
     names: tuple[str, ...] = ()
-    """On the command line; none: that of the field."""
+    """Its name on the command line; empty: the field's name."""
     metavar: str | None = None
     words: tuple[str, str] | None = None
-    """What the field's value is for the first and the second name of a switch; None: it is no switch."""
+    """The field's values for the two names of a switch; None: it is not a switch."""
     is_number: bool = False
 
 
@@ -72,7 +72,7 @@ OPTIONS = {
         "opening", 'Only games that began with these moves as recorded, "e2e4 e7e5".', metavar="MOVES"
     ),
     "phase": _Option(
-        "phase", "Only replies in this phase, 1-20, 21-40, ...; not of whole games.", metavar="PLIES"
+        "phase", "Only replies in this phase, 1-20, 21-40, ...; does not select games.", metavar="PLIES"
     ),
 }
 """By the name of the command's parameter."""
@@ -100,7 +100,7 @@ def filters_of(given: Mapping[str, Any]) -> "Filters":
 
 def _parameter(name: str, option: _Option) -> inspect.Parameter:
     kind: Any = bool if option.words is not None else int if option.is_number else str
-    most = MOST if option.is_number else None
+    most = MAX_INT if option.is_number else None
     shown = typer.Option(
         *option.names or (f"--{option.field}",), help=option.help, metavar=option.metavar, max=most
     )
@@ -125,7 +125,7 @@ def selects_games(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def selects_moves(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a command that is about moves, or knows by itself which options it has no use for."""
+    """The same for a command about moves, or one that rejects unsuitable options itself."""
     own = inspect.signature(command).parameters
     options = [_parameter(name, option) for name, option in OPTIONS.items()]
 

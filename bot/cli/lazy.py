@@ -121,7 +121,7 @@ def _with_new_options(args: list[str]) -> list[str]:
 
 
 def _note_renamed(old: str, new: str) -> None:
-    sys.stderr.write(f"desdemona: `{old}` is now `{new}`; the old name will go with the next release\n")
+    sys.stderr.write(f"desdemona: `{old}` is now `{new}`; the old name will be removed in the next release\n")
 
 
 def _resolved(

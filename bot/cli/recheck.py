@@ -16,7 +16,7 @@ def recheck_command(
     context: typer.Context,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
 ) -> None:
-    """Verify every decision and judge replies that lack it.
+    """Verify every decision and judge unjudged replies.
 
     It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any
     time.  The exit status is 1 when a record is wrong or a row was moved to

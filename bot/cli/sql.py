@@ -34,8 +34,8 @@ def sql(
 ) -> None:
     """Answer a question in SQL, read-only.
 
-    The views have plain columns that are kept from version to version: docs/sql.md has twenty examples.  A
-    question may be asked while the bot plays.
+    The views have plain columns that are kept from version to version: docs/sql.md has twenty examples. It
+    may run while the bot plays.
     """
     if views:
         _print_views()

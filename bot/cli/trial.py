@@ -78,7 +78,7 @@ def start(
 
 def end(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="Without it, whichever trial is open.")] = None,
+    name: Annotated[str | None, typer.Argument(help="By default, the open trial.")] = None,
 ) -> None:
     """End the open trial; running games still belong to it."""
 

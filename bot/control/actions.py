@@ -79,7 +79,7 @@ class Runtime:
     arena: Callable[[], ArenaStatus | None] = lambda: None
     """The embedded arena's state; None if there is none."""
     errors: log.ErrorMemory = field(default_factory=log.ErrorMemory)
-    """The last error of ours."""
+    """Our last error in the log."""
     alarms: AlarmBoard = field(default_factory=AlarmBoard)
     metrics: Metrics = field(default_factory=Metrics)
     """Where events are counted."""
@@ -110,7 +110,7 @@ class OperatorActions:
         """End pauses whose time is over, until cancelled; then withdraw challenges that have no answer.
 
         Args:
-            sleep: Waits that many seconds.
+            sleep: Waits the given number of seconds.
         """
         try:
             await self._end_pauses(sleep)
@@ -206,14 +206,14 @@ class OperatorActions:
         return note.result
 
     async def set_log_level(self, level: str, *, by: str) -> str:
-        """Log from this level on, until the program ends."""
+        """Set the minimum level of log messages until the program ends."""
         async with self._audit.recording("log", by, level=level) as note:
             before = log.set_level(level.upper())
             note.result = f"logging from {level.upper()} on; it was {before}"
         return note.result
 
     async def acknowledge(self, alarm: str, *, by: str) -> str:
-        """Send no more notices of an alarm that fires, until it has ended."""
+        """Send no more notices of a firing alarm until it clears."""
         async with self._audit.recording("ack", by, alarm=alarm) as note:
             note.result = self._program.alarms.acknowledge(alarm, by)
         return note.result
@@ -240,7 +240,7 @@ class OperatorActions:
         """Ask the site to abort a game; it may allow that only before both have moved.
 
         Args:
-            game: The site's key, or a beginning that only one game in play has.
+            game: The site's key, or a prefix that is unique among the games in play.
             account: One of ours; None: any.
             by: See above.
         """
@@ -391,19 +391,19 @@ class OperatorActions:
         *,
         account: str | None = None,
         by: str,
-        patience_s: float = ANSWERED_S,
+        timeout_s: float = ANSWERED_S,
     ) -> str:
         """Challenge a player without waiting for the end of the game; arguments as `challenge`.
 
         The audit trail records its later outcome.
 
         Args:
-            patience_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
+            timeout_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
         """
         task = asyncio.create_task(self.challenge(name, proposal, account=account, by=by))
         self._challenges.add(task)
         task.add_done_callback(self._end_challenge)
-        done, _ = await asyncio.wait({task}, timeout=patience_s)
+        done, _ = await asyncio.wait({task}, timeout=timeout_s)
         if done:
             return task.result()
         terms = f"{proposal.variant} {_minutes(proposal.clock)}"
@@ -477,7 +477,7 @@ def word(value: object, what: str = "name") -> str:
         what: The expected kind of value, for the message.
 
     Raises:
-        ControlError: It cannot be one.
+        ControlError: It is not valid.
     """
     text = str(value)
     if not re.fullmatch(r"[!-~]{1,64}", text) or not text.strip("."):

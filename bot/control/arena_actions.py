@@ -31,8 +31,8 @@ class ArenaActions:
     Args:
         config: The settings.
         database: The arena's.
-        running: Returns the arena that runs in this program; None: none does.  Changes are then made in the
-            database alone, which is refused while another program runs the arena.
+        running: Returns the arena that runs in this program; None: there is none. Changes are then made in
+            the database alone, which is refused while another program runs the arena.
         bots: Names of our own accounts at the arena, which no action may change.
     """
 
@@ -50,7 +50,7 @@ class ArenaActions:
         self._audit = Audit(database)
 
     async def list(self) -> list[OwnedAccount]:
-        """All accounts but the deleted ones, by name.
+        """All accounts except deleted ones, by name.
 
         Raises:
             StorageError: The database failed, or another program runs the arena.

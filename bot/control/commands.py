@@ -16,8 +16,8 @@ from bot.control.status_text import status_lines
 
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
-MOST_GAMES = 1000
-"""Most games that one command challenges to."""
+MAX_GAMES = 1000
+"""Maximum number of games that one command challenges to."""
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
@@ -39,7 +39,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         variant: str,
         clock: str,
         tell: Tell,
-        games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 1,
+        games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 1,
         rated: bool = False,
         colour: str = "random",
         account: str | None = None,
@@ -91,11 +91,11 @@ def arena_commands(actions: ArenaActions) -> dict[str, Command]:
 
 
 def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
-    """The command that carries out an action and tells its answer.
+    """A command that carries out an action and sends its result.
 
     Args:
-        act: The action.  Its annotations say what the request's values must be; null counts as missing.  The
-            caller and the function that tells are passed as `by` and `tell`.
+        act: The action. Its annotations say what the request's values must be; null counts as missing. The
+            caller and the function that sends text are passed as `by` and `tell`.
     """
     known = inspect.signature(act).parameters
     checked = validate_call(config=_EXACT)(act)
@@ -120,7 +120,7 @@ def parse_minutes(text: str) -> Clock:
     """Parse a clock of minutes, and seconds of increment, for instance ``3+2`` or ``0.5+0``.
 
     Raises:
-        ControlError: It is something else.
+        ControlError: It is not a clock.
     """
     match = re.fullmatch(r"(\d{1,3}(?:\.\d{1,2})?)\+(\d{1,3})", text)
     if match is None:

@@ -86,7 +86,7 @@ class HealthMonitor:
         board: The alarms.
         hooks: Receive the notices.
         clock: Seconds of a monotonic clock.
-        pinged: Called after each sample that found the program well, for a watchdog.
+        pinged: Called after each sample with a healthy program, for a watchdog.
     """
 
     def __init__(
@@ -105,9 +105,9 @@ class HealthMonitor:
         self._written_s = clock()
         self._write_trouble = ""
         self.recent: RecentResults | None = None
-        """As read last; None: not yet."""
+        """The values read last; None: not read yet."""
         self._recent_as_of = (-1, -math.inf)
-        """Games that had ended when the form was read, and when that was."""
+        """Number of ended games when the results were last read, and the time of that read."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
         self._failing: set[str] = set()
 
@@ -124,7 +124,7 @@ class HealthMonitor:
         """Watch until cancelled.
 
         Args:
-            sleep: Waits that many seconds.
+            sleep: Waits the given number of seconds.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._notify())
@@ -133,7 +133,7 @@ class HealthMonitor:
                 await sleep(EVERY_S)
 
     async def check(self) -> None:
-        """Take one sample and follow it."""
+        """Take one sample and act on it."""
         sample = await self._sample()
         for change in self._board.take(sample):
             await self._record(change)
@@ -249,7 +249,7 @@ def disk_sample(database_url: str) -> DiskSample:
     """The disk that the database is on, or without SQLite the one of the working directory.
 
     Raises:
-        OSError: It cannot be asked.
+        OSError: Its usage cannot be read.
     """
     prefix = "sqlite:///"
     if not database_url.startswith(prefix):

@@ -10,13 +10,14 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait that is armed.  For the operator alone: the opponent may read anything published."""
+    """A bait of our last move that awaits the reply. For the operator alone: the opponent may read anything
+    published."""
 
     reply: str
     """In the notation for people."""
     squares: tuple[str, ...]
     probability: float
-    """How probably this opponent plays it, from 0 to 1."""
+    """Probability that this opponent plays it, from 0 to 1."""
     cost: float
     """Its cost to them, in expected score from 0 to 1."""
 
@@ -39,9 +40,9 @@ class LiveGame:
     opponent_rating: int | None
     opponent_is_bot: bool
     strategy: str
-    """The kind of player that plays it for us."""
+    """Our strategy in this game."""
     is_drawn: bool
-    """Whether the player was drawn at random, and so must stay secret (unless `trial.reveal`)."""
+    """Whether the strategy was drawn at random, and so must stay secret (unless `trial.reveal`)."""
     ply: int
     """Moves on the board."""
     our_turn: bool | None

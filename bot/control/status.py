@@ -62,7 +62,7 @@ class LinkStatus:
     lag_ms: int
     """Measured round trip of a move; 0 before the first."""
     trouble: str
-    """Why it was lost last; empty: it is up, or was never up."""
+    """Why it was last lost; empty: it is up, or was never up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class AccountStatus:
     trouble: str
     """Why it is not being played; empty: it is, or it is signing in."""
     games: int
-    """Games that are on."""
+    """Games in play."""
     waiting: int
     """Challenges that wait for a slot."""
     is_standby: bool = False
@@ -240,7 +240,7 @@ async def gather_status(
         admission: Whether new games begin.
         workers: As `bot.game.search_pool.SearchPool.load`.
         arena: The embedded arena; None if there is none.
-        log_level: The level from which on we log.
+        log_level: The minimum level of logged messages.
         last_error: The last error in the log.
         alarms: Alarms that are not ok, or snoozed.
     """

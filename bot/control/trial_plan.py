@@ -1,4 +1,4 @@
-"""The plan of a trial: which players the settings compare, and whether blindly."""
+"""The plan of a trial: which strategies the settings compare, and whether blindly."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from storage.evidence.trials import NewTrial
 from storage.records import Endpoint
 
 _SETTINGS = ("engine", "trap", "human", "randomised", "uci", "online")
-"""The tables that decide how a player plays."""
+"""The tables that affect how a strategy plays."""
 
 
 def plan(
@@ -25,7 +25,7 @@ def plan(
     cap: int,
     endpoint: Endpoint | None,
 ) -> NewTrial:
-    """The plan of a trial of the players that the accounts draw from.
+    """The plan of a trial of the strategies that the accounts draw from.
 
     Args:
         configs: The settings of each account, by its name.
@@ -81,7 +81,7 @@ def plan(
 
 
 def _arms_of(config: Config) -> tuple[str, ...]:
-    """The players that an account draws from, sorted; the only one, if it draws its decisions; or none."""
+    """An account's strategies to draw from, sorted; the only one, if it draws single decisions; or none."""
     assignment = config.assignment
     match assignment.method:
         case AssignmentMethod.BALANCED:

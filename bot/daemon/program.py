@@ -34,7 +34,7 @@ from bot.control.control_socket import listening
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import first_error
@@ -176,7 +176,8 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
 async def without_taken_levels(
     config: Config, configs: Mapping[str, Config], database: Database
 ) -> dict[str, Config]:
-    """The accounts that can play: people may have had a level's name before `arena.levels` got the level.
+    """The accounts that can play: a person may have taken a level's name before `arena.levels` included the
+    level.
 
     Args:
         config: All settings.
@@ -221,8 +222,7 @@ def health_watch(
 
 def _spare_garbage_collector() -> None:
     """Exempt permanent objects from full garbage collections, each of which would otherwise delay games and
-    searches for a tenth of a second.
-    """
+    searches for a tenth of a second."""
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 
@@ -260,7 +260,7 @@ class ArenaHost:
 
     Args:
         config: The settings.
-        configs: Those of each account; the arena's have their tokens from it.
+        configs: Those of each account; accounts at the arena get their tokens from it.
         database: For its games, and for the role.
         is_standby: Wait while another program runs the arena on this database.
     """
@@ -303,7 +303,7 @@ class ArenaHost:
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
-            RoleTaken: Another program runs the arena, and we are no standby.
+            RoleTaken: Another program runs the arena, and we are not a standby.
             StorageError: The database is not available.
         """
         is_waiting = False
@@ -390,7 +390,7 @@ async def open_server(
         token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
     on_answer = partial((metrics or Metrics()).requested, dialect.name)
-    recall = partial(unfinished_games, database, owner)
+    recall = partial(games_to_resume, database, owner)
     server = make_server(config, dialect, url, token, recall, on_answer)
     try:
         yield server
@@ -413,10 +413,10 @@ class LiveSettings:
         self._runners = runners
 
     def reload(self) -> str:
-        """Read the settings again and play on with them, or change nothing; returns what has changed.
+        """Read the settings again and apply them, or change nothing; returns what has changed.
 
         Raises:
-            ConfigError: They are wrong, or one that needs a new start has changed.
+            ConfigError: They are wrong, or a setting that needs a restart has changed.
         """
         old, config = self._config.by_account(), load_config(self._path)
         new = config.by_account()

@@ -1,4 +1,4 @@
-"""Chooses the player for an opponent: fixed, by rule, or in a randomised, balanced comparison.  Pure."""
+"""Chooses the strategy for an opponent: fixed, by rule, or in a randomised, balanced comparison. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
-"""Probability of choosing among the players that are behind, when people may know which player they met.
+"""Probability of choosing among the strategies that are behind, when people may know which strategy they met.
 Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
-must come sooner, yet the next player stays uncertain."""
+must come sooner, yet the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same in blind trials: even a person who knew every earlier draw could predict the next one in at most
@@ -31,14 +31,14 @@ class AssignmentContext:
     speed: Speed
     opponent_rating: int | None
     against_opponent: Mapping[str, int]
-    """Games so far of each player against this opponent; missing players have none."""
+    """Games so far of each strategy against this opponent; missing strategies have none."""
     overall: Mapping[str, int]
     """The same against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A player, and how it was chosen."""
+    """A strategy, and how it was chosen."""
 
     strategy: str
     detail: dict[str, Any]
@@ -51,7 +51,7 @@ def assign(
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
-    """Choose the player of a game; if the settings choose none that can play it, the first that can.
+    """Choose the strategy of a game; if the settings choose none that can play it, the first that can.
 
     Args:
         context: The game.

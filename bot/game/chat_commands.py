@@ -1,9 +1,9 @@
 """Questions in a game's chat and the bot's answers.  Pure.
 
 The engine's evaluation is secret during the game, unless the operator lets spectators see it; a spectator may
-be the opponent under another name.  Which player is playing is always secret during the game: comparing
-players is fair only while opponents do not know it.  While the player is a secret for longer (a blind draw,
-docs/trials.md), no answer may depend on it, during the game or after.
+be the opponent under another name. The strategy is always secret during the game: comparing strategies is
+fair only while opponents do not know it. While the strategy stays secret after the game (a blind draw,
+docs/trials.md), no answer may ever depend on it.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from engine.strategies.registry import strategy_named
 from storage.evidence.statistics.encounters import Encounters
 
 PAUSE_S = 5.0
-"""Least time between two answers in one room of a game, in seconds."""
+"""Minimum time between two answers in one room of a game, in seconds."""
 
 
 class Command(StrEnum):
@@ -45,7 +45,7 @@ class ChatFacts:
     is_over: bool
     """The game is over, so nothing is secret any more, unless `is_blind`."""
     is_blind: bool
-    """The player stays secret after the game."""
+    """The strategy stays secret after the game."""
     may_tell: bool
     """The room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
@@ -65,7 +65,7 @@ def command_of(line: ChatLine, bot: str) -> Command | None:
 
 
 def may_tell(line: ChatLine, opponent: str, config: ChatConfig) -> bool:
-    """Whether the asker and all who can read the answer may see scores during the game."""
+    """Whether the sender and everyone who can read the answer may see scores during the game."""
     is_spectator = line.room is Room.SPECTATOR and line.name.casefold() != opponent.casefold()
     return config.spectator_commands and is_spectator
 

@@ -44,8 +44,8 @@ def farewell(
     """The farewell after a game; None if there is none.
 
     Args:
-        names_traps: Whether to say sentences about traps; they are left out after a game of a player that
-            sets none on purpose, unless that would reveal a secret player.
+        names_traps: Whether to include sentences about traps; they are omitted after a game of a strategy
+            that sets none on purpose, unless that would reveal a secret strategy.
         counts: Counts of the game, as on its page.
     """
     template = config.farewell

@@ -1,8 +1,8 @@
 """Cache of a game's standing decisions, so that the ledger need not read its own writes.
 
 Only one program writes a game's decisions, and in it only the ledger does; so its writes stand until its next
-transaction.  A transaction works on a copy, which replaces the original once it is
-committed: nothing that might not be stored is ever taken for stored.  After a failure nothing is known.
+transaction. A transaction works on a copy, which replaces the original once it is committed, so the cache
+holds nothing that might not be stored. After a failure nothing is known.
 """
 
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
-MOST = 4
-"""Decisions remembered as a whole: a chess decision takes some hundred kilobytes of memory."""
+MAX_WHOLE = 4
+"""Number of decisions cached as a whole: a chess decision takes some hundred kilobytes of memory."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class CurrentDecisions:
         """Remember all standing decisions of the game."""
         in_order = sorted(stored, key=lambda each: each.ply)
         self.plies = frozenset(each.ply for each in in_order)
-        self.latest = {each.ply: each for each in in_order[-MOST:]}
+        self.latest = {each.ply: each for each in in_order[-MAX_WHOLE:]}
         self.forecasts = {}
 
     def add(self, stored: StoredDecision) -> None:
@@ -46,7 +46,7 @@ class CurrentDecisions:
         if self.plies is not None:
             self.plies |= {stored.ply}
         self.latest[stored.ply] = stored
-        for ply in sorted(self.latest)[:-MOST]:
+        for ply in sorted(self.latest)[:-MAX_WHOLE]:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:

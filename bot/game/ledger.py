@@ -280,11 +280,11 @@ class GameLedger:
             moves: The game's whole list of moves.
             since_ply: Moves before this one are recorded already.
             end: The end of the game; None while it is running.
-            times: How long the replies took that were timed, by their plies.
+            times: Times of the replies that were timed, by ply.
 
         Returns:
-            Decisions that lack a complete profile, and those that may lack a forecast: moves that are shown
-            for the first time, and at the beginning and the end all that have none.
+            Decisions without a complete profile, and those that may lack a forecast: moves shown for the
+            first time, and at the beginning and the end all moves without one.
         """
         self._moves, self._end = moves, end or self._end
         incomplete = []

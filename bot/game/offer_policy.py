@@ -13,13 +13,13 @@ from engine.game import Game
 from engine.strategies.registry import strategy_named
 
 PLIES_BETWEEN_OFFERS = 20
-"""Least number of plies between two draw offers of ours."""
+"""Minimum number of plies between two draw offers of ours."""
 
 BEGUN_PLIES = 2
-"""Fewest plies of a game that counts: sites abort a shorter game, even when a player resigns."""
+"""Minimum number of plies of a game that counts: sites abort a shorter game, even when a player resigns."""
 
 ENDLESS_PLIES = 1_000
-"""In games that may last longer than this many plies, players agree on draws.  A game that fills its board
+"""Players agree on draws only in games that may last longer than this many plies. A game that fills its board
 (Othello, at most 120 plies) soon ends by itself."""
 
 
@@ -89,7 +89,7 @@ def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
 
 
 def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
-    """How many takebacks the opponent gets in this game.
+    """Number of takebacks granted to the opponent in this game.
 
     None in a trial or where the player or its moves are chosen at random: no comparison counts a decision
     that was taken back, and those would be the costly ones.

@@ -22,7 +22,7 @@ from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
 from engine.bait_rule import RULE as FORECAST
-from engine.completion import LONGEST_COMPLETION_S, complete
+from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.forecasts import expectations_of, forecast_job
@@ -96,8 +96,7 @@ class Findings:
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
     """Wrong game summaries that were recomputed
-    (`storage.evidence.summaries`).
-    """
+    (`storage.evidence.summaries`)."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
@@ -225,7 +224,7 @@ class _Recheck:
         """Compare the reply that was judged with the game's moves.
 
         Raises:
-            RecordError: It is another one.
+            RecordError: It is a different one.
         """
         row = self._found
         is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED
@@ -296,7 +295,7 @@ class _Recheck:
             return decision
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            stop.set_deadline(LONGEST_COMPLETION_S)
+            stop.set_deadline(MAX_COMPLETION_S)
             return complete(decision, searcher, stop)
 
         try:
@@ -307,7 +306,7 @@ class _Recheck:
         except EngineMismatch as error:
             raise _Left(str(error)) from None
         except Stopped:
-            raise _Left(f"completing its profile takes more than {LONGEST_COMPLETION_S:g} s") from None
+            raise _Left(f"completing its profile takes more than {MAX_COMPLETION_S:g} s") from None
         except Exception as error:
             row = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", row.site_game_id, row.ply)

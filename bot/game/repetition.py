@@ -1,4 +1,4 @@
-"""The moves of recent games, so that we can avoid playing the same game twice.
+"""Remembers the moves of recent games, so that we avoid playing the same game twice.
 
 lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
 plies and the same winner. Besides, an opponent who has found a weak line would keep playing it, and so would
@@ -21,15 +21,15 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 logger = logging.getLogger(__name__)
 
 GAMES = 2
-"""Number of latest games with an opponent and a result that are not to be repeated."""
+"""Number of latest games, of each opponent and result, that must not be repeated."""
 PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
 """A game that equals an unwon one for fewer plies only shares its opening, and is not a copy."""
 NON_WINS = 300
-"""Number of latest games of a kind, among the ones an account did not win, that are not to be repeated."""
-MOST_DOUBLINGS = 3
+"""Number of latest games of a kind, among those that an account did not win, that must not be repeated."""
+MAX_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
@@ -84,7 +84,7 @@ class NonWins:
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
-        """By game: by the key of a game, and with its moves in normal form, each followed by a space."""
+        """By game: its moves in normal form, by its key, each move followed by a space."""
         self._read: set[str] = set()
         """Games whose lines have been read."""
 
@@ -123,8 +123,8 @@ class NonWins:
             stored: The game.
             moves: Its moves so far.
             avoid: Moves to avoid anyway.
-            within_centi: How much worse than the best a move may be.  It may be twice as much where the next
-                20 plies were repeated once, four times as much where twice, and so on.
+            within_centi: Maximum loss of a move against the best. It doubles if the next 20 plies were
+                repeated once, quadruples if they were repeated twice, and so on.
         """
         nexts: Counter[tuple[str, ...]] = Counter()
         if len(moves) >= OPENING_PLIES:
@@ -140,7 +140,7 @@ class NonWins:
         avoided = tuple(dict.fromkeys((*avoid, *turned)))
         if not avoided:
             return None
-        doublings = min(max(nexts.values(), default=1) - 1, MOST_DOUBLINGS)
+        doublings = min(max(nexts.values(), default=1) - 1, MAX_DOUBLINGS)
         return RepetitionAvoidance(avoided, within_centi, within_centi << doublings)
 
 
@@ -150,7 +150,7 @@ def _joined(moves: Sequence[str]) -> str:
 
 _FIRST_MOVES = {"f5": (False, False), "e6": (True, False), "c4": (False, True), "d3": (True, True)}
 """For each first move of Othello, whether to swap rows and columns, and whether to turn the board by half, to
-make it the first of them.  Each of these is its own inverse."""
+get the first of these moves. Each of these is its own inverse."""
 
 
 def _turned(
@@ -162,7 +162,7 @@ def _turned(
         game: The game's name.
         start: Its initial position, if it is not the usual one.
         moves: Those of the game, from the first on.
-        after: Moves of a game that began so, to be turned, forth or back; None: these.
+        after: Moves of a game with this beginning, to be turned, in either direction; None: these.
     """
     turned = tuple(moves if after is None else after)
     is_usual = game == "othello" and start is None

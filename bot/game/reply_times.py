@@ -5,11 +5,11 @@ it stood while it was our turn, less the same one turn later, plus the increment
 moment the server showed our move to the moment it showed the reply (lags on the way to us cancel out), or, if
 it showed both at once, from the moment we sent ours, less the known lag.
 
-The server's number is taken only if it agrees with ours: it cannot be longer than the time from sending our
-move to seeing the reply, nor shorter than what we measured by more than servers forgive for lag. Clocks with
-a delay instead of an increment, and byo-yomi, disagree; they, clocks in whole seconds, and moves before a
-clock starts are measured. A reply that could not be timed (the link was down, the program was started again,
-several moves came at once) has no time.
+The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
+move to seeing the reply, nor shorter than our measurement by more than servers forgive for lag. Clocks with a
+delay instead of an increment, and byo-yomi, disagree; they, clocks in whole seconds, and moves before a clock
+starts are measured. A reply that could not be timed (the link was down, the program restarted, several moves
+came at once) has no time.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from storage.records import ReplyTime, TimeSource
 
 FORGIVEN_S = 1.0
-"""Most that a server takes off a turn for the opponent's lag (lichess.org)."""
+"""Maximum time that a server takes off a turn for the opponent's lag (lichess.org)."""
 SLACK_S = 0.05
 """Servers round clocks, and stop them after the move has been shown."""
 UNTIMED_PLIES = 2
@@ -44,7 +44,7 @@ class ReplyTimer:
         """Their clock as it stood in our latest turn."""
 
     def sent(self, ply: int, now: float) -> None:
-        """Our move is about to be sent; of several attempts the first counts."""
+        """Record that our move is about to be sent; of several attempts the first counts."""
         if self._sent is None or self._sent[0] != ply:
             self._sent = (ply, now)
 
@@ -59,7 +59,7 @@ class ReplyTimer:
         lag_s: float,
         is_prompt: bool = True,
     ) -> None:
-        """The server shows a state of the game.
+        """Take a state of the game from the server.
 
         Args:
             moves: The whole list.
@@ -68,7 +68,7 @@ class ReplyTimer:
             increment_s: Time that a move adds to that clock.
             now: The moment.
             lag_s: Known lag of a request to the server and back.
-            is_prompt: The state came at once when it changed; False: it was requested after a lost link.
+            is_prompt: The state arrived as soon as it changed; False: it was requested after a lost link.
         """
         moves, before = tuple(moves), self._moves
         added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)

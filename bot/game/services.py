@@ -32,7 +32,7 @@ class MoveLookup(Protocol):
     async def find(
         self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
     ) -> LookupMove | None:
-        """A move for an unfinished game; None: none in time.
+        """A move for an unfinished game; None: none was found in time.
 
         Args:
             game_name: Name in `engine.games`.
@@ -56,18 +56,18 @@ class GameServices:
     """The account's settings; some change while it plays (`bot.account.lobby.Lobby.reload`)."""
     bot_name: str
     strong: StrongOptions = field(default_factory=StrongOptions)
-    """Settings of the strong player."""
+    """Settings of the strategy strong."""
     rng: random.Random = field(default_factory=random.Random)
     """For retry jitter; for selecting players only if the settings have a seed."""
     clock: Callable[[], float] = time.monotonic
     """Seconds of a monotonic clock."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: EnginePool = field(default_factory=EnginePool)
-    """Other engines, for the players that need one."""
+    """Other engines, for the strategies that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
-    """Models of human players, for our players that use one."""
+    """Models of human players, for our strategies that use one."""
     saved_games: SavedGames | None = None
-    """Where finished games are written; None: nowhere."""
+    """Writes finished games to files; None: not written."""
     online: MoveLookup | None = None
     """Looks moves up at a site; None: no look-ups."""
     role: Role = field(default_factory=lambda: Role(""))
@@ -85,7 +85,7 @@ class GameServices:
         return AccountKey(self.server.site, self.bot_name.lower())
 
     def draw_number(self) -> int:
-        """A random number for a draw of the player.
+        """A random number for a draw of the strategy.
 
         It cannot be predicted from others, unless the settings have a seed, for tests.
         """
@@ -94,10 +94,10 @@ class GameServices:
         return secrets.randbits(DRAW_BITS)
 
     def decision_seed(self, game: NewGame, position: str) -> int | None:
-        """64 random bits with which the player may draw a decision (`engine.randomised`).
+        """64 random bits with which the strategy may draw a decision (`engine.randomised`).
 
         They cannot be predicted, unless the settings have a seed, for tests: then they follow from it, the
-        game's key and the position.  None: the player draws none, or the opponent is a program.
+        game's key and the position. None: the strategy draws none, or the opponent is a program.
         """
         if not game.draws_decisions or game.opponent_is_bot:
             return None
@@ -107,5 +107,5 @@ class GameServices:
         return int.from_bytes(hashlib.sha256(known.encode()).digest()[: SEED_BITS // 8])
 
     def is_blind(self, game: NewGame) -> bool:
-        """Whether a game's player and its random draws are secret to all but the operator."""
+        """Whether a game's strategy and its random draws are secret from everyone except the operator."""
         return game.is_drawn and not self.config.trial.reveal

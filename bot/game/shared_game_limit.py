@@ -9,7 +9,7 @@ class SharedGameLimit:
     """Counts the games with a real-time clock of each account.
 
     Args:
-        max_games: The most at all accounts together; 0: no limit.
+        max_games: Maximum at all accounts together; 0: no limit.
     """
 
     def __init__(self, max_games: int = 0) -> None:
@@ -35,7 +35,7 @@ class SharedGameLimit:
         Args:
             account: Any key.
             games: Running or accepted games with a real-time clock.
-            on_change: Called whenever another account has fewer games than before, or begins to want one.
+            on_change: Called whenever another account has fewer games than before, or starts to want one.
             is_wanted: A challenger waits there for a game.
         """
         is_news = games < self._games[account] or (is_wanted and account not in self._wanting)
@@ -46,7 +46,7 @@ class SharedGameLimit:
             self._wake_others(account)
 
     def forget(self, account: object) -> None:
-        """Forget an account that does not play any more."""
+        """Forget an account that no longer plays."""
         self._waiters.pop(account, None)
         self._wanting.discard(account)
         if self._games.pop(account, 0):

@@ -43,15 +43,16 @@ logger = logging.getLogger(__name__)
 UNTIMED_S = 86_400.0
 """Deadline of a move without a clock, in seconds: later than that of any move with one."""
 
-PATIENCE = 0.05
-"""Share of its clock that a game waits for a thread.  Then a search with a later deadline must end early."""
+HURRY_SHARE = 0.05
+"""Share of its clock that a game may wait for a thread. Then a search with a later deadline must end early.
+"""
 
 GRACE_S = 1.0
-"""Seconds beyond the time planned before a move counts as late: starting and storing it take time, too."""
+"""Seconds beyond the planned time before a move counts as late: starting and storing it take time, too."""
 
-_MOST_THREADS = 8
-"""Threads of one strong search on idle cores: more gain little, and each costs every thread of the pool some
-MB."""
+_MAX_THREADS = 8
+"""Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
+pool some MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class PositionToMove:
 
     @property
     def level(self) -> Level | None:
-        """The level that the game began with; None: its player has none."""
+        """The level that the game began with; None: its strategy has none."""
         number = self.stored.selection.get("level")
         return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
@@ -182,7 +183,7 @@ class MoveSearch:
                 background = self._background()
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
-                strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
+                strong = replace(strong, threads=1 + stop.borrow(_MAX_THREADS - 1))
             player = MoveChooser(
                 kind,
                 game,
@@ -204,7 +205,7 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits by the clock, less the time spent; None if all of it is spent."""
+        """The limits by the clock, less the time spent; None if no time is left."""
         services, turn = self._services, self._turn
         engine = services.config.engine
         left_s = turn.remaining_s
@@ -278,12 +279,12 @@ class GameThinker:
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
-        patience_s = None if remaining_s is None else PATIENCE * remaining_s
+        hurry_after_s = None if remaining_s is None else HURRY_SHARE * remaining_s
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_for(at):
             ahead.search.begin(turn)
-            pool.promote(ahead.search, deadline, patience_s)
+            pool.promote(ahead.search, deadline, hurry_after_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
@@ -291,15 +292,15 @@ class GameThinker:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
             rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
-            decision = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
+            decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
         await self._hold(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return decision
 
     def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
-        """The longest time that a move may take, in seconds, for the operator: later than this it is late.
+        """The longest time for a move, in seconds, for the operator: after it the move is late.
 
-        The time planned, as far as a busy machine may stretch it, and at least `GRACE_S` more than planned.
+        The planned time, as far as a busy machine may stretch it, and at least `GRACE_S` more than planned.
         """
         limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
@@ -308,9 +309,10 @@ class GameThinker:
         return max(planned_s * limits.stretch, planned_s + GRACE_S)
 
     async def _hold(self, at: PositionToMove, turn: Turn) -> None:
-        """In a trial, wait out the time planned for the move, so that it does not reveal the player.
+        """In a trial, wait until the planned time for the move has passed, so that it does not reveal the
+        strategy.
 
-        The plan follows from the clock and the position, so the time used does not reveal the player.
+        The plan follows from the clock and the position, so the time used does not reveal the strategy.
         """
         services, stored = self._services, at.stored
         is_timed = turn.remaining_s is not None or not at.is_slow(services)
@@ -325,7 +327,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for players that use books and tables; not if ours have the position."""
+        """A move from a site, for strategies that use books and tables; not if ours have the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -401,7 +403,7 @@ class GameThinker:
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
     """The settings of a game's random draws, as they were when it began.
 
-    A game that recorded none, or values that this version does not have, goes on with today's.
+    A game without recorded settings, or with values that this version lacks, continues with today's.
     """
     known = stored.selection.get("randomised")
     if isinstance(known, Mapping):
@@ -431,14 +433,14 @@ def _clock_limits(
 
 
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
-    """Whether another engine plays and takes what it likes of its clock."""
+    """Whether another engine plays and manages its own time."""
     settings = services.engines.settings(at.game.name)
     is_asked = strategy_named(at.stored.strategy).plays_engine_moves
     return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 def expected_reply(decision: Decision) -> str | None:
-    """The reply that the decision's model finds likeliest, or else the best by its own scores.
+    """The reply with the highest probability in the decision's model, or else the best by its own scores.
 
     None if neither is known or the move ends the game.  Among equal replies it is the one of the principal
     variation, else the first in the record.
@@ -454,5 +456,5 @@ def expected_reply(decision: Decision) -> str | None:
 
 
 def _reach(decision: Decision) -> tuple[int, int]:
-    """How far a search got: the depth of its pick, if any, then that of its scores."""
+    """How far a search got: the depth of its pick, if any, otherwise that of its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

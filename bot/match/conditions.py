@@ -35,7 +35,7 @@ class Adjudication:
     centi: int
     """Lead that a side needs, in centi-units."""
     plies: int
-    """Consecutive evaluations, counting both players', that must agree on the leader."""
+    """Number of consecutive evaluations, of both players, that must agree on the leader."""
 
     def __str__(self) -> str:
         return f"{self.centi},{self.plies}"
@@ -54,9 +54,9 @@ class Terms:
     move_s: float | None = None
     """Seconds for a move, unless the player's specification sets its own."""
     depth: int | None = None
-    """Deepest search in plies, with the same exception."""
+    """Maximum search depth in plies, with the same exception."""
     grace_s: float = 1.0
-    """Seconds that a move may exceed its time before it loses the game; not used with a clock."""
+    """Seconds by which a move may exceed its time before it loses the game; not used with a clock."""
     adjudication: Adjudication | None = None
     """None: games end by their rules."""
     openings: str

@@ -35,7 +35,7 @@ async def load(database: Database, match_id: str, terms: Terms) -> dict[int, Fin
     """Return the finished games of a match, by their numbers.
 
     Raises:
-        MatchError: The database has a match of that name on other terms.
+        MatchError: The database has a match of that name with other conditions.
     """
     async with database.read() as session:
         stored = await list_games(session, Filters(site=MATCH_SITE, match=match_id))
@@ -145,7 +145,7 @@ def _finished(game: StoredGame) -> Finished:
 
 
 def _difference(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Describe the first term that differs; empty: none does."""
+    """Describe the first term that differs; empty: none."""
     for key, value in wanted.items():
         if known.get(key) != value:
             return f"{key} was {known.get(key)!r} and is {value!r}"

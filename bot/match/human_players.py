@@ -21,7 +21,7 @@ from engine.stop import StopFlag
 
 
 class HumanPlayer:
-    """Plays as people do: draws each move from the predictions of a human-move model.
+    """Plays like people: draws each move from the predictions of a human-move model.
 
     Args:
         spec: Which people to simulate.
@@ -85,7 +85,7 @@ class HumanPlayer:
 
 
 def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Probabilities to the power of 1 / temperature, as weights; at 0 only the likeliest move has any."""
+    """Probabilities to the power of 1 / temperature, as weights; at 0 only the most probable move has any."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]

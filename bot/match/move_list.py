@@ -26,7 +26,7 @@ class MoveList:
         """See `engine.game.positions`.  Do not change the result.
 
         Raises:
-            IllegalMove: See there.
+            IllegalMove: As `engine.game.positions`.
         """
         known = len(self._moves)
         if list(moves[:known]) != self._moves:

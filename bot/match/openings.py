@@ -1,8 +1,8 @@
 """Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
 
-When one side starts far ahead, a pair of games says little about the players; and from the usual start,
-deterministic players would repeat the same game.  Games at odds are the exception: there the same player
-gives odds with both colours.
+If one side starts far ahead, a pair of games says little about the players; and from the usual start,
+deterministic players would repeat the same game. Games at odds are the exception: there the same player gives
+odds with both colours.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 _TABLE_MB = 16
-_MOST_TRIES = 1000
+_MAX_TRIES = 1000
 _SURE_PERCENT = 73
 _BAR = "|"
 
@@ -48,7 +48,7 @@ class _Balance:
     """Bounds for a game's random openings."""
 
     plies: tuple[int, int]
-    """Fewest and most random moves."""
+    """Minimum and maximum number of random moves."""
     within_centi: int
     """Largest lead of either side, in centi-units."""
     depth: int
@@ -80,7 +80,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     game = get_rules(game_name)
     balance = _BALANCE.get(game_name, _ANY)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         position, moves = game.initial(), list[str]()
         for _ in range(rng.randint(*(balance.plies if plies is None else (plies, plies)))):
             legal = game.legal_moves(position)
@@ -101,7 +101,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:
             return Opening(None, tuple(moves))
-    raise MatchError(f"none of {_MOST_TRIES} random openings of {game_name} is balanced")
+    raise MatchError(f"none of {_MAX_TRIES} random openings of {game_name} is balanced")
 
 
 def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
@@ -113,7 +113,7 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
     Args:
         data: The file's contents.
         where: The file's name for error messages.
-        most_plies: Moves to take from each, at most; None: all.
+        most_plies: Maximum number of moves to take from each; None: all.
 
     Raises:
         MatchError: The file has no opening, or one after which the game is over; the message says which.

@@ -25,7 +25,7 @@ from engine.stop import StopFlag
 logger = logging.getLogger(__name__)
 
 _STARTS = 2
-"""Attempts to begin a game with a program."""
+"""Maximum attempts to begin a game with a program."""
 _REASON_LENGTH = 400
 _LATE, _LATE_S = 1.1, 0.02
 """A move is late when it takes more than this many times its limit plus this many seconds: no player is
@@ -241,7 +241,7 @@ class _Verdict:
 
 @dataclass(slots=True)
 class _Agreement:
-    """Tracks for how long both players have agreed on who is far ahead."""
+    """Tracks for how long both players have agreed that the same side is far ahead."""
 
     terms: Adjudication | None
     leader: int = 0
@@ -303,7 +303,7 @@ class _GameInPlay:
         return self._by_rules(game, position)
 
     def _request_move(self, which: int, side: int, clocks_s: list[float]) -> ChosenMove | _Verdict:
-        """Return a player's move, or how it lost the game instead."""
+        """Return a player's move, or the way in which it lost the game."""
         terms = self.terms
         allowance = terms.allowance(terms.spec(which), (clocks_s[0], clocks_s[1]))
         began = time.perf_counter()

@@ -19,7 +19,7 @@ from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.strategies.strategy import Strategy
 
 HUMAN = "human"
-"""Simulated people: not one of our players, but one to play against."""
+"""Simulated people: not one of our strategies, but an opponent."""
 
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
 _ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
@@ -53,7 +53,7 @@ class OurSpec:
     threads: int = 1
     contempt_centi: int = 0
     sources: tuple[tuple[str, str], ...] = ()
-    """The strong player's books and tables: names in `ROOT_SOURCES`, and paths."""
+    """The books and tables of the strategy strong: names in `ROOT_SOURCES`, and paths."""
     people: ModelSettings = field(default_factory=ModelSettings)
     """Models of people, and the risk limits for relying on them."""
     rating: int | None = None
@@ -107,8 +107,8 @@ class HumanSpec:
     rating: int | None = None
     """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
-    """Probabilities are raised to 1 / temperature: below 1 the likeliest moves become likelier still; at 0
-    only the likeliest is played."""
+    """Probabilities are raised to 1 / temperature: below 1 the most probable moves become more so; at 0 only
+    the most probable one is played."""
     shallow: ShallowOptions | None = None
     """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
     model does,
@@ -126,7 +126,7 @@ PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
 def known_kinds() -> tuple[str, ...]:
-    """Players of our own; a level belongs to a game with people."""
+    """Our strategies that match players may use; a level belongs to a game with people."""
     return tuple(name for name, strategy in STRATEGIES.items() if not strategy.has_level)
 
 
@@ -309,10 +309,10 @@ def _settings(
         text: The whole specification, for messages.
         parts: The texts; a single blank one stands for none.
         keys: The keys of such a player.
-        of_others: Keys of all strategies, for messages that say which one has a key.
+        of_others: Keys of all strategies, for messages that name the strategy of a key.
 
     Raises:
-        MatchError: A key is unknown or there twice, a value is bad, or two limits exclude each other.
+        MatchError: A key is unknown or repeated, a value is bad, or two limits exclude each other.
     """
     settings: dict[_Part, dict[str, Any]] = {part: {} for part in _Part}
     given: dict[str, str] = {}

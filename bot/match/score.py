@@ -2,8 +2,8 @@
 
 Two games from one opening are not independent: an opening that favours a side does so in both.  Pairs are
 independent, so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half
-the sum of A's points).  When openings differ in how much they favour a side, this gives smaller intervals
-than counting single games, and rightly so.
+the sum of A's points). If openings differ in how much they favour a side, this rightly gives smaller
+intervals than counting single games.
 """
 
 import math
@@ -125,7 +125,7 @@ def pair_score(pair: tuple[Finished, Finished]) -> float:
 
 
 def counts(scores: Sequence[float]) -> tuple[int, ...]:
-    """How many pairs have each of `PAIR_SCORES`."""
+    """Number of pairs with each of `PAIR_SCORES`."""
     return tuple(sum(score == each for score in scores) for each in PAIR_SCORES)
 
 

@@ -21,7 +21,7 @@ from bot.match.player_specs import MatchError
 from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
 
 _RARE = 1e-3
-"""Count of a pair score that has not occurred: it is not impossible."""
+"""Count of a pair score that has not occurred, because it is not impossible."""
 
 
 @dataclass(frozen=True, slots=True)

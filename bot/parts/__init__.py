@@ -1,1 +1,1 @@
-"""Parts of views, the same for all pages, and the two faces that render them: HTML and the terminal."""
+"""Parts of views, the same for all pages, and the two renderers: HTML and the terminal."""

@@ -1,4 +1,4 @@
-"""Renders parts as one page of HTML that needs nothing else: no network, no script."""
+"""Renders parts as one self-contained page of HTML: no network, no script."""
 
 from collections.abc import Iterable
 

@@ -19,7 +19,7 @@ from bot.parts.values import MOVE_MARKS, Board, Chart, Part, as_cell
 
 _TEMPLATES = Path(__file__).parent / "templates"
 PARTS_STYLE = _TEMPLATES.with_name("static") / "parts.css"
-"""How parts look; colours come from `bot.base.colours`."""
+"""The style sheet of the parts; colours come from `bot.base.colours`."""
 _MARKS = {"bait": "the bait", "good": "the good reply", "played": "played instead"}
 
 
@@ -28,7 +28,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
 
     Args:
         part: The part.
-        csv: The address of rows for CSV, by their name.
+        csv: The addresses of the rows for CSV, by the rows' names.
     """
     return Markup(getattr(_macros(), type(part).__name__)(part, csv))  # noqa: S704 - the macros escape
 
@@ -37,7 +37,7 @@ def environment(*folders: Path) -> Environment:
     """Templates in which every value is escaped unless it is `Markup`, and an unknown name is an error.
 
     Args:
-        folders: Where they are; parts.html can be imported, too.
+        folders: The folders of the templates; parts.html can be imported, too.
     """
     made = Environment(
         loader=FileSystemLoader([*folders, _TEMPLATES]),
@@ -103,7 +103,7 @@ def _shapes(boards: Iterable[Board | None]) -> Markup:
 
 
 def _marks_on(board: Board) -> dict[str, str]:
-    """What the marks on a board mean."""
+    """The meanings of the marks on a board."""
     kinds = {mark.kind for mark in board.marks}
     return {kind: words for kind, words in _MARKS.items() if kind in kinds}
 

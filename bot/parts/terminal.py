@@ -42,8 +42,9 @@ from bot.parts.values import (
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
-_LEAST_TURNED, _MOST_BESIDE = 4, 4
-"""Columns of a table that is turned where it is too wide, and its rows beside each other then."""
+_MIN_TURNED, _MAX_BESIDE = 4, 4
+"""A table with this many columns is transposed if it is too wide; the second number is the rows beside each
+other then."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
@@ -100,7 +101,7 @@ def bars(values: Sequence[float]) -> str:
 
 
 def _printable(text: str) -> str:
-    """A text without what could control the terminal, and without marks of its direction."""
+    """A text without characters that could control the terminal or change its direction."""
     return "\n".join(printable(re.sub("[\u2066-\u2069]", "", line)) for line in text.splitlines())
 
 
@@ -166,11 +167,11 @@ def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequen
 
 @dataclass(frozen=True, slots=True)
 class _WideTable:
-    """A table; where the terminal is too narrow for it, it is turned: each row becomes a column."""
+    """A table; transposed if the terminal is too narrow: each row becomes a column."""
 
     title: str
     columns: Sequence[tuple[str, bool]]
-    """Of each the head, and whether it is aligned to the left."""
+    """For each column, the head, and whether it is aligned to the left."""
     rows: Sequence[Sequence[str]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -179,10 +180,10 @@ class _WideTable:
             return Measurement.get(console, whole, table).minimum <= options.max_width
 
         whole = self._table(self.columns, self.rows)
-        if fits(whole) or len(self.columns) < _LEAST_TURNED:
+        if fits(whole) or len(self.columns) < _MIN_TURNED:
             yield whole
             return
-        beside = _MOST_BESIDE
+        beside = _MAX_BESIDE
         while beside > 1 and not fits(self._turned(0, beside)):
             beside -= 1
         for start in range(0, len(self.rows), beside):
@@ -199,7 +200,7 @@ class _WideTable:
     def _table(
         self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]], unbroken: int = 0
     ) -> RichTable:
-        """A table whose first column, and so many after it, are not broken between lines."""
+        """A table whose first columns are not broken between lines."""
         table = RichTable(
             title=Text(self.title) if self.title else None,
             title_justify="left",

@@ -1,6 +1,6 @@
-"""The parts of a view as frozen values: their makers compute and word everything, faces only render."""
+"""The parts of a view as frozen values: views compute the numbers and sentences, renderers only render."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,17 +25,17 @@ class TableCell:
     link: str = ""
     """An address of the dashboard; empty: none."""
     more: tuple[str, str] = ("", "")
-    """A link after the small print: its words and its address."""
+    """A link after the small print: its text and its address."""
     tone: str | None = None
     """The colour of a tag around the text: ``good``, ``trap``, ``slip`` or none; None: no tag."""
     tags: tuple[tuple[str, str], ...] = ()
     """Tags after the text, each with its colour as of `tone`: ``program``."""
     bar: tuple[float | None, float | None] | None = None
-    """A bar before the text: its share, and the share that was expected; None: no bar."""
+    """A bar before the text: its share, and the expected share; None: no bar."""
 
 
 def as_cell(content: TableCell | str) -> TableCell:
-    """A cell that may be a mere text."""
+    """A cell, or its text alone."""
     return content if isinstance(content, TableCell) else TableCell(content)
 
 
@@ -67,7 +67,7 @@ class TablePart:
     nothing: str = "No game passes these filters."
     """The text in place of an empty table."""
     link: tuple[str, str] = ("", "")
-    """A link beside the title: its words and its address."""
+    """A link beside the title: its text and its address."""
     records: str = ""
     """The name of the rows for CSV that it shows; empty: none."""
     style: str = "stacked"
@@ -88,7 +88,7 @@ class ChartPart:
     """An explanation below it."""
     aside: str = ""
     records: str = ""
-    """As of `TablePart`."""
+    """As in `TablePart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class FormField:
     label: str
     value: str = ""
     choices: tuple[tuple[str, str], ...] = ()
-    """Values and their words; empty: any text."""
+    """Values and their labels; empty: any text."""
     longest: int = 140
     """Characters of a text."""
     kind: str = "text"
@@ -145,12 +145,12 @@ class ShownClock:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A board with its story."""
+    """A board with a description of its game."""
 
     name: str
     """Of the opponent."""
     name_link: str
-    """Empty: its page is not known."""
+    """Empty: there is no known page."""
     detail: str
     """Beside the name: a rating."""
     board: Board | None
@@ -159,29 +159,29 @@ class Card:
     """Sentences, each with its style: none, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
     tag: tuple[str, str] = ("", "")
-    """The outcome in a word or two, or our player, and its colour."""
+    """The outcome in a word or two, or our strategy, and its colour."""
     mood: str = ""
-    """``fell``, ``slip`` or ``held``; empty: nobody answered."""
+    """``taken``, ``slip`` or ``held``; empty: nobody answered."""
     link: tuple[str, str] = ("", "")
-    """The moment in its game: words and address."""
+    """The moment in its game: text and address."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
     """Theirs and ours; None: there is no clock."""
     forms: tuple[ActionForm, ...] = ()
     key: str = ""
-    """Of its forms, on this page."""
+    """Address of its forms, on this page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Boards with their stories."""
+    """Boards with their descriptions."""
 
     cards: tuple[Card, ...]
     title: str = ""
     has_keys: bool = False
-    """It says what the marks on the boards mean."""
+    """Whether to explain the marks on the boards."""
     nothing: str = ""
     back: str = ""
-    """As of `ControlsPart`."""
+    """As in `ControlsPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +195,11 @@ class Pill:
     """``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """It tells whether a part works, which a mark and, for screen readers, a word say, too."""
+    """Whether it tells if a part works, which a mark and, for screen readers, a word also show."""
 
     @property
     def text(self) -> str:
-        """All its words."""
+        """Its whole text."""
         return " ".join(filter(None, (self.before, self.strong, self.after)))
 
 
@@ -215,9 +215,9 @@ class Heading:
     state: tuple[str, str] = ("", "")
     """The words before all others, and their mood: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
-    """The way to it: words, each with its address, or none."""
+    """The path to it: texts, each with its address, or none."""
     link: str = ""
-    """The address of `text`, which is then the name of an opponent."""
+    """The address of `text`, if that is the name of an opponent."""
     detail: str = ""
     """Beside the name: a rating."""
     pills: tuple[Pill, ...] = ()
@@ -230,18 +230,18 @@ class Links:
 
     title: str
     links: tuple[tuple[str, str], ...]
-    """Words and addresses."""
+    """Texts and addresses."""
     is_list: bool = False
-    """They are sentences, each with its number; otherwise a line."""
+    """Whether they are sentences, in a numbered list; otherwise a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """Numbers of today beside each other."""
+    """Today's numbers side by side."""
 
     title: str
     tiles: tuple[tuple[str, str, Sparkline], ...]
-    """The number, its words, and its course over the last days."""
+    """The number, its label, and its values over the last days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,9 +252,9 @@ class Note:
     title: str = ""
     """Its heading; empty: none."""
     is_card: bool = False
-    """It stands in a frame, as in place of a list."""
+    """Whether it stands in a frame, as in place of a list."""
     link: tuple[str, str] = ("", "")
-    """A link beside the title: its words and its address."""
+    """A link beside the title: its text and its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,12 +263,12 @@ class Choice:
 
     title: str
     options: tuple[tuple[str, str, bool], ...]
-    """Words, address, and whether it is chosen."""
+    """Texts, addresses, and whether each is selected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """The way to the neighbouring pages of a list."""
+    """Links to the neighbouring pages of a list."""
 
     page: int
     pages: int | None
@@ -278,12 +278,12 @@ class Pager:
     later: str
     words: tuple[str, str] = ("Earlier", "Later")
     text: str = ""
-    """Between the two links, if not the number of the page."""
+    """Text between the two links, if not the page number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Parts beside each other where there is room."""
+    """Parts side by side if there is room."""
 
     parts: "tuple[Part, ...]"
     style: str = "two"
@@ -294,7 +294,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """A large board, and the way to the boards before and after it."""
+    """A large board, with links to the boards before and after it."""
 
     board: Board | None
     """None: it is not known."""
@@ -303,7 +303,7 @@ class BoardPart:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What became of one of our moves."""
+    """The outcome of one of our moves."""
 
     before: str
     """A line before the title."""
@@ -312,9 +312,9 @@ class Story:
     """``trap``, ``good``, ``slip`` or none."""
     paragraphs: tuple[str, ...]
     facts: tuple[tuple[str, str, str, str], ...] = ()
-    """Replies that matter: kind, term, move and text of a `bot.text.moment_text.MomentFact`."""
+    """Relevant replies: kind, term, move and text of a `bot.text.moment_text.MomentFact`."""
     chart: LineChart | None = None
-    """How the replies look by depth."""
+    """The scores of the replies by depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ class ListedMove:
 
     name: str
     link: str = ""
-    """To the decision that it is, or that it answers; empty: there is none."""
+    """Address of the decision for this move, or of the decision that it answers; empty: there is none."""
     is_ours: bool = False
     is_shown: bool = False
     mark: str = ""
@@ -331,26 +331,26 @@ class ListedMove:
 
 
 MOVE_MARKS = {
-    "fell": "bait taken",
+    "taken": "bait taken",
     "held": "bait left alone",
-    "open": "bait not answered",
+    "unanswered": "bait not answered",
     "slip": "a slip",
 }
-"""What may be said of a move in the list of moves."""
+"""The remarks on a move in the list of moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMoves:
-    """All moves of a game; both sides' first moves are number 1."""
+    """All moves of a game; both sides' first moves have number 1."""
 
     moves: tuple[ListedMove, ...]
     records: str = ""
-    """As of `TablePart`."""
+    """As in `TablePart`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """Something that can be controlled, with its buttons."""
+    """An object that can be controlled, with its buttons."""
 
     forms: tuple[ActionForm, ...] = ()
     text: str = ""
@@ -369,11 +369,11 @@ class ControlsPart:
     title: str
     controls: tuple[Control, ...]
     back: str
-    """The page that is shown after an action."""
+    """The page to show after an action."""
     note: str = ""
-    """An explanation below them, or in place of them."""
+    """An explanation below them, or in their place."""
     key: str = ""
-    """As of `TablePart`."""
+    """As in `TablePart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +381,7 @@ class VerdictPart:
     """The verdict on a trial, with its evidence."""
 
     findings: tuple[tuple[str, bool], ...]
-    """All possible findings in words, each with whether it is this verdict's."""
+    """All possible verdicts in words, and whether each is this one."""
     warning: str
     """Why the results are invalid; empty: they are valid."""
     headline: str
@@ -417,15 +417,17 @@ class PartsView:
     """A view that consists of these parts."""
 
     parts: tuple[Part, ...]
-    json: Mapping[str, Any]
-    records: Mapping[str, Rows]
+    json: Callable[[], Mapping[str, Any]]
+    """Makes its JSON, which few ask for."""
+    records: Callable[[], Mapping[str, Rows]]
+    """Makes its tables."""
     title: str = ""
     """See `bot.views.page.View.title`."""
 
     def to_json(self) -> Mapping[str, Any]:
         """See `bot.views.page.View.to_json`."""
-        return self.json
+        return self.json()
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
-        return self.records
+        return self.records()

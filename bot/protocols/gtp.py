@@ -28,12 +28,12 @@ from engine.time_management import MIN_TIME_S, Limits
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_SGF = 1 << 20  # bytes
+_MAX_SGF_BYTES = 1 << 20  # bytes
 _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
 class Refusal(Exception):
-    """A command that we cannot obey; the message is the answer."""
+    """A command that we cannot execute; the message is the response."""
 
 
 class GtpClock:
@@ -93,7 +93,7 @@ class Gtp:
         self._stop = StopFlag()
         """Of the latest search."""
         self._has_ended = False
-        """The input has ended: no search is to take its time."""
+        """Whether the input has ended, so that no search may continue."""
         self._lock = threading.Lock()
         """Held while changing these two."""
         self._commands: dict[str, Callable[[list[str]], str]] = {
@@ -120,7 +120,7 @@ class Gtp:
         }
 
     def run(self) -> None:
-        """Obey commands until ``quit`` or the end of the input, which ends a search."""
+        """Execute commands until ``quit`` or the end of the input, which ends a search."""
         with ThreadPoolExecutor(1) as worker:
             for line in self._console.lines():
                 text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line.split("#", 1)[0]).replace("\t", " ")
@@ -146,7 +146,7 @@ class Gtp:
         self._console.say(answer, "")
 
     def _end(self) -> None:
-        """End the search, and those of commands that still wait."""
+        """End the search, and those of waiting commands."""
         with self._lock:
             self._has_ended = True
             self._stop.set()
@@ -220,7 +220,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Make a move in the position, which is the current one or one pass further."""
+        """Make a move in the current position, or in the one after a pass."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)
@@ -316,7 +316,7 @@ class Gtp:
         number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
         name = " ".join(words if number is None else words[:-1])
         try:
-            text = read_regular(Path(name), _LONGEST_SGF).decode("utf-8", "replace")
+            text = read_regular(Path(name), _MAX_SGF_BYTES).decode("utf-8", "replace")
         except OSError as error:
             raise Refusal(f"cannot load file: {error.strerror}") from None
         except ValueError:

@@ -32,12 +32,12 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings are solved from this many plies beyond the requested depth: it takes about as long as the search,
-because nothing is left to evaluate."""
+"""Endings are solved from this many plies beyond the requested depth: solving takes about as long as the
+search, because nothing is left to evaluate."""
 _SOLVED_WITHOUT_A_CLOCK = 24
-"""Most empty squares to solve without a time limit; more may take minutes."""
+"""Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _SOLVED_WITHOUT_HASTE = 20
-"""Most empty squares to solve in game analysis, which has many positions."""
+"""Maximum number of empty squares to solve in game analysis, which has many positions."""
 
 
 def read_clock(text: str) -> GgfClock | None:
@@ -68,7 +68,7 @@ class NBoard:
         self._task: ConsoleSearch | None = None
 
     def run(self) -> None:
-        """Obey commands until ``quit`` or the end of the input."""
+        """Execute commands until ``quit`` or the end of the input."""
         with ThreadPoolExecutor(1) as worker:
             try:
                 for line in self._console.lines():

@@ -1,7 +1,7 @@
-"""Drives our players for the protocols: a move within limits, or one line after another, ever deeper.
+"""Drives our strategies for the protocols: a move within limits, or a line after each depth.
 
 With a clock it finds a move as the bot does on a server (`engine.move_chooser.MoveChooser`), except for the
-strong player, which need not judge the opponent's reply here and so spends all its time on the search.
+strategy strong, which need not judge the opponent's reply here and so spends all its time on the search.
 """
 
 import random
@@ -29,7 +29,7 @@ from engine.trappy import with_trap
 OVERHEAD_S = 0.05
 """Default for the time that each move loses on the pipe or a busy machine, in seconds."""
 
-_LONGEST_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
+_MAX_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
 _TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as people see
 
@@ -43,13 +43,13 @@ class Settings:
     params: TrapParams = field(default_factory=TrapParams)
     strong: StrongOptions = field(default_factory=StrongOptions)
     models: ModelRegistry = field(default_factory=ModelRegistry)
-    """Human-move models, for the players that use them."""
+    """Human-move models, for the strategies that use them."""
     table_mb: int = 64
     """Transposition table in MiB."""
     depth: int | None = None
-    """Default search depth in plies; None: the player's own, ..."""
+    """Default search depth in plies; None: the strategy's own, ..."""
     full_depth: int = 10
-    """... which is this for all but the strong one."""
+    """... which is this for all except strong."""
     move_s: float = 2.0
     """Default time for a move in seconds, when the GUI sets neither time nor depth."""
 
@@ -87,7 +87,7 @@ class SearchReport:
     lines: tuple[MoveLine, ...]
     """At least one, the best first."""
     move: str
-    """The player's choice."""
+    """The strategy's choice."""
     nodes: int
     """Positions visited since the search began."""
     time_s: float
@@ -123,7 +123,7 @@ class SearchDriver:
         self._table_mb = 0
         self._models: tuple[ModelRegistry, Models] | None = None
         self.background = Background()
-        """The earlier positions and the opponent, for the players that model people."""
+        """The earlier positions and the opponent, for the strategies that model people."""
 
     def forget(self) -> None:
         """Clear the transposition table for a new game."""
@@ -179,7 +179,7 @@ class SearchDriver:
             plies,
             most,
             max_depth=depth,
-            max_time_s=_LONGEST_S,
+            max_time_s=_MAX_S,
             overhead_s=overhead_s,
             lag_s=overhead_s,
         )
@@ -239,7 +239,8 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The strong player's move from a book or table; None if there is none, or another player is set."""
+        """The move of the strategy strong from a book or table; None if there is none, or another strategy is
+        set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()
@@ -253,7 +254,7 @@ class SearchDriver:
         return None
 
     def _strong(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport | None:
-        """The strong player's move from its search; None: it was stopped too early."""
+        """The move of the strategy strong from its search; None: it was stopped too early."""
         began = time.monotonic()
         root = self.game.for_search(position)
         if limits.time_s is not None:
@@ -304,7 +305,7 @@ class SearchDriver:
     def deepen(
         self, position: Any, depth: int, stop: StopFlag, lines: int = 1, moves: Sequence[Move] = ()
     ) -> Iterator[SearchReport]:
-        """Yield reports of ever deeper searches, at least one even if stopped at once.
+        """Yield a report for each depth, at least one even if stopped at once.
 
         Args:
             position: Must not be final.
@@ -379,7 +380,7 @@ class SearchDriver:
         stop: StopFlag,
         om_search: OpponentModelSearch | None,
     ) -> tuple[list[MoveLine], str]:
-        """The lines of all moves, best first, and the player's choice."""
+        """The lines of all moves, best first, and the strategy's choice."""
         strategy, game = self.settings.strategy, self.game
         root = game.for_search(position)
         if strategy.searches_selectively and depth > 1:

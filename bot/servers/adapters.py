@@ -25,7 +25,7 @@ def make_server(
         url: Its address.
         token: Token of the account, or its password.
         recall: Returns the games that are open in the database.
-        on_answer: Called with the seconds that the site took for each request.
+        on_answer: Called with the duration of each request, in seconds.
 
     Raises:
         ConfigError: A setting is invalid; no request is sent to check it.

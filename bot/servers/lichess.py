@@ -1,6 +1,6 @@
 """The Lichess adapter's I/O: the two kinds of streams, and actions.
 
-Streams and whatever changes something (moves, answers, chat, ...) go through aiohttp, what only reads goes
+Streams and requests that change something (moves, answers, chat, ...) go through aiohttp, read-only requests
 through berserk (`bot.servers.lichess_calls`).
 """
 
@@ -59,13 +59,13 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""For any single request; after that it is better to check on a move than to wait longer."""
+"""Timeout of any single request; after that it is better to check on a move than to wait longer."""
 CHAT_TIMEOUT_S = 4.0
-"""For a chat message: the next ones wait for it."""
+"""Timeout of a chat message: the next ones wait for it."""
 CONNECT_TIMEOUT_S = 5.0
-"""For the connection of a stream: less than for a request, because only another attempt helps."""
+"""Timeout of a stream's connection: shorter than for a request, because only another attempt helps."""
 KEEP_ALIVE_SLACK_S = 5.0
-"""A stream counts as dead this long after a keep-alive was due."""
+"""Seconds after a missed keep-alive after which a stream counts as dead."""
 MOVE_WAIT_S = 2.0
 """Wait before a move is sent again after a 429, in seconds: the game's clock runs."""
 FULL_STATE_S = 30.0
@@ -75,7 +75,7 @@ _MAX_PLAYING = 50
 _MAX_BOTS = 150
 """Programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
-"""For that list, which sites send slowly."""
+"""Timeout of that list, which sites send slowly."""
 CHALLENGE_SCOPE = "challenge:write"
 """Scope of a token that may challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
@@ -87,7 +87,7 @@ _LINE_LIMIT = 1 << 20
 _LINES_A_TURN = 8
 """Lines of a stream read before we yield to other tasks."""
 _STATES = frozenset({"gameFull", "gameState"})
-"""Messages that a game needs."""
+"""Queued messages of a game."""
 
 
 class RefusalCounter:
@@ -344,7 +344,7 @@ class LichessServer:
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
-        """The complete answer to a request: only that shows that the server is done."""
+        """The complete answer to a request: only that shows that the server has finished."""
         what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
         try:
@@ -529,7 +529,7 @@ class LichessServer:
         """The page of a game.
 
         Raises:
-            RefusedError: The site has no such game, or none any more.
+            RefusedError: The site has no such game, or no longer has it.
         """
         path = f"/{_quote(game_id)}"
         async with self._throttle.turn(f"GET {path}", Lane.READS):
@@ -577,8 +577,7 @@ class LichessServer:
             path: Of the request.
             form: Its content.
             silence_s: For an endless stream: yield an empty line when it opens, treat it as lost after this
-                many seconds without a complete line, and drop an incomplete last line.  None: an answer with
-                an end.
+                many seconds without a complete line, and drop an incomplete last line. None: a finite answer.
             answer_s: Deadline for the start of the answer, in seconds; None: as for any other answer.
             in_turn: Whether the request waits in the queue, and holds its turn until the answer begins.
         """
@@ -642,7 +641,7 @@ class LichessServer:
 
 
 def _hint_at(scope: str, error: RefusedError) -> RefusedError:
-    """The same refusal, which names the scope if that may be missing."""
+    """The same refusal, naming the scope if that may be missing."""
     if not error.is_forbidden:
         return error
     return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)

@@ -31,7 +31,7 @@ ANSWER_LIMIT = 1 << 20
 
 
 class Lane(Enum):
-    """Requests that wait for each other: an unanswered one delays none of another kind."""
+    """Kinds of requests that wait for each other: an unanswered one delays none of another kind."""
 
     ANSWERS = auto()
     """To challenges, draw offers and takebacks; also resigning and claims."""
@@ -66,7 +66,7 @@ class RequestThrottle:
             yield
 
     def check_quiet(self, what: str) -> None:
-        """Check for quiet only: for a request that is not urgent but too slow to block the queue.
+        """Check only for a pause: for a request that is not urgent but too slow to block the queue.
 
         Raises:
             PausedError: As in `turn`.

@@ -1,8 +1,8 @@
 """Queries lichess.org's opening explorer and tablebase for a move when it is our turn.
 
-Both are optional: a look-up may spend a share of the clock, and if nothing usable arrives in that time, the
-move is decided without it.  A service that fails several times in a row, or says
-that we ask too often, is left alone for a while, which the log says once.
+Both are optional: a look-up may use a share of the clock, and if nothing usable arrives in that time, the
+move is decided without it. A service that fails several times in a row, or limits our requests, is skipped
+for a while, which the log says once.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PAUSE_S = 300.0
 """Length of that pause, in seconds; after a 429, the service's demand."""
 REFUSED_PAUSE_S = 3600.0
 """The same for a service that refuses us: it requires a token, or does not exist."""
-MOST_PIECES = 7
+MAX_PIECES = 7
 """Largest number of pieces in the tablebase, kings included."""
 
 TRY_OUT_S = 10.0
@@ -69,14 +69,14 @@ class Breaker:
         return self._clock() >= self._not_before
 
     def worked(self) -> None:
-        """The service gave an answer."""
+        """Record that the service gave an answer."""
         self._failures = 0
         if self._is_told:
             logger.info("online.%s: works again", self._name)
         self._is_told = False
 
     def failed(self, error: ServerError) -> None:
-        """The service gave no answer, or none that can be used."""
+        """Record that the service gave no answer, or no usable one."""
         self._failures += 1
         pause_s = 0.0
         if isinstance(error, TransientError) and error.retry_after_s is not None:
@@ -127,7 +127,7 @@ class OnlineLookup:
         """Query each service once, and return the answers in a line.
 
         Raises:
-            ServerError: One of them does not.
+            ServerError: One of them did not answer.
         """
         config, shown = self._config, []
         if config.explorer:
@@ -151,12 +151,12 @@ class OnlineLookup:
             game_name: Name in `engine.games`; only chess is looked up.
             position: Of that game.
             remaining_s: Time on our clock; None without one.
-            avoid: Moves that the explorer is not to repeat.
+            avoid: Moves that the explorer must not repeat.
         """
         if game_name != _GAME.name:
             return None
         config, board = self._config, position.board
-        if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MOST_PIECES:
+        if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MAX_PIECES:
             url, params = f"{config.tablebase_url}/standard", {"fen": board.fen()}
             return await self._asked(
                 self._tablebase, url, params, remaining_s, lambda answer: tablebase_move(answer, position)
@@ -198,7 +198,7 @@ class OnlineLookup:
         """The JSON of an answer; None: the service does not have the position.
 
         Raises:
-            ServerError: It does not answer in time, or answers something else.
+            ServerError: It does not answer in time, or gives an invalid answer.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -250,7 +250,7 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A move of the explorer's answer, drawn by the number of its games; None: it has none.
+    """A move from the explorer's answer, drawn by the number of its games; None: there is none.
 
     Args:
         answer: JSON; None: the position is unknown.
@@ -261,7 +261,7 @@ def explorer_move(
         name: Of the database.
 
     Raises:
-        OddAnswer: It is no such answer, or has a move that is not legal.
+        OddAnswer: The answer is malformed, or has an illegal move.
     """
     if answer is None:
         return None
@@ -290,7 +290,7 @@ def tablebase_move(answer: Any, position: ChessPosition) -> LookupMove | None:
         position: The position that was looked up.
 
     Raises:
-        OddAnswer: It is no such answer, or its best move is not legal.
+        OddAnswer: The answer is malformed, or its best move is illegal.
     """
     if answer is None:
         return None

@@ -12,16 +12,17 @@ from typing import Any
 from bot.base.dialects import BLACK, WHITE
 from bot.base.errors import ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEvent, GameSnapshot, GameState
-from bot.servers.lichess_wire import MOST_BRACKETS, MOST_MOVES, GameReader, as_object, need, read_line
+from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_object, need, read_line
 
 logger = logging.getLogger(__name__)
 
 GOES_ON_S = 3.0
 """Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
 LOOK_UPS = 5
-"""Requests for the page of a game before its end counts as unknown, one for each line of the stream."""
+"""Maximum number of requests for the page of a game before its end counts as unknown, one for each line of
+the stream."""
 UNKNOWN_END_SLACK_S = 30.0
-"""A game counts as over this long after the clock ran out."""
+"""Seconds after the clock ran out from which a game counts as over."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -38,11 +39,11 @@ END_WORDS: Mapping[int, str] = {
     12: "variantEnd",
     13: "variantEnd",  # claimed
 }
-"""The ``status`` that Lichess would send, by that in the record of a game (GameStatus of PyChess's source); a
-negative one: the game goes on."""
+"""The ``status`` that Lichess would send for each status in the record of a game (GameStatus of PyChess's
+source); a negative one: the game is running."""
 _WINNERS = {"1-0": 0, "0-1": 1}
 _SHOWN = 1000
-"""Characters of a page that an error quotes."""
+"""Maximum number of characters of a page that an error quotes."""
 
 
 def read_end(page: str, reader: GameReader) -> GameState | None:
@@ -102,7 +103,7 @@ def _attribute(page: str, name: str) -> str:
 
 def _record(page: str) -> Mapping[str, Any]:
     """The record of a game in its page: JSON in an attribute."""
-    record = read_line(_attribute(page, "board").encode(errors="replace"), MOST_MOVES + MOST_BRACKETS)
+    record = read_line(_attribute(page, "board").encode(errors="replace"), MAX_MOVES + MAX_BRACKETS)
     if record is None:
         raise ProtocolError("a page without a game", page[:_SHOWN])
     return record
@@ -114,7 +115,7 @@ class PychessGame:
     Args:
         game_id: Of the game.
         reader: The reader of its stream.
-        read: Reads the page; raises RefusedError if the site has no such game, or none any more.
+        read: Reads the page; raises RefusedError if the site has no such game, or no longer has it.
         clock: Monotonic clock, in seconds.
     """
 
@@ -172,7 +173,7 @@ class PychessGame:
         return self._reader.ended("unknown") if is_over else None
 
     async def _end_if_known(self) -> GameState | None:
-        """The end of a game that the page shows; None: it goes on, or the page does not help."""
+        """The end of a game that the page shows; None: the game is running, or the page does not help."""
         try:
             async with asyncio.timeout(GOES_ON_S):  # the next lines of the stream wait
                 return read_end(await self._read(), self._reader)

@@ -5,10 +5,10 @@ from fractions import Fraction
 
 from bot.base.rounding import NO_VALUE
 from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
+from bot.text.trap_report import ReplyReport
 from engine.expected import WHOLE
-from storage.evidence.trap_report import ReplyReport
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """Of people, within a sentence."""
 STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths of a blind report; their number must not reveal the depth of the search."""
@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Shares with names; the nearest one is used, the first of two."""
+"""Probabilities with names; the nearest one is used, of two equally near ones the first."""
 _NEARLY_ALL = 0.95
 
 
@@ -41,8 +41,9 @@ def game_share(cost: float) -> Sentence:
 
 
 def short_name(name: str) -> str:
-    """A name within a sentence: at most `LONGEST_NAME` characters, and unable to turn the words around it."""
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+    """A name within a sentence: at most `MAX_NAME_LENGTH` characters, and unable to change the direction
+    of the text around it."""
+    short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
 
@@ -111,9 +112,9 @@ def bait_comparison(
 
     Args:
         bait: The bait.
-        best: The best reply that is shown.
+        best: The best reply to show.
         bests: All that are equally good.
-        steps: Places in the scores by depth that are shown, as in a blind report; none: all are.
+        steps: Indices of the scores by depth to show, as in a blind report; none: all.
 
     Returns:
         A sentence; None: no shallower search is known, or the bait looks worse at each.

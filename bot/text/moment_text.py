@@ -1,11 +1,11 @@
 """The verdict on a reply to one of our moves: its kind, with explaining sentences.
 
-A reply is judged by what it cost first: a reply that throws away a won game is a slip, also where everything
-else was decided.
+A reply is judged by its cost first: a reply that throws away a won game is a slip, even where everything else
+was decided.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -20,11 +20,11 @@ from bot.text.sentence import (
     WhoText,
     part_json,
 )
+from bot.text.trap_report import BaitReport, DecisionReport, ReplyReport
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from storage.evidence.slips import is_slip
-from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
 class MomentKind(StrEnum):
@@ -33,11 +33,11 @@ class MomentKind(StrEnum):
     TOOK_BAIT = "fell"
     """The reply took the bait."""
     SAW = "saw"
-    """The best reply, where there was a bait."""
+    """The best reply, although there was a bait."""
     AVOIDED = "avoided"
     """The bait was left alone; the reply was not quite the best."""
     SLIPPED = "slipped"
-    """The bait was left alone; the reply was a slip."""
+    """The bait was left alone, but the reply was a slip."""
     OPEN = "open"
     """A trap in the last move of the game."""
     CALM = "calm"
@@ -45,11 +45,11 @@ class MomentKind(StrEnum):
     SLIP = "slip"
     """The reply cost a tenth of the game or more; no bait was taken."""
     LOOSE = "loose"
-    """Not the best reply, but no slip."""
+    """Not the best reply, but not a slip."""
     DECIDED = "decided"
-    """The game was decided, and the reply changed nothing about it."""
+    """The game was decided, and the reply did not change that."""
     FORCED = "forced"
-    """There was one reply only."""
+    """There was only one reply."""
     PENDING = "pending"
     """Not judged yet."""
     REST = "rest"
@@ -89,11 +89,18 @@ _LABELS: Mapping[MomentKind, Sentence] = {
     MomentKind.PENDING: Sentence("still being analysed"),
     MomentKind.REST: Sentence("not answered"),
 }
+_MARKS: Mapping[str, Sentence] = {
+    "trap": Sentence("the bait is {move}"),
+    "best": Sentence("the best reply is {move}"),
+    "played": Sentence("{move} was played", you="you played {move}"),
+    "fell": Sentence("the bait {move} was taken", you="you took the bait {move}"),
+    "good": Sentence("the best reply, {move}, was played", you="you played the best reply, {move}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class MomentFact:
-    """One reply that matters."""
+    """One relevant reply."""
 
     kind: str
     """``trap``, ``fell``, ``slip``, ``good`` or ``best``."""
@@ -109,7 +116,8 @@ class MomentMark:
     kind: str
     """``trap`` (a bait), ``best``, ``played``, ``fell`` (a bait that was played) or ``good``."""
     squares: tuple[str, ...]
-    move: MoveText
+    text: Sentence
+    """What the mark means, for those who do not see the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +131,9 @@ class MomentVerdict:
     story: tuple[TextPart, ...]
     """Paragraphs, among them `baits` and `outcome`."""
     baits: tuple[TextPart, ...]
-    """Each bait: how likely, how it looks, and what it costs."""
+    """Each bait: its probability, appearance and cost."""
     outcome: TextPart | None
-    """What the opponent replied; None: nothing is known."""
+    """The opponent's reply; None: unknown."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
     """On the board that the opponent faced."""
@@ -169,7 +177,7 @@ class MomentVerdict:
                 for each in self.facts
             ],
             "marks": [
-                {"kind": each.kind, "squares": each.squares, "move": part_json(each.move)}
+                {"kind": each.kind, "squares": each.squares, "text": each.text.to_json()}
                 for each in self.marks
             ],
             "entry": None if self.entry is None else self.entry.to_json(),
@@ -178,7 +186,7 @@ class MomentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A decision with its replies by their part in it."""
+    """A decision with its replies by role."""
 
     decision: DecisionReport
     name: WhoText
@@ -189,7 +197,7 @@ class _Moment:
     """Confirmed ones, the first is *the* bait; none in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The best reply that is shown: the one that was played, if it is among them."""
+    """The best reply to show: the one played, if it is among them."""
     played: ReplyReport | None
 
     @property
@@ -204,7 +212,7 @@ class _Moment:
 
     @property
     def arguments(self) -> dict[str, TextPart]:
-        """The places of sentences."""
+        """The values of sentences' placeholders."""
         arguments: dict[str, TextPart] = {"name": self.name, "bot": self.bot}
         if self.played is not None:
             arguments["move"] = MoveText(self.played.name)
@@ -239,7 +247,7 @@ def judge_moment(
         name: The opponent's name.
         bot: The bot's name.
         unit: The unit of scores (`Game.score_unit`).
-        is_blind: Whether to hide the player and its method.
+        is_blind: Whether to hide the strategy and its method.
         steps: Places in the scores by depth that a blind report shows.
     """
     moment = _moment(decision, name, bot, unit)
@@ -308,7 +316,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
     are_many = len(moment.baits) > 1
     match kind:
         case MomentKind.TOOK_BAIT:
-            return _fell(moment)
+            return _took_bait(moment)
         case MomentKind.SAW if are_many:
             return Sentence(
                 "{name} saw through the traps", arguments, you="You saw through the traps"
@@ -371,7 +379,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
             )
 
 
-def _fell(moment: _Moment) -> tuple[Sentence, Sentence]:
+def _took_bait(moment: _Moment) -> tuple[Sentence, Sentence]:
     if len(moment.baits) > 1:
         return Sentence("{name} fell into a trap", moment.arguments, you="You fell into a trap"), Sentence(
             "{name} played {move}; {best} was the reply to find.",
@@ -459,7 +467,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
 
 
 def _how_picked(moment: _Moment) -> Sentence | None:
-    """The source of the move; None: the player's own scores."""
+    """The source of the move; None: the strategy's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
     arguments: dict[str, TextPart] = {
@@ -527,7 +535,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
 
 
 def _how_modelled(moment: _Moment) -> Sentence | None:
-    """The use of a model of people, by players that have one."""
+    """The use of a model of people, by strategies that have one."""
     decision = moment.decision
     if decision.trouble:
         return Sentence(
@@ -543,7 +551,7 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
 
 
 def _for_what(moment: _Moment) -> Sentence | None:
-    """The choice of plain search, if the player preferred another move for its traps."""
+    """The choice of plain search, if the strategy preferred another move for its traps."""
     decision = moment.decision
     standard, chosen = decision.standard, decision.chosen
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:
@@ -596,7 +604,7 @@ def _facts(kind: MomentKind, moment: _Moment, *, is_blind: bool) -> list[MomentF
 
 
 def _marks(moment: _Moment) -> list[MomentMark]:
-    """Baits, the best reply, and the played one; later ones lie on top."""
+    """Baits, the best reply, and the reply played; later ones lie on top."""
     baits = [reply for _, reply in moment.baits]
     marked = [("trap", reply) for reply in baits if reply != moment.played]
     if moment.best is not None and moment.best != moment.played:
@@ -604,4 +612,8 @@ def _marks(moment: _Moment) -> list[MomentMark]:
     if moment.played is not None:
         kind = "fell" if moment.played in baits else "played" if moment.decision.cost_centi else "good"
         marked.append((kind, moment.played))
-    return [MomentMark(kind, reply.squares, MoveText(reply.name)) for kind, reply in marked if reply.squares]
+    return [
+        MomentMark(kind, reply.squares, replace(_MARKS[kind], arguments={"move": MoveText(reply.name)}))
+        for kind, reply in marked
+        if reply.squares
+    ]

@@ -6,11 +6,11 @@ from typing import Any
 
 from bot.text.moment_text import MomentKind, MomentVerdict
 from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPart, WhoText, part_json
+from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
-from storage.evidence.trap_report import DecisionReport
 
 _SHORT_GAME = 20
-"""Moves of the bot; traps are rare in shorter games."""
+"""Minimum number of our moves; traps are rare in shorter games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,10 @@ def summarise_report(
         verdicts: On each of them.
         name: The opponent.
         bot: The bot's name.
-        sets_traps: Whether the player sets traps on purpose.
-        is_blind: Whether to hide the player.
-        plain_share: Share of games that a player without traps plays (`bot.arena.blind_report.plain_share`).
+        sets_traps: Whether the strategy sets traps on purpose.
+        is_blind: Whether to hide the strategy.
+        plain_share: Share of games that a strategy without traps plays
+            (`bot.arena.blind_report.plain_share`).
     """
     kinds = [each.kind for each in verdicts]
     traps = sum(each.is_trap for each in verdicts)
@@ -131,8 +132,8 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
     """The number of baits taken, and their cost.
 
     Args:
-        traps: How many traps there were.
-        baits_taken: How many of the baits were taken.
+        traps: Number of traps.
+        baits_taken: Number of baits taken.
         lost: Their cost, as a share of a game.
         name: The opponent.
     """

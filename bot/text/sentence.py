@@ -1,8 +1,8 @@
 """Translatable sentences: an English key with placeholders, and their values.
 
-The server makes each sentence once.  The arena's page finds the key in its catalogue of the reader's language
-and fills the places (`sayMade` in bot/arena/static/common/language.js); the dashboard and the terminal fill
-the English key itself.
+The server makes each sentence once. The arena's page finds the key in its catalogue of the reader's language
+and fills the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and the terminal
+fill the English key itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ class MoveText:
 
 @dataclass(frozen=True, slots=True)
 class WhoText:
-    """A player of the game; the arena's page has the names that it shows, and puts in those."""
+    """A player of the game; the arena's page substitutes the names that it shows."""
 
     role: Literal["bot", "person"]
     name: str
@@ -93,16 +93,16 @@ class Sentence:
     """One sentence."""
 
     key: str
-    """English, with the names of places in braces."""
+    """English, with the names of placeholders in braces."""
     arguments: Mapping[str, "TextPart"] = field(default_factory=dict)
     you: str = ""
-    """The key for the player who reads it; empty: the same."""
+    """The key if the player is the reader; empty: the same key."""
     is_capital: bool = False
     """Whether to capitalise its first letter."""
     one: str = ""
-    """The key if the place ``n`` is 1; empty: the sentence counts nothing."""
+    """The key if the placeholder ``n`` is 1; empty: the sentence counts nothing."""
     you_one: str = ""
-    """The same for the player who reads it."""
+    """The same if the player is the reader."""
 
     def __str__(self) -> str:
         key = self.one if self.one and self.arguments.get("n") == 1 else self.key

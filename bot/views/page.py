@@ -23,11 +23,11 @@ class NoSuchThing(DesdemonaError):
 
 
 class View(Protocol):
-    """The contents of a page for all its faces."""
+    """The contents of a page for all output formats."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What people see."""
+        """The view for people."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class Query:
         """A whole number among the page's own parameters.
 
         Raises:
-            BadQuery: It is none, or out of range.
+            BadQuery: It is not a number, or out of range.
         """
         text = self.own.get(name, "")
         if not text:
@@ -77,7 +77,7 @@ class Query:
             choices: The words.
 
         Raises:
-            BadQuery: It is another.
+            BadQuery: It is another word.
         """
         text = self.own.get(name, "") or choices[0]
         text = OLD_CHOICES.get(text, text)
@@ -119,8 +119,8 @@ class Page:
     live: Callable[[], Awaitable[Any]] | None = None
     """Returns the state of the running program for each display of the page, as a picklable value; None: not
     needed."""
-    show_live: Callable[[Any, Any], View] | None = None
-    """Adds it to a loaded view; a function of a module."""
+    live_field: str = "status"
+    """The field of the loaded view, a dataclass, that it replaces."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
@@ -128,7 +128,7 @@ class Page:
 
     @property
     def pause_s(self) -> int:
-        """Seconds between two fetches of an open page, at least."""
+        """Minimum seconds between two fetches of an open page."""
         return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
 
     def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:

@@ -9,7 +9,7 @@ from bot.views.addresses import query_text
 from bot.views.page import Query
 from storage.filters import Filters, includes_matches
 
-MOST_PAGES = 1_000_000
+MAX_PAGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Paging:
     size: int
     """Entries of a page."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """All parameters of the address, that of the page aside."""
+    """All parameters of the address except the page number."""
     count: int = 0
     """Entries of all pages."""
 
@@ -30,19 +30,19 @@ class Paging:
         """The requested page (parameter ``page``).
 
         Raises:
-            BadQuery: It is no number of a page.
+            BadQuery: It is not a page number.
         """
         texts = {name: text for name, text in query.texts().items() if name != "page"}
-        return cls(query.number("page", 1, 1, MOST_PAGES), size, texts)
+        return cls(query.number("page", 1, 1, MAX_PAGES), size, texts)
 
     @property
     def offset(self) -> int:
-        """Entries before this page."""
+        """Number of entries before this page."""
         return (self.page - 1) * self.size
 
     @property
     def pages(self) -> int:
-        """How many pages there are; at least 1."""
+        """Number of pages, at least 1."""
         return max(1, -(-self.count // self.size))
 
     @property
@@ -56,7 +56,7 @@ class Paging:
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """This list with other parameters, from its first page on unless they say another."""
+        """The address of this list with other parameters, from its first page on unless they set another."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class Paging:
         return (*self.pager(is_shown=is_shown), *without_matches(filters))
 
     def pager(self, *, is_shown: bool) -> tuple[Part, ...]:
-        """The way to the neighbouring pages, or a note that the list has no such page."""
+        """Links to the neighbouring pages, or a note that the list has no such page."""
         if is_shown:
             return (Pager(self.page, self.pages, self.earlier, self.later),)
         if self.count:
@@ -94,6 +94,6 @@ class Paging:
 
 
 def without_matches(filters: Filters) -> tuple[Part, ...]:
-    """Says that games of matches are left out, if they are."""
+    """A note that games of matches are left out, if they are."""
     text = "Games of matches on this machine are left out; the filters Site and Match show them."
     return () if includes_matches(filters) else (Note(text),)

@@ -23,7 +23,7 @@ GROUPINGS = {
     "game,speed": "game and speed",
     "game,opponent-kind": "people and programs",
 }
-"""Groupings that a click chooses; the first by default.  The address may name others."""
+"""Groupings offered as links; the first is the default. The address may name others."""
 _NOTE = (
     "Weeks begin on Monday (UTC) and are named by it. Score: our share of the points. Errors and baits: in "
     "positions that were not decided, the first 50 games of each opponent."
@@ -69,8 +69,8 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
     )
     return PartsView(
         (Heading(title), Choice("By", options), table),
-        {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
-        {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
+        lambda: {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
+        lambda: {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
     )
 
 

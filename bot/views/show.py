@@ -16,13 +16,13 @@ from bot.parts.values import (
     TablePart,
 )
 from bot.text.bait_text import score_text
+from bot.text.trap_report import GameReport
 from bot.views.game import game_heading
 from bot.views.moments import Moment, moment_of
 from engine.expected import WHOLE
 from engine.game import replay
 from engine.games import get_rules
 from storage.evidence.queries.game_list import MoveMark
-from storage.evidence.trap_report import GameReport
 
 _COLUMNS = (
     Column("Move", is_text=True),
@@ -40,8 +40,8 @@ def report_parts(
 
     Args:
         report: The game.
-        marks: Its moves of ours.
-        traps_only: A table of the baits, and only the moves with one; without any, why there is none.
+        marks: Our moves in it.
+        traps_only: A table of the baits, and only the moves with one; without any, the reason.
     """
     header = report.header
     rules = get_rules(header.game)
@@ -70,7 +70,7 @@ def report_parts(
 
 
 def _counts(moments: Sequence[Moment]) -> str:
-    """How many of the paper's traps there were, and for how many moves baits are not known."""
+    """The number of the paper's traps, and the number of moves whose baits are not known."""
     counted_ = [each.decision for each in moments if not each.decision.is_decided and each.decision.is_trap]
     fell = sum(each.outcome == "fell" for each in counted_)
     accident = "" if all(each.decision.sets_traps for each in moments) else " by accident"
@@ -84,7 +84,7 @@ def _counts(moments: Sequence[Moment]) -> str:
 
 
 def _baits(moments: Sequence[Moment]) -> list[Part]:
-    """All baits in one table, a row for each; without any, or before all moves are judged, it is said so."""
+    """All baits in one table, a row for each; a note if there are none, or if moves are not judged yet."""
     played = [each for each in moments if not each.is_dropped]
     waiting = sum(not each.is_judged for each in played)
     decided = sum(each.is_judged and each.decision.is_decided is True for each in played)

@@ -43,28 +43,19 @@ def works_view(
     """The view of a trial and of all games.
 
     Args:
-        report: Of the trial; None: there has been none.
+        report: Of the trial; None: no trial has been started.
         groups: All games that pass the filters, by game and player.
         filters: As in the address.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
     analyses = None if report is None else interim_analyses(report)
-    trial = None
-    if report is not None:
-        unreadable = (*report.damaged_games, *report.damaged_decisions)
-        trial = {
-            "name": report.trial.name,
-            **trial_json(report),
-            "more_games": report.verdicts[0].more_to_narrow,
-            "games_to_know": report.verdicts[0].more,
-            "games": None if report.games is None else report.games.to_json(),
-            "decisions": None if report.decisions is None else report.decisions.to_json(),
-            "unreadable": [asdict(each) for each in unreadable],
-        }
     return PartsView(
         (*parts, *group_tables(groups, [group_name(each) for each in groups])),
-        {"trial": trial, "groups": [asdict(each) for each in groups]},
-        {
+        lambda: {
+            "trial": None if report is None else _trial_fields(report),
+            "groups": [asdict(each) for each in groups],
+        },
+        lambda: {
             "groups": [flat_row(asdict(each)) for each in groups],
             "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
             "funnel": [] if analyses is None else _interim_rows(analyses),
@@ -72,8 +63,21 @@ def works_view(
     )
 
 
+def _trial_fields(report: TrialReport) -> dict[str, Any]:
+    """The trial in the page's JSON."""
+    return {
+        "name": report.trial.name,
+        **trial_json(report),
+        "more_games": report.verdicts[0].more_to_narrow,
+        "games_to_know": report.verdicts[0].more,
+        "games": None if report.games is None else report.games.to_json(),
+        "decisions": None if report.decisions is None else report.decisions.to_json(),
+        "unreadable": [asdict(each) for each in (*report.damaged_games, *report.damaged_decisions)],
+    }
+
+
 def _stratum_rows(report: GamesReport) -> Rows:
-    """One row a stratum; a difference for which it is too early is left out, as in the JSON."""
+    """One row a stratum; omits differences for which it is too early, as in the JSON."""
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
@@ -88,7 +92,7 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
-    """One row a game from the first that may be read."""
+    """One row a game, from the first game with a valid interval on."""
     half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}

@@ -1,1 +1,1 @@
-"""Worker processes, on this machine or on a cluster, and the jobs that they are given."""
+"""Worker processes, on this machine or on a cluster, and their jobs."""

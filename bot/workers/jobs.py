@@ -1,4 +1,4 @@
-"""Hands out jobs to workers, and does those of dead workers again."""
+"""Hands out jobs to workers, and repeats those of dead workers."""
 
 import asyncio
 import logging
@@ -14,8 +14,8 @@ R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
-MOST_DEATHS = 3
-"""Consecutive worker deaths that end it all, for each job handed out at a time."""
+MAX_DEATHS = 3
+"""Number of consecutive worker deaths, per concurrent job, after which everything ends."""
 
 
 async def finished_jobs(
@@ -27,7 +27,7 @@ async def finished_jobs(
     *,
     ahead: int = 1,
 ) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
-    """Hand out jobs, as many at a time as the workers take; yield those that are done.
+    """Hand out jobs, as many at a time as the workers take; yield finished ones.
 
     A caller that leaves the loop early must close the generator (`contextlib.aclosing`); running jobs are
     then dropped.
@@ -64,7 +64,7 @@ async def finished_jobs(
                     done.append((job, future))
                     continue
                 deaths += 1
-                if deaths >= MOST_DEATHS * slots:
+                if deaths >= MAX_DEATHS * slots:
                     raise WorkersError(f"{deaths} workers died one after the other; last with {name(job)}")
                 logger.warning("%s: its worker died; doing it again", name(job))
                 todo.appendleft(job)

@@ -1,7 +1,7 @@
-"""Where jobs of many small parts run: in processes on this machine, or on a Dask cluster.
+"""Runs jobs of many small parts, in processes on this machine or on a Dask cluster.
 
-Workers take a task and return its result, without access to the database.  When one dies, its task can be
-done again, and the other tasks are not affected.
+Workers take a task and return its result, without access to the database. If one dies, its task can be
+repeated, and the other tasks are not affected.
 """
 
 import importlib
@@ -21,14 +21,14 @@ EXTRA = "cluster"
 
 
 class WorkersError(DesdemonaError):
-    """There are no workers, or no longer; the message says why."""
+    """There are no workers, or no longer any; the message says why."""
 
 
 class Workers(Protocol):
     """Run functions in parallel."""
 
     deaths: tuple[type[BaseException], ...]
-    """Exceptions of a task's future whose worker died."""
+    """Exceptions of a task's future if its worker died."""
 
     def capacity(self) -> int:
         """Number of tasks that can currently run in parallel; asking a cluster may block."""

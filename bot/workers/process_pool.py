@@ -48,7 +48,8 @@ class ProcessPool:
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three, and starting and reaping, for which multiprocessing has shared state."""
+        """Guards the next three, and starting and reaping, because multiprocessing has shared state for
+        these."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -130,7 +131,7 @@ class _Process:
         return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether it is alive; valid between jobs, when only the end of the pipe can be readable."""
+        """Whether it is alive; valid only between jobs, when the pipe is readable only at its end."""
         return not self._pipe.poll()
 
     def kill(self) -> None:
@@ -191,7 +192,8 @@ def _answer(job: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Block SIGINT in this thread: processes it starts inherit that; a signal is delivered afterwards."""
+    """Block SIGINT in this thread, so that processes it starts inherit the block; a signal is delivered
+    afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-_LONGEST_S = 1_000_000_000
+_MAX_S = 1_000_000_000
 _TIME = re.compile(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})((?<=:\d\d)\.\d{1,6})?")
 _COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
@@ -27,7 +27,8 @@ class GgfClock:
     extension_s: int = 120
     """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
-    """Whether every move counts alike; if not, the increment, say, comes after a number of moves."""
+    """Whether every move counts alike; if not, the increment, for instance, comes only after a number of
+    moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -55,12 +56,13 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock for a command or game, every field included; without the last, the usual grace holds."""
+        """The clock for a command or game, every field included; without the last, the usual grace period
+        applies."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after this many moves that took this long in all; the grace period does not count."""
+        """Time left after this many moves with this total time; the grace period does not count."""
         return self.initial_s + self.increment_s * moves - used_s
 
 
@@ -79,7 +81,7 @@ def parse_time(text: str) -> int:
     seconds = 86_400 * int(match[2] or 0)
     for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
         seconds += unit_s * part
-    seconds = min(seconds, _LONGEST_S)
+    seconds = min(seconds, _MAX_S)
     return -seconds if match[1] else seconds
 
 

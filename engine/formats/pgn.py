@@ -23,7 +23,7 @@ import chess.pgn
 
 from engine.formats.record import (
     AGREED,
-    LONGEST_GAME,
+    MAX_GAME_LENGTH,
     RESIGNED,
     TIMEOUT,
     BadGame,
@@ -100,8 +100,8 @@ def split(lines: Iterable[str]) -> Iterator[str]:
             game, length, has_moves, is_over = [], 0, False, False
         game.append(line if line.endswith("\n") else f"{line}\n")
         length += len(line)
-        if length > LONGEST_GAME:
-            raise BadPgn(f"more than {LONGEST_GAME} characters, and no game ends")
+        if length > MAX_GAME_LENGTH:
+            raise BadPgn(f"more than {MAX_GAME_LENGTH} characters, and no game ends")
         if is_tag or not line.strip():
             continue
         has_moves = True
@@ -121,8 +121,8 @@ def parse(text: str, game: str | None = None) -> GameRecord:
     """Parse the text of one game, as `split` yields it.
 
     Args:
-        game: Name in `engine.games`, for texts that do not say which game they are of; texts without a
-            decisive tag or result are read as chess, and as Othello if that fails.
+        game: Name in `engine.games`, for texts that do not name their game; texts without a decisive tag or
+            result are read as chess, and as Othello if that fails.
 
     Raises:
         BadPgn: It is not a game; for an illegal move, the message names it.
@@ -237,7 +237,7 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
 
 
 def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
-    """The FEN with rights that show Chess960: where king and rooks stand as in chess, only the tag does.
+    """The FEN with rights that show Chess960: if king and rooks stand as in chess, only the tag shows it.
 
     Raises:
         BadPosition: It is not a FEN.
@@ -305,7 +305,7 @@ def _played(
     """The moves in the game's notation, and points and margin by the moves, or else by the stated result.
 
     Args:
-        is_forfeit: Something other than the moves ended the game, so the stated result counts in any case.
+        is_forfeit: Something other than the moves ended the game, so the stated result always counts.
 
     Raises:
         BadGame: A move is illegal.

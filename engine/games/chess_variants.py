@@ -1,8 +1,8 @@
 """Rules of lichess.org's chess variants, by python-chess: `StandardChess` with another board.
 
-We have no search of our own that plays these well: the games are for external engines, which know them by the
-value of their option ``UCI_Variant`` (python-chess's ``uci_variant``).  The evaluation here, material only,
-is for moves that such an engine fails to decide.
+We have no search of our own that plays these well: the games are for external engines, which select them by
+the value of their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here, material
+only, is for moves that such an engine fails to decide.
 
 FENs are python-chess's: pockets in brackets, ``~`` after promoted pieces (crazyhouse), remaining checks
 before the move counts (``3+3 0 1``, three-check).
@@ -21,14 +21,14 @@ from chess.variant import (
     ThreeCheckBoard,
 )
 
-from engine.game import MOST_PLIES, BadPosition, Ending, lost_centi
+from engine.game import MAX_PLIES, BadPosition, Ending, lost_centi
 from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""A lead counts about as much as in chess."""
-_MOST_PIECES = 52
-"""On the board and in both pockets; the horde starts with this many."""
+"""Logistic scale: a lead counts about as much as in chess."""
+_MAX_PIECES = 52
+"""Maximum number on the board and in both pockets; the horde starts with this many."""
 _CHECKS = range(4)
 _UNBEARABLE = (
     chess.STATUS_EMPTY
@@ -54,7 +54,7 @@ class ChessVariant(StandardChess):
         title: Its display name.
         board_type: Its rules.
         end: The rule that ends it, as a sentence for the player.
-        sign: Sign of the piece values: -1 where the aim is to lose all pieces.
+        sign: Sign of the piece values: -1 if the aim is to lose all pieces.
     """
 
     def __init__(self, name: str, title: str, board_type: type[chess.Board], end: str, sign: int = 1) -> None:
@@ -93,7 +93,7 @@ class ChessVariant(StandardChess):
         return _SCALE_CENTI
 
     def most_plies_left(self, position: ChessPosition) -> int:  # noqa: ARG002
-        return MOST_PLIES
+        return MAX_PLIES
 
     def _read_fen(self, fields: list[str]) -> chess.Board:
         text = " ".join(fields)
@@ -111,8 +111,8 @@ class ChessVariant(StandardChess):
         pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []
         if any(pocket.count(chess.KING) for pocket in pockets):
             raise BadPosition(f"{text!r}: a king in a pocket")
-        if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MOST_PIECES:
-            raise BadPosition(f"{text!r}: more than {_MOST_PIECES} pieces")
+        if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MAX_PIECES:
+            raise BadPosition(f"{text!r}: more than {_MAX_PIECES} pieces")
         if isinstance(board, ThreeCheckBoard) and not set(board.remaining_checks) <= set(_CHECKS):
             raise BadPosition(f"{text!r}: checks to be given are 0 to 3")
         if board.ep_square is not None and not board.has_legal_en_passant():

@@ -18,7 +18,7 @@ Groups = Mapping[str, int]
 
 
 class BadWeights(ValueError):
-    """A file that does not hold weights of the requested groups; the message says what is wrong."""
+    """A file without weights of the requested groups; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     """The weights in a card.
 
     Raises:
-        BadWeights: It holds other groups, or something that is not a weight.
+        BadWeights: It holds other groups, or a value that is not a weight.
     """
     held = card["weights"]
     if list(held) != list(groups):

@@ -1,9 +1,9 @@
 """Networks that correct the evaluation in the strong search of chess and xiangqi: their files and sizes.
 
 A network sees the pieces from each side's view, and its output is added to the linear evaluation;
-engine/native/network.hpp says what is computed and how the file is laid out.  The files are compressed,
+engine/native/network.hpp documents the computation and the file's layout. The files are compressed,
 ``chess_network.xz`` and ``xiangqi_network.xz``, and the cards beside them, ``chess_network.json`` and
-``xiangqi_network.json``, say how they were learned (`lab.training.networks`).
+``xiangqi_network.json``, document how they were learned (`lab.training.networks`).
 """
 
 import lzma
@@ -25,7 +25,7 @@ def read(path: Path) -> bytes:
 
     Raises:
         OSError: The file cannot be read.
-        ValueError: It is not compressed as networks are.
+        ValueError: It is not compressed in the networks' format.
     """
     try:
         return lzma.decompress(path.read_bytes())
@@ -38,7 +38,7 @@ def weights(game: str) -> bytes:
     """The core's form of the program's own network for a game in `INPUTS`.
 
     Raises:
-        DamagedFile: The file is missing or damaged; its size is for the core to check.
+        DamagedFile: The file is missing or damaged; the core checks its size.
     """
     return unpacked(weights_file(game))
 

@@ -4,8 +4,8 @@ A *pattern* is a list of squares; each of the board's eight symmetries maps it t
 of a feature is a number in base three (0 empty, 1 the mover, 2 the waiter; the first square is the lowest
 digit), the index of one weight in the pattern's table.  All features of a pattern share the table, and a
 content shares its weight with its mirror image.  Two more tables are indexed by the number of moves of either
-side.  There is a set of tables for each ply.  The weights are learned by
-``python -m lab.training.othello_patterns``; ``othello_weights.json`` says how.
+side. There is a set of tables for each ply. The weights are learned by ``python -m
+lab.training.othello_patterns``; ``othello_weights.json`` documents how.
 
 The C++ core (``engine/native/othello/patterns.hpp``) has the patterns, and evaluates;
 ``tests/engine/games/othello_mirror.py`` is its readable mirror.
@@ -37,7 +37,7 @@ def weight_bytes() -> bytes:
     Mirror-image contents share the weight of the lower number.
 
     Raises:
-        DamagedFile: The file is missing or damaged; its size is for the core to check.
+        DamagedFile: The file is missing or damaged; the core checks its size.
     """
     return unpacked(WEIGHTS_FILE)
 

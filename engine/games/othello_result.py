@@ -1,4 +1,4 @@
-"""Converts centidiscs to the expected game result, for displays and for adding up chances.
+"""Converts centidiscs to the expected game result, for displays and for adding up probabilities.
 
 The expected result is 1 / (1 + exp(-score / s)), with s = 252 + 9.0 * empty squares: with 40 squares empty a
 lead of one disc is worth 54 %, of six discs 73 %; with 14 empty 57 % and 83 %.  Fitted on 2026-11-24 with the
@@ -7,14 +7,14 @@ weights of that day by ::
     python -m lab.training.othello_result --games 4000
 
 that is, to 121,541 positions of 3,200 games that the engine played against itself at a depth of 6 after 4 to
-16 random moves, the last 12 squares solved.  On the 30,362 positions of 800 further games the log-loss is
+16 random moves, the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
 0.374 nats (0.375 with s = 532 throughout, 0.693 without knowledge), and the fit is well calibrated::
 
         promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
     observed  0.027 0.141 0.267 0.347 0.418 0.550 0.640 0.726 0.847 0.971
 
-It holds for equal players who search as deep as the score was searched.  Deeper searchers make a score more
-certain, people less: with the weights before, 500 games at a depth of 8 gave s = 266 + 4.1 * empty squares,
+It is valid for equal players who search to the same depth as the score. Deeper searchers make a score more
+certain, people less: with the previous weights, 500 games at a depth of 8 gave s = 266 + 4.1 * empty squares,
 and 1,500 WTHOR games from the year 2000 on, scored at a depth of 6, s = 588 + 4.9 * empty squares.
 """
 

@@ -14,7 +14,7 @@ def reading(name: str) -> Iterator[Traversable]:
     """Open a context in which a file of that name is read; errors about its contents name it.
 
     Raises:
-        DamagedFile: The file cannot be read, or does not hold what it should.
+        DamagedFile: The file cannot be read, or has the wrong contents.
     """
     file = resources.files(__package__).joinpath(name)
     try:
@@ -28,7 +28,7 @@ def unpacked(name: str) -> bytes:
     """The contents of a compressed file.
 
     Raises:
-        DamagedFile: It cannot be read, or is not compressed as these files are.
+        DamagedFile: It cannot be read, or is not compressed in the usual format.
     """
     with reading(name) as file:
         return lzma.decompress(file.read_bytes())

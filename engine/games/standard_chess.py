@@ -16,7 +16,7 @@ from functools import cache, cached_property
 import chess
 
 from engine.game import (
-    MOST_PLIES,
+    MAX_PLIES,
     WIN_CENTI,
     BadPosition,
     Ending,
@@ -29,11 +29,11 @@ from engine.game import (
 from engine.games import chess_evaluation
 
 FIFTY_MOVES = 100
-"""Plies without a capture or a pawn move that end a game."""
+"""Number of plies without a capture or a pawn move that ends a game."""
 LAST_NUMBER = 9_999
 """Largest ply count in a FEN; move numbers stop there."""
 
-_MOST_PIECES = 16
+_MAX_PIECES = 16
 _PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.KING)
 # After the promotions, the last of which only antichess has: drops of a piece, from and to the same square.
 _DROPS = len(_PROMOTIONS) - chess.PAWN
@@ -60,7 +60,7 @@ def _uci(number: Move) -> str:
 
 
 def _key(board: chess.Board) -> Hashable:
-    """Everything that makes two positions the same for the repetition rule (FIDE Laws 9.2)."""
+    """All properties that make two positions the same for the repetition rule (FIDE Laws 9.2)."""
     if type(board) is not chess.Board:
         return board.epd()  # with pockets, promoted pieces and checks given, but slow
     return (
@@ -71,7 +71,7 @@ def _key(board: chess.Board) -> Hashable:
 
 @dataclass(frozen=True)
 class ChessPosition:
-    """A position with as much of the game before it as the rules need.  Its board must not be changed."""
+    """A position with as much of its game's history as the rules need. Its board must not be changed."""
 
     board: chess.Board = field(compare=False)
     start: str
@@ -304,7 +304,7 @@ class StandardChess:
     @staticmethod
     def _ply(position: ChessPosition) -> int:
         """Plies since the game began, as mate scores count them."""
-        return min(MOST_PLIES, position.board.ply())
+        return min(MAX_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
@@ -342,7 +342,7 @@ def _read_fen(fields: list[str]) -> chess.Board:
     for mask in board.occupied_co:
         if chess.popcount(board.kings & mask) != 1:
             raise BadPosition(f"each side must have one king, got {pieces!r}")
-        if chess.popcount(mask) > _MOST_PIECES:
+        if chess.popcount(mask) > _MAX_PIECES:
             raise BadPosition(f"a side has more than sixteen pieces in {pieces!r}")
     if board.pawns & chess.BB_BACKRANKS:
         raise BadPosition(f"a pawn stands on the first or last rank in {pieces!r}")

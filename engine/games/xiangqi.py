@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.game import (
-    MOST_PLIES,
+    MAX_PLIES,
     WIN_CENTI,
     BadPosition,
     Ending,
@@ -55,7 +55,7 @@ def _at(file: int, rank: int) -> int | None:
 
 
 def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """The squares that are these (files, ranks) away from one, without those outside the board."""
+    """The squares at these offsets (files, ranks) from one, without those outside the board."""
     targets = (_at(square % FILES + files, square // FILES + ranks) for files, ranks in steps)
     return tuple(target for target in targets if target is not None)
 
@@ -93,12 +93,12 @@ _GUARDS = tuple(
 
 
 class _PieceTables(NamedTuple):
-    """Moves of a piece as far as its colour and square determine them."""
+    """The properties of a piece's moves that depend only on its colour and square."""
 
     points: frozenset[int]
     """Squares it can stand on at all."""
     steps: tuple[tuple[int, ...], ...]
-    """By square: where a soldier, advisor or general goes."""
+    """By square: the targets of a soldier, advisor or general."""
     elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
     """By square: pairs of an eye, which must be empty, and the square behind it."""
 
@@ -195,7 +195,7 @@ class Earlier(NamedTuple):
 
 
 class XiangqiPosition(NamedTuple):
-    """A board, and the part of the game before it that can still matter."""
+    """A board, with the part of its game's history that can still matter."""
 
     board: str
     side: int
@@ -321,7 +321,7 @@ class Xiangqi:
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
-        if last_ply is None or last_ply == MOST_PLIES or last_ply < position.ply:
+        if last_ply is None or last_ply == MAX_PLIES or last_ply < position.ply:
             return "won" if score_centi > 0 else "lost"
         return f"#{'' if score_centi > 0 else '-'}{(last_ply - position.ply + 1) // 2}"
 
@@ -442,7 +442,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """Games last some 90 plies; one that is already long lasts somewhat longer still."""
+        """Games last some 90 plies; a long game lasts somewhat longer still."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:
@@ -481,7 +481,7 @@ class Xiangqi:
 
     @staticmethod
     def _earlier(position: XiangqiPosition) -> list[int]:
-        """Indices in the game's past of the same position."""
+        """Indices of the same position in the game's past."""
         board, past, line = position.board, position.past, position.line
         now = len(past) + len(line) - 1 if line else len(past)
         return [i for i in range(now % 2, len(past), 2) if past[i].board == board]

@@ -2,8 +2,8 @@
 
 A *feature* is something countable on the board for either side: a horse on a square, a chariot with nine
 squares to go to, a hanging cannon.  Its value is the count of the side to move less that of the other side.
-The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and says
-how.
+The weights are learned by ``python -m lab.training.xiangqi``; ``xiangqi_weights.json`` holds them and
+documents how.
 
 The C++ core (``engine/native/xiangqi/xiangqi_evaluation.hpp``) evaluates;
 ``tests/engine/games/xiangqi_mirror.py`` is its readable mirror.

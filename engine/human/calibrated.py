@@ -1,13 +1,13 @@
 """Calibrated models: the probability of each reply, learned from recorded games of people.
 
 A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
-softmax over the replies of the position.  The utility depends on a reply's features (`reply_features`): how
-it looks at each depth compared with the others, its true cost, how deceptive it is, its probability by a
-human-move model if there is one, and the interaction of these with the person's rating and clock and with the
-stage of the game.  This module reads and applies models; `lab.training.calibrated` trains them.
+softmax over the replies of the position. The utility depends on a reply's features (`reply_features`): how it
+compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
+model if there is one, and the interaction of these with the person's rating and clock and with the stage of
+the game. This module reads and applies models; `lab.training.calibrated` trains them.
 
-Features use expected scores, so that models hardly depend on which engine the scores come from, and relative
-depths (first, last but one, last), so that they apply to profiles of other depths, too.
+Features use expected scores, so that models hardly depend on the engine that produced the scores, and
+relative depths (first, last but one, last), so that they apply to profiles of other depths, too.
 """
 
 from pathlib import Path
@@ -22,12 +22,12 @@ from engine.human.model import CALIBRATED, BadModel
 from engine.human.onnx import OnnxNetwork
 
 FEATURES_VERSION = "2"
-"""Changes with the meaning of `reply_features`; a file states the version that it was trained with."""
+"""Changes with the meaning of `reply_features`; a file states its version."""
 INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
 human-move model and without."""
 
-_LEAST_P = 1e-4
+_MIN_P = 1e-4
 _VISIBLE = 0.10
 _LAST_NETWORK = 1900
 """The rating of the strongest people that a human-move network for chess, Maia's, was trained on."""
@@ -133,7 +133,7 @@ def reply_features(
     context = _context(final.max(), len(loss), plies_left, person)
     columns = [np.asarray(features[name], np.float64) for name in _REPLY_FEATURES]
     columns += [features[name] * context[what] for name in _CROSSED for what in _CONTEXT]
-    ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _LEAST_P))
+    ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _MIN_P))
     columns += [ln_p, *(ln_p * context[what] for what in _CONTEXT)]
     return np.stack(columns, axis=1).astype(np.float32)
 
@@ -157,7 +157,7 @@ class CalibratedModel:
     """A trained model as `engine.human.reply_model.ReplyModel`.  Used by one thread at a time.
 
     Raises:
-        BadModel: The network is of another kind, or uses other features than this version.
+        BadModel: The network is of a different kind, or uses different features.
     """
 
     def __init__(self, network: OnnxNetwork) -> None:

@@ -21,10 +21,10 @@ from engine.human.onnx import OnnxNetwork
 
 GAME = "chess"
 
-LEAST_LEGAL_MASS = 0.997
-"""Least total probability of the legal moves that we accept in well-known openings."""
-_LEAST_MASS_ANYWHERE = 1e-4
-"""The same in any position.  Sound networks sometimes overlook a check or a pin almost entirely."""
+MIN_LEGAL_MASS = 0.997
+"""Minimum total probability of the legal moves that we accept in well-known openings."""
+_MIN_MASS_ANYWHERE = 1e-4
+"""The same in any position. Valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -33,7 +33,7 @@ _OPENINGS = (
 )
 """Openings on which every network is tested, both sides to move."""
 _BATCH = 64
-"""Positions per batch; larger batches are no faster, and take memory."""
+"""Number of positions per batch; larger batches are no faster, and take memory."""
 
 
 @cache
@@ -50,13 +50,13 @@ def openings() -> tuple[tuple[ChessPosition, ...], ...]:
 
 
 class MaiaModel:
-    """One network, for people of one rating whatever rating the query gives.  Used by one thread at a time.
+    """One network, for people of one rating, whatever rating the query gives. Used by one thread at a time.
 
     Args:
         network: See `lab.training.maia_onnx`.
 
     Raises:
-        BadModel: It is a network of another kind.
+        BadModel: It is a network of a different kind.
     """
 
     game = GAME
@@ -77,18 +77,18 @@ class MaiaModel:
         """Load the network, and test it in a few openings.
 
         Returns:
-            The least total probability of the legal moves there.
+            The minimum total probability of the legal moves there.
 
         Raises:
             BadModel: It cannot be run, or gives illegal moves too much probability.
         """
         self._is_tried = True
         mass = min(self.ask(openings())[1])
-        if mass < LEAST_LEGAL_MASS:
+        if mass < MIN_LEGAL_MASS:
             self._is_tried = False
             raise BadModel(
                 f"{self.info.name}: in openings legal moves have only {mass:.4f} of the probability, "
-                f"not {LEAST_LEGAL_MASS} or more"
+                f"not {MIN_LEGAL_MASS} or more"
             )
         return mass
 
@@ -148,7 +148,7 @@ class EncodedPositions:
         legal = answers[rows, self._places].astype(np.float64)
         ends = np.cumsum(self._sizes)
         masses = np.add.reduceat(legal, ends - self._sizes)
-        if not (masses >= _LEAST_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
+        if not (masses >= _MIN_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
             worst = float(masses[np.argmax(np.abs(masses - 1))])
             raise BadModel(
                 f"{model.info.name}: legal moves have {worst:.4f} of the probability, not nearly all of it"
@@ -161,11 +161,11 @@ class EncodedPositions:
 class MaiaFamily:
     """Several networks, each for people of its rating; between two ratings we interpolate.
 
-    Weights are linear in the distance of the ratings; below the lowest and above the highest network, that
-    one alone counts.  Used by one thread at a time.
+    Weights are linear in the distance of the ratings; below the lowest and above the highest network, only
+    that network counts. Used by one thread at a time.
 
     Args:
-        models: Each for another rating.
+        models: Each for a different rating.
         unrated: Rating assumed for people without a known one.
 
     Raises:

@@ -128,8 +128,8 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
     after each move of one position.
 
     Args:
-        histories: For each, the latest positions of a game, at least one, oldest first; the last is to be
-            predicted.
+        histories: For each, the latest positions of a game, at least one, oldest first; the last is the one
+            to predict.
     """
     rows: dict[int, int] = {}
     masks: list[tuple[int, ...]] = []

@@ -18,7 +18,7 @@ shallow searches; calibrated models (`engine.human.reply_model`), which are not 
 placeholder for a model that cannot be opened."""
 
 MASS_TOLERANCE = 1e-3
-"""Tolerance for the sum of the legal moves' probabilities: single precision, and no more."""
+"""Tolerance for the sum of the legal moves' probabilities: that of single precision."""
 
 
 class BadModel(Exception):
@@ -30,8 +30,8 @@ class PredictionQuery:
     """One query: the position in which to predict a person's move."""
 
     positions: tuple[Any, ...]
-    """The game's latest positions, oldest first; the last one is the one to move in.  Models use as much of
-    the history as they can, and do with less."""
+    """The game's latest positions, oldest first; the last one is the one to move in. Models use as much of
+    the history as they can, and work with less."""
     person: Person = UNKNOWN_PERSON
 
 
@@ -48,7 +48,7 @@ class HumanModel(Protocol):
 
     @property
     def plies_wanted(self) -> int:
-        """How many of the latest positions it can use, the present one included; at least 1."""
+        """Maximum number of latest positions that it can use, including the present one; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
         """For each position, the probability of each legal move, in the game's fixed order.

@@ -1,4 +1,4 @@
-"""Opens a model file as the kind of human-move model it holds."""
+"""Opens a model file as the right kind of human-move model."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ PREDICTS = (MAIA, OTHELLO)
 def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     """Open the model in a file, or in a folder with Maia's networks for several ratings.
 
-    A file's network is loaded at once, to test it.  Those of a folder load on the first query for their
+    A file's network is loaded at once, to test it. A folder's networks load on the first query for their
     rating; other models in the folder are ignored.
 
     Args:

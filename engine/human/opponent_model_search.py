@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Queries of a network between checks of the stop flag, some 4 ms; single queries would cost far more."""
+"""Number of network queries between checks of the stop flag, some 4 ms; single queries would cost far more.
+"""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """Finds profiles of the given replies to our move with another program."""
@@ -37,7 +38,7 @@ FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Information for a player besides the position."""
+    """Information for a strategy besides the position."""
 
     before: tuple[Any, ...] = ()
     """The game's latest positions before this one, oldest first."""
@@ -86,11 +87,11 @@ class Models:
 
     human: HumanModel
     calibrated: ReplyModel | None = None
-    """For players that use calibrated probabilities; None: they use the human-move model's."""
+    """For strategies that use calibrated probabilities; None: they use the human-move model's."""
     value: ValueParams = field(default_factory=ValueParams)
     health: ModelHealth = field(default_factory=ModelHealth)
     person_prior: "PersonPrior | None" = None
-    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: nothing does."""
+    """Tilts predictions by rating and speed (`engine.human.reply_probabilities`); None: no tilt."""
 
 
 class OpponentModelSearch:
@@ -211,15 +212,15 @@ class OpponentModelSearch:
                 game; in the game's move order.
             over: The moves that end the game.
             search: Searches replies with the program.
-            most: Number of moves to search at most, the best first.
+            most: Maximum number of moves to search, the best first.
 
         Returns:
-            The candidates, and the least score at the root of a move that was searched.
+            The candidates, and the lowest root score of a move that was searched.
 
         Raises:
             BadModel: A model gives no valid answer.
             Stopped: The decision was stopped.
-            Exception: Whatever `search` raises.
+            Exception: Any exception of `search`.
         """
         best_first = sorted(values, key=lambda move: -values[move])[:most]  # stable: ties in the game's order
         looked: dict[str, dict[str, ReplyProfile]] = {}
@@ -287,8 +288,8 @@ class OpponentModelSearch:
         """The candidate with its replies' probabilities and the value that follows from them.
 
         Args:
-            looked: Searched replies by their text; empty for a move that ends the game or repeats a
-                position, which needs no prediction.
+            looked: Searched replies by their text; empty for a move that ends the game or repeats a position,
+                which needs no prediction.
         """
         move, after = candidate.move, self._position_after(candidate.move)
         texts = self._reply_texts(move)

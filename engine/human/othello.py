@@ -1,10 +1,10 @@
 """Our human-move model for Othello: a network trained on tournament games.
 
 The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
-``logits`` (n, 64).  Its input includes the rules: the legal moves, and what each of them leads to, two plies
-deep.  Each position is first turned into a canonical orientation, so equivalent positions get the same
-answer, and the network need not learn eight boards.  In well-known positions the move counts of past games
-contribute, too (`engine.human.othello_openings`).
+``logits`` (n, 64). Its input includes the rules: the legal moves, and their consequences, two plies deep.
+Each position is first turned into a canonical orientation, so equivalent positions get the same answer, and
+the network need not learn eight boards. In well-known positions the move counts of past games contribute, too
+(`engine.human.othello_openings`).
 
 Rating and clock are ignored: the training games record neither.
 """
@@ -58,11 +58,11 @@ _CORNERS = np.uint64(0x8100000000000081)
 _QUARTERS = tuple(np.uint64(0x0F0F0F0F << shift) for shift in (0, 4, 32, 36))
 _ZERO = np.uint64(0)
 _AT_ONCE = 128
-"""Positions per batch; larger batches are no faster, and take memory."""
+"""Number of positions per batch; larger batches are no faster, and take memory."""
 
 
 class Sight(NamedTuple):
-    """The part of some positions that the network sees; arrays of one length.
+    """The part of some positions that is the network's input; arrays of one length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
@@ -80,7 +80,7 @@ class Sight(NamedTuple):
         return Sight(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
-        """Some of the positions, by number or as a mask."""
+        """Some of the positions, by index or as a mask."""
         return Sight(*(boards[chosen] for boards in self))
 
 

@@ -1,15 +1,15 @@
 """Tilts the probabilities of a person's replies by the person's rating and the game's speed.
 
-A base model (a calibrated model or a human-move network) says what people reply on average.  A person differs
-from that in two numbers: how closely they follow it, b = e^x, and how much of the replies' true cost they see
-beyond it, k.  With the base model's p0 and the cost c of each of n replies (exponential tilting)::
+A base model (a calibrated model or a human-move network) predicts average replies. A person differs from that
+in two numbers: how closely they follow it, b = e^x, and how much of the replies' true cost they see beyond
+it, k. With the base model's p0 and the cost c of each of n replies (exponential tilting)::
 
     p(r | x, k) = (1 - u) p0(r)^b exp(-k c(r)) / sum + u / n
 
 The pair (x, k) is unknown, so the answer is the mean over its prior: a Gaussian at the points of a grid,
-whose mean depends on what is known of the person.  A *card*, ``person_GAME.json`` beside this module, has the
-priors, each for one base model (`lab.training.person_prior` fits them).  The card's SHA-256 is the version
-of the priors: every probability can be recomputed from the card, p0 and the costs.
+whose mean depends on the available information about the person. A *card*, ``person_GAME.json`` beside this
+module, has the priors, each for one base model (`lab.training.person_prior` fits them). The card's SHA-256 is
+the version of the priors: every probability can be recomputed from the card, p0 and the costs.
 """
 
 import hashlib
@@ -38,9 +38,9 @@ FEATURES = (CONSTANT, RATING, NEW, BULLET, RAPID)
 BULLET_BELOW_S, RAPID_FROM_S = 180.0, 480.0
 """Limits of `speed_s` for bullet and rapid games, as on Lichess."""
 _INCREMENTS = 40
-_MOST_POINTS = 10_000
+_MAX_POINTS = 10_000
 _BASE = re.compile(r"[0-9a-f]{64}(\+[0-9a-f]{64})?")
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 def speed_s(initial_s: float | None, increment_s: float | None) -> float:
@@ -78,8 +78,8 @@ class Grid:
     def __post_init__(self) -> None:
         if any(list(axis) != sorted(set(axis)) for axis in (self.x, self.k)):
             raise ValueError("the numbers of an axis do not rise")
-        if not 1 < len(self.x) * len(self.k) <= _MOST_POINTS:
-            raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MOST_POINTS}")
+        if not 1 < len(self.x) * len(self.k) <= _MAX_POINTS:
+            raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MAX_POINTS}")
 
     @property
     def points(self) -> Floats:
@@ -97,11 +97,11 @@ class RatingScale:
     """How a rating becomes the features ``rating`` and ``new``."""
 
     origin: str
-    """Which ratings the prior was fitted to, for people."""
+    """The ratings that the prior was fitted to, as text for people."""
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
-    """The rating feature is within +-this."""
+    """The rating feature is clipped to +-this."""
     games: Annotated[int, Range(0, 1_000_000)]
     """Number of rated games after which a rating counts in full; 0: always."""
 
@@ -139,11 +139,11 @@ class BasePrior:
     depth: int
     """D of the costs that it was fitted to."""
     least: float
-    """Probabilities of the base model below this count as this."""
+    """Minimum of the base model's probabilities; lower ones are raised to it."""
     grid: Grid
     scale: RatingScale
     rated: Gaussian | None
-    """For people with a rating; None: as those without."""
+    """For people with a rating; None: as for those without."""
     unrated: Gaussian
 
 
@@ -219,8 +219,8 @@ class PersonPrior:
     uniform: float
     """u: share of the probability that is spread evenly over all replies."""
     forgetting: float
-    """Share of the prior that is mixed in again before a person's next game, where what their replies say is
-    kept between games."""
+    """Share of the prior that is mixed in again before a person's next game, if evidence from their replies
+    is kept between games."""
     bases: dict[str, BasePrior]
     """By `base_key`."""
 
@@ -246,15 +246,15 @@ class PersonPrior:
         """The probabilities of a position's replies for this person.
 
         Args:
-            base: Which model the probabilities are from (`base_key`).  One that the card does not know: they
-                are returned as they are.
+            base: The model that the probabilities are from (`base_key`). If the card does not know it, they
+                are returned unchanged.
             probabilities: By that model.
             costs: `costs_of` with `BasePrior.depth`, in the same order.
             rating: On the site's scale; None: unknown.
             seconds: `speed_s` of the game; None: unknown.
 
         Raises:
-            ValueError: Not as many costs as probabilities.
+            ValueError: The number of costs differs from the number of probabilities.
         """
         prior = self.bases.get(base)
         if len(probabilities) != len(costs):
@@ -319,11 +319,11 @@ def read_card(path: Path) -> PersonPrior:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+            data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise BadModel(f"{path}: {error.strerror}") from None
-    if len(data) > _MOST_BYTES:
-        raise BadModel(f"{path}: longer than {_MOST_BYTES >> 20} MiB")
+    if len(data) > _MAX_BYTES:
+        raise BadModel(f"{path}: longer than {_MAX_BYTES >> 20} MiB")
     return PersonPrior.parse(data, str(path))
 
 

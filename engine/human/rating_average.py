@@ -15,7 +15,7 @@ from engine.decision import ModelInfo, Person
 from engine.human.model import HumanModel, PredictionQuery
 
 APART = 200
-"""Least difference between two ratings that we query."""
+"""Minimum difference between two ratings that we query."""
 WIDTH = 300.0
 """Rating distance at which the weight falls to 1/e."""
 _UNRATED = 1500

@@ -1,8 +1,8 @@
 """The program's human-move models, by game; each searching thread opens its own copy.
 
 A game without a file of its own has the program's default: Othello a network, others the estimate from
-shallow searches (`engine.human.shallow`).  Default networks open on first use; the operator's files open at
-once, so that a wrong one fails at the start.
+shallow searches (`engine.human.shallow`). Default networks open on first use; the operator's files open at
+once, so that a bad one fails at the start.
 """
 
 import threading
@@ -27,7 +27,7 @@ T = TypeVar("T", HumanModel, ReplyModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """Which models to use, and how they value moves."""
+    """The models to use, and how they value moves."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
@@ -52,7 +52,7 @@ class ModelRegistry:
     """The program's models, with as many copies of each as are in use at a time.
 
     Args:
-        settings: Which models.
+        settings: The models to use.
         open_human: Opens a human-move model.
         open_reply_model: Opens a calibrated model.
         folder: Folder of the program's own models.
@@ -84,7 +84,8 @@ class ModelRegistry:
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used: their failures since the start, and those in a row until now."""
+        """Games whose models have been used, with the number of failures since the start, and of consecutive
+        failures until now."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 

@@ -38,7 +38,7 @@ class TemptingReply:
 class ReplyForecast:
     """The forecast of people's replies to our move, made before the reply was known.
 
-    It depends on the move's profile, on the person as far as known and on the models, not on the reply.
+    It depends on the move's profile, on the known facts about the person and on the models, not on the reply.
     """
 
     rule: int
@@ -46,8 +46,8 @@ class ReplyForecast:
     model: ModelInfo
     """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
-    """SHA-256 of the card by which the model was tilted to the person (`engine.human.person_prior`); empty:
-    it was not."""
+    """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
+    tilted."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
@@ -59,9 +59,10 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """The engine whose search confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
+    """The engine of the confirming search, named as `Decision.profile_source`; empty: none, or not recorded.
+    """
     other: "ReplyForecast | None" = None
-    """The same of the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
+    """The same for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 
     @property
     def confirmed(self) -> tuple[TemptingReply, ...]:
@@ -70,7 +71,7 @@ class ReplyForecast:
 
     @property
     def bait(self) -> TemptingReply | None:
-        """The confirmed bait of the greatest probability times cost; None: our move sets no bait."""
+        """The confirmed bait with the highest probability times cost; None: our move sets no bait."""
         return max(self.confirmed, key=lambda each: each.expected_loss, default=None)
 
     def probability_of(self, reply: str) -> float:
@@ -84,7 +85,7 @@ class ReplyForecast:
         except ValueError:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
-    def is_bait(self, reply: str) -> bool:
+    def takes_bait(self, reply: str) -> bool:
         """Whether a reply takes a bait: any confirmed one."""
         return any(each.reply == reply for each in self.confirmed)
 

@@ -1,8 +1,8 @@
 """The interface of calibrated models: the probability of each reply, given all known facts.
 
-A human-move model (`engine.human.model`) sees the board alone.  A calibrated model also sees the replies'
+A human-move model (`engine.human.model`) sees only the board. A calibrated model also sees the replies'
 profiles, the person's rating and clock, and the human-move model's prediction if there is one; so it can
-estimate how often people play a reply that looks good to a shallow search but is bad.
+estimate how often people play a bad reply that looks good to a shallow search.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ class ReplyModel(Protocol):
             game: The rules.
             after: The position after our move, in which the person is to reply.
             candidate: Our move with its whole profile (`Candidate.complete`): every legal reply, in the
-                game's order, with all its scores.  Its raw value is the least of the replies' last scores.
+                game's order, with all its scores. Its raw value is the minimum of the replies' last scores.
             human: Each legal reply's probability by a human-move model, in the same order; None: there is no
                 model.
             person: The person who replies.

@@ -1,7 +1,7 @@
 """The probabilities of a person's replies to a move of ours, by the best available models.
 
-The calibrated model predicts where there is one, otherwise the human-move network; where both are missing or
-fail there is no prediction.  The people model (`engine.human.person_prior`) then tilts the prediction by the
+The calibrated model predicts if there is one, otherwise the human-move network; if both are missing or fail
+there is no prediction. The people model (`engine.human.person_prior`) then tilts the prediction by the
 person's rating and the game's speed.
 """
 
@@ -33,7 +33,7 @@ class ReplyPrediction:
     """The human-move network whose predictions a calibrated `model` was given; None: none, or `model` is the
     network."""
     version: str
-    """SHA-256 of the card by which the prediction was tilted; empty: it was not."""
+    """SHA-256 of the card that tilted the prediction; empty: not tilted."""
 
 
 def predict_replies(
@@ -48,8 +48,8 @@ def predict_replies(
 
     Args:
         game: The rules.
-        positions: The game's latest positions, oldest first; the last one is that after our move.  Networks
-            use as many as they can, and do with less.
+        positions: The game's latest positions, oldest first; the last one is that after our move. Networks
+            use as many as they can, and work with fewer.
         candidate: Our move with its whole profile.
         models: The game's models (`engine.human.registry.ModelRegistry.lend`).
         person: The person who replies.

@@ -1,8 +1,8 @@
 """A human-move model without data: replies that look good to a shallow search are likely.
 
 Each reply's value is the mean expected score of the first few plies of search; its probability grows with
-that (softmax), and a small share is spread evenly over all, for people overlook things.  The model has only
-these two parameters, and plays any game.
+that (softmax), and a small share is spread evenly over all, because people overlook things. The model has
+only these two parameters, and plays any game.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ class ShallowOptions:
 
     Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves at chess and 1,502 at
     Othello: two plies give 2.43 and 1.32 nats a move, four 2.32 and 1.24, a uniform distribution 3.28 and
-    2.05.  On 2026-11-25, by the scores of search revision 3, each game by itself would gain less than 0.005
-    nats by numbers of its own (5.5 points and 5 % at chess, 6.5 and 2 % at Othello), so they stayed.
+    2.05. On 2026-11-25, with the scores of search revision 3, parameters fitted to each game separately would
+    have gained less than 0.005 nats (5.5 points and 5 % at chess, 6.5 and 2 % at Othello), so these stayed.
 
     At chess two plies take a tenth of a millisecond for each reply, four some two.
     """

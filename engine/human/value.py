@@ -6,10 +6,10 @@ reply is weighted by its probability (as in "When Suboptimal Minimax is Better",
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
 Replies that are hardly ever played are not searched; each counts as if it were the best, at w(raw(m)).
-(Calibrated models need whole profiles: then every reply is searched and counts.)  An expectation is no proof,
-so only moves with a small guaranteed loss get a value: those within a budget of expected score below the
-best, and within a share of what is left (`floor_centi`).  A forced win is worth the whole point, so no
-expectation can be worth more: the shortest one is played without a model.
+(Calibrated models need complete profiles: then every reply is searched and counts.) An expectation is not a
+guarantee, so only moves with a small guaranteed loss get a value: those within a budget of expected score
+below the best, and within a share of the best one's expected score (`floor_centi`). A forced win is worth the
+whole point, so no expectation can be worth more: the shortest one is played without a model.
 """
 
 import math
@@ -27,7 +27,7 @@ NOBODY_LOOKED = 1_000_000
 """Bound of a reply that was not searched: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
-_LEAST_CENTI = -NOBODY_LOOKED
+_MIN_CENTI = -NOBODY_LOOKED
 _FAR = 30.0
 
 
@@ -49,12 +49,12 @@ def _expected(score_centi: int, params: ValueParams) -> int:
 
 
 def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest: float) -> float:
-    """The mean worth of the replies to us.
+    """The mean utility of the replies to us.
 
     Args:
         probabilities: Probability of each reply.
-        utilities: Worth of each reply, in the same order.
-        rest: Worth of the remaining replies, whose probability is missing from `probabilities`.
+        utilities: Utility of each reply, in the same order.
+        rest: Utility of the remaining replies, whose probability is missing from `probabilities`.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
@@ -65,15 +65,15 @@ def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest
 
 
 def counts(reply: ReplyProfile, params: ValueParams) -> bool:
-    """Whether a reply is likely enough to count at its own worth."""
+    """Whether a reply is likely enough to count with its own utility."""
     return reply.probability is not None and reply.probability >= params.least
 
 
 def value_of(candidate: Candidate, params: ValueParams) -> float:
     """A move's value from the probabilities and scores of its replies.
 
-    A move without probabilities is worth what it guarantees: it ends the game or repeats a position of the
-    game.  Repeating is no way to wait for an error: the opponent did not err there the last time.
+    A move without probabilities has its guaranteed value: it ends the game or repeats a position of the game.
+    Repeating does not provoke an error: the opponent did not err there the last time.
 
     Raises:
         IncompleteProfile: A reply that counts has no score.
@@ -89,7 +89,7 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
 
 
 def floor_centi(best_centi: int, params: ValueParams) -> int:
-    """The least guaranteed score within the budget of the best one.
+    """The minimum guaranteed score within the budget of the best one.
 
     Args:
         best_centi: The best raw value, in centi-units.
@@ -100,13 +100,13 @@ def floor_centi(best_centi: int, params: ValueParams) -> int:
 
 
 def _lowest_centi(best_centi: int, params: ValueParams) -> int:
-    """The least score that stays within the share of what is left, and loses by force only if every move
-    does.
+    """The minimum score that stays within the share of the best one's expected score, and loses by force only
+    if every move does.
 
     From f(x) >= (1 - share) f(best) with the logistic function f.
     """
     if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
-        return _LEAST_CENTI
+        return _MIN_CENTI
     s, share_left = params.logistic_centi, 1 - params.share_percent / 100
     power = -best_centi / s
     if power > _FAR:  # f is e^(x / s) there

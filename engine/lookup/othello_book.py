@@ -1,8 +1,8 @@
 """Our opening book for Othello: opening positions with their good moves and scores.
 
-Positions that the board's eight symmetries map to one another share an entry, under the least of the eight
-(the *canonical* one); moves are mapped accordingly.  Colours do not matter: an entry is seen from the side to
-move.  ``python -m lab.training.othello_book`` makes books; none comes with the program.
+Positions that the board's eight symmetries map to one another share an entry, under the smallest of the eight
+(the *canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
+move. ``python -m lab.training.othello_book`` makes books; none comes with the program.
 
 The file is gzip'd text, one JSON value a line: ``zcat`` can show it, gzip's checksum detects damage, and it
 is small.  (A database would be several times larger, and the engine does without one.)  The first line is the
@@ -18,10 +18,9 @@ then its moves, each with score, depth and, in books from games, number of games
 
 import gzip
 import json
-import os
 import random
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,8 +38,8 @@ BookKey = tuple[int, int]
 """Discs of the side to move and of the other, canonical."""
 
 _NEAR_CENTI = 50
-"""Largest loss of a move against the best, for it to be played."""
-_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+"""Maximum loss of a played move against the best."""
+_MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
@@ -48,7 +47,7 @@ _BACK = (0, 1, 2, 3, 4, 6, 5, 7)  # the symmetry that undoes each one
 
 
 class BadBook(BadSource):
-    """A file that is not a book, or is damaged; the message names the file and what is wrong where."""
+    """A file that is not a book, or is damaged; the message names the file, the fault and its place."""
 
 
 class BookMove(NamedTuple):
@@ -101,7 +100,7 @@ class Book:
         """Read a whole book.
 
         Raises:
-            BadBook: It is missing, truncated, damaged, or not a book that this version reads.
+            BadBook: It is missing, truncated, damaged, or not a book that this version can read.
         """
         number = 0
         entries: dict[BookKey, tuple[BookMove, ...]] = {}
@@ -171,40 +170,8 @@ class Book:
         return LookupMove(chosen.move, SearchMode.BOOK, Pick(chosen.score_centi, chosen.depth, 0, False))
 
 
-def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
-    """Write a book atomically; the same entries make the same file.
-
-    Args:
-        path: The file; an existing one is replaced.
-        entries: Moves of each canonical position.
-        made: How the book was generated, as JSON.
-    """
-    header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
-    lines = [json.dumps(header)]
-    for key in sorted(entries):
-        moves = [
-            [SQUARES[m.move], m.score_centi, m.depth]
-            + ([m.games, None if m.mean_result is None else round(m.mean_result, 4)] if m.games else [])
-            for m in entries[key]
-        ]
-        lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
-    text = "".join(line + "\n" for line in lines)
-    unfinished = path.with_name(path.name + ".new")
-    with unfinished.open("wb") as file:
-        file.write(gzip.compress(text.encode("ascii"), mtime=0))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-
-
-def board_text(key: BookKey) -> str:
-    """The 64 squares from a1: X the side to move, O the other, - empty."""
-    mover, waiter = key
-    return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
-
-
 def parse_board(text: Any) -> BookKey:
-    """The inverse of `board_text`.
+    """The inverse of `lab.training.othello_book.board_text`.
 
     Raises:
         BadBook: The text is anything else.
@@ -268,8 +235,8 @@ def _move(row: Any, legal: int) -> BookMove:
         raise BadBook(f"{name!r:.20} is not a legal move there")
     if (
         abs(score) > INFINITY
-        or not 1 <= depth <= _MOST_PLIES
-        or not 0 <= games <= _MOST_GAMES
+        or not 1 <= depth <= _MAX_PLIES
+        or not 0 <= games <= _MAX_GAMES
         or (mean is not None and not 0 <= mean <= 1)
     ):
         raise BadBook(f"a number is out of range: {row!r:.60}")

@@ -1,15 +1,15 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
-A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ).  A
-winner who always takes the shortest way there wins, within the fifty-move rule when that is possible at all;
-not always in the most natural way, because the tables do not have the distance to mate.
+A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ). A
+winner who always takes the shortest way there wins, within the fifty-move rule if possible at all; not always
+in the most natural way, because the tables do not have the distance to mate.
 """
 
 import random
 import struct
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import chess.syzygy
 
@@ -17,25 +17,6 @@ from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI, Move
 from engine.games.standard_chess import FIFTY_MOVES, ChessPosition, StandardChess
 from engine.lookup.source import BadSource, LookupMove
-
-
-class Tables(Protocol):
-    """The part of python-chess's `Tablebase` that we use."""
-
-    def probe_wdl(self, board: chess.Board) -> int:
-        """2 won, 1 won but for the fifty-move rule, 0 drawn, -1 and -2 lost likewise, for the side to move.
-
-        Raises:
-            KeyError: There is no table of these pieces.
-        """
-
-    def probe_dtz(self, board: chess.Board) -> int:
-        """Plies to the next capture or pawn move, with the sign of WDL; may be 1 too low, when that is safe.
-
-        Raises:
-            KeyError: There is no table of these pieces.
-        """
-
 
 # KeyError: there is no such table; python-chess raises the others when a file is damaged further in.
 _NO_ANSWER = (LookupError, OSError, ValueError, struct.error, AssertionError)
@@ -46,7 +27,7 @@ class _Outcome(IntEnum):
 
     LOST = -2
     SAVED_BY_RULE = -1
-    """Lost, but for the fifty-move rule."""
+    """Lost, except for the fifty-move rule."""
     DRAWN = 0
     WON_BUT_FOR_RULE = 1
     WON = 2
@@ -59,13 +40,13 @@ class _Judged(NamedTuple):
     merit: float
     """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain; it is not when one ply decides about the fifty-move rule."""
+    """Whether the outcome is certain; it is not if one ply decides about the fifty-move rule."""
 
 
 class SyzygyTables:
     """Tables in a folder; immutable, so all players share them."""
 
-    def __init__(self, tables: Tables, most_pieces: int) -> None:
+    def __init__(self, tables: chess.syzygy.Tablebase, most_pieces: int) -> None:
         """
         Args:
             tables: Used by any number of threads.

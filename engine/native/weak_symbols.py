@@ -1,7 +1,7 @@
 """Build check: refuses object files of the core that share code: `python weak_symbols.py NM OBJECT ...`.
 
 An inline function compiled for several instruction sets becomes a weak symbol in each object, and the linker
-keeps one copy for all: a processor without AVX2 could then meet AVX2 code.  See unit.hpp.
+keeps one copy for all: a processor without AVX2 could then execute AVX2 code. See unit.hpp.
 """
 
 import subprocess

@@ -27,7 +27,7 @@ class MoveRequest:
 
 @dataclass(frozen=True, slots=True)
 class EngineReply:
-    """An engine's answer, in the game's notation where we could read it; not yet checked."""
+    """An engine's answer, in the game's notation if we could read it; not yet checked."""
 
     move: str
     said: str
@@ -57,7 +57,7 @@ class EngineProtocol(ABC):
         self._game = game
 
     def _soon(self, stop: StopFlag) -> WaitLimit:
-        """How long the answer to a command may take that starts no search."""
+        """Longest wait for the answer to a command that starts no search."""
         return WaitLimit(stop, time.monotonic() + self._settings.start_s)
 
     @abstractmethod
@@ -66,7 +66,7 @@ class EngineProtocol(ABC):
 
     @abstractmethod
     def new_game(self, start: Any) -> None:
-        """Begin a new game from that position, discarding the last one."""
+        """Begin a new game from that position, discarding the previous one."""
 
     @abstractmethod
     def choose(self, question: MoveRequest, stop: StopFlag) -> EngineReply:
@@ -79,7 +79,7 @@ def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
 
 
 def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
-    """How long the answer may take: the given time plus a margin, or else bounded time and silence."""
+    """Longest wait for the answer: the given time plus a margin, or else bounded time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.silence_s)

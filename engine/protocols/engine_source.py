@@ -1,8 +1,8 @@
 """Trap profiles from another engine: the root, the moves within a window, and the replies to each.
 
-An engine is a third-party program: it may end, hang or send invalid output at any moment.  `EngineSource`
-then logs the failure once and returns nothing, so that its caller decides the move without it; and it
-restarts the engine for a later move, with increasing back-off.
+An engine is a third-party program: it may end, hang or send invalid output at any moment. `EngineSource` then
+logs the failure once and returns nothing, so that its caller decides the move without it; and it restarts the
+engine for a later move, with increasing back-off.
 """
 
 import logging
@@ -41,7 +41,7 @@ _FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decid
 _GROWTH = 2.0  # cost of a profile relative to that of one ply less
 _USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
 _JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
-_LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
+_MIN_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
 _BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
 
 
@@ -69,14 +69,15 @@ class EngineMove:
     replies: tuple[ReplyProfile, ...] | None
     """The engine's profiles of all replies; None: there was no time for them."""
     raw_centi: int
-    """The least final score of the replies; without profiles or replies, the engine's own score or 0."""
+    """The lowest final score of the replies; without profiles or replies, the engine's own score or 0."""
     depth: int
     """Depth of the profiles, in plies."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveScores:
-    """An engine's scores of some moves beside the best one, by searches of one depth; side to move's view."""
+    """An engine's scores of some moves together with the best one, by searches of one depth; side to move's
+    view."""
 
     name: str
     """The engine's own name."""
@@ -86,7 +87,7 @@ class MoveScores:
 
 
 class EngineHealth:
-    """The recent failures of an engine, over all its processes: what to log, and when to restart it."""
+    """The recent failures of an engine, over all its processes: decides on logging and restarts."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -185,10 +186,11 @@ class EngineSource:
         Args:
             position: An unfinished game.
             params: Parameters of the trap arithmetic.
-            limits: With a clock, the depth is the deepest that ends in time; `depth` counts only without one.
+            limits: With a clock, the depth is the greatest that can be completed in time; `depth` counts only
+                without one.
             stop: Ends the analysis early.  Its deadline, which the caller sets, is that of `limits`.
-            om_search: Values the moves, for a player with an opponent model, and selects the replies that
-                count; None: the moves within the window get whole profiles.
+            om_search: Values the moves, for a strategy with an opponent model, and selects the replies that
+                count; None: the moves within the window get complete profiles.
 
         Returns:
             None: the engine had no result in time, or failed, which is in the log.
@@ -245,10 +247,10 @@ class EngineSource:
     def compare(
         self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
     ) -> MoveScores | None:
-        """Scores of some moves beside that of the best one.
+        """Scores of some moves together with that of the best one.
 
         Args:
-            position: Where they are legal.
+            position: The position in which they are legal.
             moves: One or more.
             depth: Depth of both searches, in plies.
             stop: Ends them early.
@@ -289,7 +291,8 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _asked(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
-        """The result of some work with the running engine; None: it does not run yet, failed or was stopped.
+        """The result of some work with the running engine; None: it is not running yet, failed or was
+        stopped.
 
         Args:
             work: May raise `EngineError` and `Stopped`.
@@ -358,7 +361,7 @@ class EngineSource:
             depth = min(self.settings.depth, limits.depth)
             return at_depth(self._searches(link, patience), depth)
         # An engine that hangs must not use up the time of every move.
-        silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
+        silence_s = min(silence_s, max(_MIN_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
         patience = self._patience(stop, silence_s, first_until)
@@ -426,7 +429,8 @@ class EngineSource:
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates, those within the window with whole profiles; and their least score at the root."""
+        """Candidates, those within the window with complete profiles; and the lowest of their scores at the
+        root."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {
@@ -572,7 +576,7 @@ class _Root:
     over: dict[str, int]
     """Scores of the moves that end the game, our view."""
     om_search: OpponentModelSearch | None
-    """None: profiles are to be whole."""
+    """None: profiles must be complete."""
 
 
 @dataclass(slots=True)

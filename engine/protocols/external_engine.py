@@ -25,29 +25,25 @@ _CLIENTS: dict[str, Callable[[EngineProcess, ExternalSettings, Game[Any]], Engin
     "ucci": UciClient,
 }
 _RESTARTS = 1
-"""Restarts per game of a program that exits by itself."""
+"""Maximum restarts per game of a program that exits by itself."""
 
 
 class ExternalEngine:
     """Another program, used by one thread at a time.  It starts when a game begins.
 
     Args:
-        settings: Which program, and how it is used.
+        settings: The program, and how it is used.
     """
 
     def __init__(self, settings: ExternalSettings) -> None:
         self.settings = settings
         self._game = get_rules(settings.game)
-        self._name = settings.command[0]
+        self.name = settings.command[0]
+        """The program's own name; its command until the program has sent one."""
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
         self._client: EngineProtocol | None = None
         self._restarts = 0
-
-    @property
-    def name(self) -> str:
-        """The program's own name; its command until the program has sent one."""
-        return self._name
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game; starts the program if it is not running.
@@ -81,7 +77,7 @@ class ExternalEngine:
 
         Raises:
             Stopped: The flag was set.
-            EngineError: There is no move; the class gives the reason.  The program is ended; the next call
+            EngineError: There is no move; the class gives the reason. The program is ended; the next call
             starts it.
             ValueError: The game is over.
             IllegalMove: One of the moves is illegal.
@@ -140,7 +136,7 @@ class ExternalEngine:
         self._process = EngineProcess(settings.command, settings.directory)
         client = _CLIENTS[settings.protocol](self._process, settings, self._game)
         try:
-            self._name = self._process.name = client.greet() or settings.command[0]
+            self.name = self._process.name = client.greet() or settings.command[0]
             client.new_game(self._start)
         except BaseException:
             self._end()

@@ -13,7 +13,7 @@ from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, wa
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
-_MOST_LINES = 10_000  # in one answer
+_MAX_LINES = 10_000  # in one answer
 
 
 class GtpClient(EngineProtocol):
@@ -25,7 +25,7 @@ class GtpClient(EngineProtocol):
         super().__init__(process, settings, game)
         self._commands: frozenset[str] = frozenset()
         self._moves_sent: tuple[str, ...] | None = None
-        """Moves that the program has; None: all have to be sent."""
+        """Moves that the program has received; None: all must be sent."""
         self._time_sent: tuple[int, int, int] | None = None
 
     def greet(self) -> str:
@@ -101,7 +101,7 @@ class GtpClient(EngineProtocol):
             pass  # noise
         parts, first = [line[1:].lstrip("0123456789").strip()], line
         while line := self._process.receive(wait):
-            if len(parts) >= _MOST_LINES:
+            if len(parts) >= _MAX_LINES:
                 raise EngineError(f"{self._process.name} does not end its answer to {command!r}")
             parts.append(line)
         if first.startswith("?"):

@@ -15,7 +15,7 @@ class SearchRequest:
     """`Game.position_text`."""
     depth: int
     lines: int
-    """How many of the best moves to show (MultiPV)."""
+    """Number of best moves to show (MultiPV)."""
     moves: tuple[str, ...] = ()
     """Search only these; empty: all."""
 
@@ -23,7 +23,7 @@ class SearchRequest:
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
     """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or when the wait does."""
+    or with the wait."""
 
     position: str
     """`Game.position_text`."""
@@ -48,19 +48,20 @@ class InfoLine:
     """The principal variation in the game's notation; its first move is the one scored."""
 
 
-_MOST_NODES = 10**15
-"""Most nodes of a search that we believe: days on a large machine; their sums fit the database's integers."""
+_MAX_NODES = 10**15
+"""Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
+integers."""
 _DEEPEST = 999
-"""Deepest search that we believe, in plies; engines end theirs at 256 or less."""
+"""Maximum plausible depth, in plies; engines end theirs at 256 or less."""
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
     """Nodes that an engine reports; None: none, or an implausible number."""
-    return nodes if nodes is not None and 0 <= nodes <= _MOST_NODES else None
+    return nodes if nodes is not None and 0 <= nodes <= _MAX_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:
-    """The same of a depth, in plies."""
+    """The same for a depth, in plies."""
     return depth if depth is not None and 0 <= depth <= _DEEPEST else None
 
 
@@ -100,8 +101,8 @@ class Link(Protocol):
         move so far is returned.
 
         Args:
-            ask: What to search.
-            patience: Its end is no error of the engine (`WaitLimit.late` is None).
+            ask: The search.
+            patience: Its end is not an error of the engine (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

@@ -1,4 +1,4 @@
-"""Which engine analyses which game, and with what limits."""
+"""The engine for each game, and the limits of its searches."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,14 +40,14 @@ class EngineSettings:
     depth: int = 10
     """Deepest search of the root, at least 2; the replies are searched one less."""
     window_centi: int = 50
-    """A move is analysed if its root score is at most this far below the best.  The best is the highest root
-    score, or less when the replies to the analysed moves show that it was too high."""
+    """A move is analysed if its root score is at most this far below the best. The best is the highest root
+    score, or less if the replies to the analysed moves show that it was too high."""
     candidates: int = 8
-    """Largest number of moves analysed, the best ones."""
+    """Maximum number of moves analysed, the best ones."""
     max_lines: int = 0
-    """Largest MultiPV value to use; 0: the engine's own limit.  More moves are searched in several parts."""
+    """Maximum MultiPV value to use; 0: the engine's own limit. More moves are searched in several parts."""
     limit: MoveLimit = MoveLimit.DEPTH
-    """The limit of the search for the engine's own best move; our limits on time may end it earlier."""
+    """The limit of the search for the engine's own best move; our time limits may end it earlier."""
     nodes: int = 100_000
     """Positions to visit with the limit ``nodes``."""
     start_s: float = 10.0

@@ -1,4 +1,4 @@
-"""From an engine's info lines to each move's score at each depth.  Pure."""
+"""Converts an engine's info lines to each move's score at each depth. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -49,9 +49,9 @@ def by_depth(
     Every line counts for the depth that it names, and the last one for a move and depth wins: after three
     seconds Stockfish prints the whole list again after every line, old depths and new ones mixed.
 
-    A depth that the engine omits for a move repeats the depth before it or, where there is none, the first
-    one reported.  The same holds for an engine that ends its search early, because the move is forced or it
-    has found a mate.
+    A depth that the engine omits for a move repeats the previous depth or, if there is none, the first one
+    reported. The same is true for an engine that ends its search early, because the move is forced or it has
+    found a mate.
 
     Args:
         lines: The engine's output.

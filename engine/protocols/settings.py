@@ -11,11 +11,11 @@ PROTOCOL_GAMES = {
     "uci": ("chess", "xiangqi"),
     "ucci": ("xiangqi",),
 }
-"""The games that each protocol supports here, the usual one first."""
+"""The games that each protocol supports here, the default one first."""
 
 STOPPABLE = ("uci", "ucci")
-"""Protocols that can limit a search by nodes, and that have a command which ends a search with a move.
-Only with such a command can we limit processor time, for which no protocol has a word."""
+"""Protocols that can limit a search by nodes, and have a command that ends a search with a move. Only with
+such a command can we limit processor time, which no protocol supports itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +125,6 @@ class ChosenMove:
     time_s: float
     """Seconds from query to answer, restarts included."""
     cpu_s: float | None = None
-    """Seconds of processor time that the move cost, all threads together; None: unknown."""
+    """Seconds of processor time for the move, all threads together; None: unknown."""
     nodes: int | None = None
     """Positions visited, by the engine's own count; None: not reported."""

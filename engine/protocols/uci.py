@@ -1,9 +1,9 @@
-"""The client of UCI and UCCI programs, as lines of text: what a search of any kind needs.
+"""The client of UCI and UCCI programs, as lines of text, for searches of any kind.
 
 The two protocols are nearly the same.  UCI counts xiangqi's ranks from 1 to 10, UCCI from 0 to 9, and UCCI
 writes options without ``name`` and ``value``.
 
-`engine.protocols.uci_scores` gets scores of many moves with it, `engine.protocols.uci_moves` one move.
+`engine.protocols.uci_scores` uses it for the scores of many moves, `engine.protocols.uci_moves` for one move.
 
 (We do not use python-chess's client: its waits have no timeout, it needs 43 ms to parse a search of 38 lines
 and 9 depths, where this one needs 2 ms, and in Racing Kings it rejects Fairy-Stockfish's lines that continue
@@ -20,7 +20,7 @@ from engine.process import POLL_S, EngineError, EngineProcess, Waiting
 from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
 from engine.protocols.scores import split_text
 
-_LONGEST_VARIATION = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
+_MAX_VARIATION_MOVES = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
 _MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _NO_MOVES = ("(none)", "0000")
@@ -63,7 +63,7 @@ class UciProgram:
     Args:
         process: The program.
         protocol: ``uci`` or ``ucci``.
-        stop_s: Seconds within which it must end a search that was stopped.
+        stop_s: Seconds within which it must end a stopped search.
     """
 
     def __init__(self, process: EngineProcess, protocol: str, stop_s: float = math.inf) -> None:
@@ -118,8 +118,8 @@ class UciProgram:
 
         Args:
             fen: The fields of its FEN.
-            wait: How long to wait.
-            always: Send it even if the program knows.
+            wait: Limits the wait.
+            always: Send it even if the program knows it already.
         """
         is_chess960 = not set(fen[2]) <= set("KQkq-")
         if "uci_chess960" in self.options and (always or is_chess960 != self._is_chess960):
@@ -149,7 +149,7 @@ class UciProgram:
         Args:
             text: Its `Game.position_text`.
             moves: Moves after it.
-            wait: How long to wait.
+            wait: Limits the wait.
         """
         fen, earlier = split_text(text)
         self.process.say(f"position fen {' '.join(fen)}" + self.move_list(" moves", [*earlier, *moves]), wait)
@@ -173,9 +173,9 @@ class UciProgram:
         """Read a search's output to its end; returns the words of the last line.
 
         Args:
-            take: Takes each line about the search, with what `read_info` finds in it.
-            wait: How long to wait.
-            poll_s: Interval at which to check that, in seconds.
+            take: Takes each line about the search, parsed by `read_info`.
+            wait: Limits the wait.
+            poll_s: Interval at which to check the limits, in seconds.
         """
         while not _is_end(said := self.process.receive(wait, poll_s)):
             if said.startswith("info "):
@@ -199,7 +199,7 @@ class UciProgram:
 
 
 def option_key(name: str) -> str:
-    """The name of an option as we compare it."""
+    """The name of an option in the form in which we compare it."""
     return name.lower().replace(" ", "_")
 
 
@@ -242,7 +242,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
             elif word in ("lowerbound", "upperbound"):
                 is_bound = True
             elif word == "pv":
-                variation = tuple(move(text) for text in words[at : at + _LONGEST_VARIATION])
+                variation = tuple(move(text) for text in words[at : at + _MAX_VARIATION_MOVES])
                 at = len(words)
             elif word == "string":
                 break

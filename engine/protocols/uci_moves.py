@@ -23,7 +23,7 @@ from engine.protocols.uci import UciProgram, option_key
 from engine.stop import StopFlag, Stopped
 
 _CPU_POLL_S = 0.002
-"""Interval at which the processor time of a program that has a limit is read, in seconds."""
+"""Interval at which the processor time of a program with such a limit is read, in seconds."""
 _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
@@ -49,7 +49,7 @@ class _ProcessorTimeLimit:
         """See `engine.process.Waiting.check`.
 
         Raises:
-            _ProcessorTimeUp: The program is to end its search.
+            _ProcessorTimeUp: The program must end its search.
         """
         self.wait.check(name, since)
         used_s = self.used_s()

@@ -1,8 +1,8 @@
 """Reply profiles: every reply's exact score at every depth, or the part that the choice depends on.
 
-A whole table costs many times the plain search, and almost none of it can change the choice.  The C++ core
-prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates` fills the
-whole table, for any game and search, and is the reference for all other methods.
+A whole table costs many times as much as the plain search, and almost none of it can change the choice. The
+C++ core prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
+fills the whole table, for any game and search, and is the reference for all other methods.
 """
 
 import math
@@ -20,7 +20,7 @@ from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, wi
 
 
 class Profiler:
-    """Scores around one position; each is found at most once as the search deepens."""
+    """Scores around one position; each is computed at most once as the search deepens."""
 
     def __init__(
         self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
@@ -54,7 +54,8 @@ class Profiler:
         return -exact_score(self.searcher, self._after(move), depth - 1, self.stop)
 
     def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
-        """A move's exact raw value from `floor_centi` up; below, the bound `floor_centi` - 1 and True."""
+        """A move's exact raw value if it is at least `floor_centi`; otherwise the bound `floor_centi` - 1 and
+        True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
         return (score, False) if score >= floor_centi else (floor_centi - 1, True)
 

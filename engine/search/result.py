@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Result of a search for the best move that the clock allows."""
+    """Result of a search for the best move within the limits."""
 
     move: str
     """The move, in the game's notation."""
     score_centi: int
     """Score in centi-units, side to move's view: an estimate, unless `solved` or `confidence` is 100."""
     depth: int
-    """Plies of the deepest completed search; for a solved game, all the plies left."""
+    """Plies of the deepest completed search; for a solved game, all the remaining plies."""
     confidence_percent: int
     """Confidence of each cut that a full-width search would agree; 100: no such cuts."""
     solved: bool

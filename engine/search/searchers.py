@@ -1,4 +1,4 @@
-"""Picks the search for a game: the C++ core where it knows the game, otherwise the reference."""
+"""Picks the search for a game: the C++ core if it supports the game, otherwise the reference."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -120,12 +120,12 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the tempting player's choice, likewise.
+        """Candidates that give the choice of the strategy tempting, likewise.
 
         Args:
             position: As the root of a search.
-            depth: D, at least `engine.tempting_player.LEAST_DEPTH`.
-            params: Decide how positions are treated in which every move loses by force.
+            depth: D, at least `engine.tempting_player.MIN_DEPTH`.
+            params: Decide how to treat positions in which every move loses by force.
             tempting: With the logistic function.
             stop: Ends the search.
 
@@ -184,11 +184,11 @@ class NativeSearcher:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds, by the flag's clock; None: no clock.  No iteration starts that is
-                too long for it.
+            time_s: Time limit in seconds, by the flag's clock; None: no clock. No iteration starts that would
+                exceed it.
             stop: Ends the search early; it then returns its best result so far.
-            confidence_percent: Othello only: confidence that a selective cut must have, 73, 87, 95 or 99.
-                100: full width, as `search`.
+            confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
+                full width, as `search`.
             threads: With more than one, the result is not deterministic.
             contempt_centi: How far below zero a draw scores for the side to move, in games with draws.
             nodes: Approximate number of positions to visit; None: no limit.
@@ -275,7 +275,7 @@ NATIVE_GAMES: dict[str, Callable[[int], Searcher]] = {
 
 
 def make_searcher(game_name: str, table_mb: int) -> Searcher:
-    """The fastest exact searcher for a game, with a transposition table of that many MB where it has one.
+    """The fastest exact searcher for a game, with a transposition table of that many MB if it uses one.
 
     Raises:
         KeyError: There is no such game.

@@ -1,4 +1,4 @@
-"""The opponent-model player with reply probabilities that were learned from recorded games."""
+"""The opponent-model strategy with reply probabilities learned from recorded games."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The standard player made weaker."""
+"""The standard strategy made weaker."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Players of moves that our exact scores did not choose; these only judge the replies."""
+"""Strategies whose moves our exact scores did not choose; the scores only judge the replies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ LOOKED_UP = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, SearchM
 
 @dataclass(frozen=True, kw_only=True)
 class KnownMoves(Standard):
-    """Plays the moves of books and tables where they have the position."""
+    """Plays the moves of books and tables if they have the position."""
 
     looks_up: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class KnownMoves(Standard):
         return context.with_exact_choice(decision)
 
     def judged(self, context: MoveContext) -> Decision:
-        """The standard player's choice, by a search that suffices to judge the replies."""
+        """The standard strategy's choice, by a search that suffices to judge the replies."""
         most = context.own_limits()
         most = replace(share_of(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
         return self.by_scores(context, *context.deepen(PLAIN, most))

@@ -29,23 +29,23 @@ _FIRST_DEPTH = 2
 # With a clock, or a limit of nodes, an iteration that would not end within it should not begin.  We forecast
 # its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
 # different rates, so the larger of the last two ratios counts.
-_LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
+_MIN_GROWTH, _MAX_GROWTH = 2.5, 6.0
 _LINE_NODES = 20_000  # two milliseconds
 _LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
-LEAST_S, MOST_S = 0.001, 1e6
+MIN_S, MAX_S = 0.001, 1e6
 """Limits on the time of a search, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrongOptions:
-    """Settings of the strong player; a game without a selective search is played by full width."""
+    """Settings of the strategy strong; a game without a selective search is played by full width."""
 
     depth: int = 60
-    """Deepest selective search in plies, 2 to 120, when there is a clock."""
+    """Maximum depth of the selective search in plies, 2 to 120, if there is a clock."""
     confidence_percent: int = 73
-    """Confidence that a cut needs: 73, 87, 95, 99 or 100 (full width)."""
+    """Required confidence of a cut: 73, 87, 95, 99 or 100 (full width)."""
     threads: int = 1
     """Threads of one search.  With more than one, its result is not deterministic."""
     contempt_centi: int = 0
@@ -92,17 +92,18 @@ class _Budget(NamedTuple):
     most: float
     """Infinite: only the depth is limited."""
     spent: Callable[[], float]
-    """How much has been spent, in the same unit."""
+    """The amount spent so far, in the same unit."""
     used: Callable[[], float]
-    """The same without the time for which the thread had no processor: to forecast the next iteration's."""
+    """The same without the time for which the thread had no processor: the basis for forecasting the next
+    iteration's cost."""
 
 
 class _Pace:
-    """Forecasts the cost of the next iteration from those before it, in the unit of a budget."""
+    """Forecasts the cost of the next iteration from the previous ones, in the unit of a budget."""
 
     def __init__(self) -> None:
         self._last = 0.0
-        self._growth = [_LEAST_GROWTH, _LEAST_GROWTH]
+        self._growth = [_MIN_GROWTH, _MIN_GROWTH]
 
     def took(self, cost: float) -> None:
         if self._last > 0:
@@ -111,7 +112,7 @@ class _Pace:
 
     def next(self) -> float:
         """The forecast; 0 before the first iteration."""
-        return self._last * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
+        return self._last * min(max(_MIN_GROWTH, *self._growth), _MAX_GROWTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ class MoveContext:
     strategy: str
     """Name of the strategy, for the record."""
     position: Any
-    """With the game before it."""
+    """With the earlier positions of its game."""
     root: Any
     """The same as the root of a search."""
     params: TrapParams
@@ -132,7 +133,7 @@ class MoveContext:
     began_s: float
     """When the time of the limits began, by the flag's clock."""
     avoidance: RepetitionAvoidance | None
-    """How to leave a line that was played before; None: no need to."""
+    """How to leave a line that was played before; None: not needed."""
     background: Background
     """The game's history, and the person who will reply."""
     seed: int | None
@@ -143,14 +144,14 @@ class MoveContext:
         return replace(self, limits=share_of(self.limits, share))
 
     def after_a_wait(self) -> Self:
-        """The context with the time that is left, after another engine gave no answer."""
+        """The context with the remaining time, after another engine gave no answer."""
         if self.use.engine is None:
             return self
         now_s, time_s, limits = self.stop.now_s(), self.limits.time_s, self.limits
         if time_s is not None and limits.engine_clock is not None:
             self.stop.set_deadline(time_s)  # what the engine used may be longer than this
         elif time_s is not None:
-            limits = replace(limits, time_s=max(LEAST_S, time_s - (now_s - self.began_s)))
+            limits = replace(limits, time_s=max(MIN_S, time_s - (now_s - self.began_s)))
         return replace(self, limits=limits, began_s=now_s)
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
@@ -228,7 +229,7 @@ class MoveContext:
             if answer is not None:
                 return answer
             if limits.time_s is not None:
-                left_s = max(LEAST_S, limits.time_s - (self.stop.now_s() - began_s))
+                left_s = max(MIN_S, limits.time_s - (self.stop.now_s() - began_s))
                 left = Limits(limits.depth, left_s)
         return None
 
@@ -299,7 +300,7 @@ class MoveContext:
         """Whether no deeper search can change the result: the best score is the game's true result.
 
         Deeper searches would repeat it at every depth, and so dilute the shallow scores in the trap
-        arithmetic.  A lost game is searched to its very end: an escape may be a horizon effect.
+        arithmetic. A lost game is searched to its very end: an escape may be a horizon effect.
         """
         game = self.use.game
         most = game.most_plies_left(self.root)
@@ -311,7 +312,7 @@ class MoveContext:
         return best == exact_score(self.use.searcher, self.root, most, self.stop)
 
     def with_exact_choice(self, decision: Decision) -> Decision:
-        """The decision with the exact raw value of its move, which judging the replies requires.
+        """The decision with the exact raw value of its move, which is needed to judge the replies.
 
         If the search was stopped and the value takes long, the replies are judged by the first iteration.
         """

@@ -1,4 +1,5 @@
-"""Players on the scores or moves of another engine (UCI, UCCI); on our own while it does not answer."""
+"""Strategies on the scores or moves of another engine (UCI, UCCI); on our own scores while it does not
+answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ class OnEngineScores(Strategy):
         )
 
     def _by_engine(self, context: MoveContext, found: EngineAnalysis) -> Decision:
-        """The decision on the engine's scores, with the chosen move's profile already whole."""
+        """The decision on the engine's scores, with the chosen move's profile already complete."""
         candidates = found.candidates
         if not self.counts_bonus:
             candidates = tuple(with_trap(c, context.params, swindle=True) for c in candidates)
@@ -61,8 +62,8 @@ class OnEngineScores(Strategy):
     def verify_window(self, decision: Decision) -> None:
         """Check a choice by the engine's scores, which prove nothing about moves that it did not analyse.
 
-        These must be exactly the moves below the record's floor, and all others have whole profiles, unless
-        an opponent model chose the replies that count.
+        These must be exactly the moves below the record's floor, and all others have complete profiles,
+        unless an opponent model chose the replies that count.
         """
         self.verify_choice(decision)
         if decision.source is None:
@@ -82,19 +83,19 @@ class OnEngineScores(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class TrappyOnEngine(OnEngineScores, Trappy):
-    """The trappy player on another engine's scores."""
+    """The strategy trappy on another engine's scores."""
 
     plays_engine_games: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModelOnEngine(OnEngineScores, OpponentModel):
-    """The opponent-model player on another engine's scores."""
+    """The strategy opponent_model on another engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedOnEngine(OnEngineScores, Calibrated):
-    """The calibrated player on another engine's scores."""
+    """The strategy calibrated on another engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)

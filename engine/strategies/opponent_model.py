@@ -13,13 +13,13 @@ from engine.stop import Stopped
 from engine.strategies.move_context import PLAIN, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 
-_LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
+_MIN_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
 _NO_TIME = "there was no time to ask it"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModel(Strategy):
-    """Values moves by `engine.human.value`; plays as the standard player while no model answers."""
+    """Values moves by `engine.human.value`; plays as the standard strategy while no model answers."""
 
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
@@ -28,7 +28,7 @@ class OpponentModel(Strategy):
         """See `Strategy.decide`."""
         people = context.people(is_calibrated=self.is_calibrated)
         time_s, trouble = context.limits.time_s, ""
-        if context.stop.is_set() or (time_s is not None and time_s < _LEAST_MODEL_S):
+        if context.stop.is_set() or (time_s is not None and time_s < _MIN_MODEL_S):
             decision, trouble = self.search(context, None), _NO_TIME
         else:
             try:
@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`: among values nothing is left open."""
+        """See `Strategy.verify_scores`: with values, nothing is left open."""
         if goes_by_values(decision):
             self.verify_choice(decision)
         else:

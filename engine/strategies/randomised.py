@@ -1,4 +1,4 @@
-"""The trappy player, but in some decisions a draw decides whether it sets the trap."""
+"""The strategy trappy, but in some decisions a draw decides whether it sets the trap."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _OWN_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Randomised(Trappy):
-    """A micro-randomised trial (`engine.randomised`) against people; against programs the trappy player."""
+    """A micro-randomised trial (`engine.randomised`) against people; like trappy against programs."""
 
     draws_decisions: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False

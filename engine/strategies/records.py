@@ -14,7 +14,7 @@ def verify_candidates(decision: Decision, *, counts_bonus: bool) -> None:
         counts_bonus: See `engine.strategies.strategy.Strategy.counts_bonus`.
 
     Raises:
-        RecordError: Something contradicts itself; the message says what.
+        RecordError: The record contradicts itself; the message says where.
     """
     params, candidates = decision.params, decision.candidates
     if decision.move not in {c.move for c in candidates}:
@@ -78,7 +78,7 @@ def verify_variety_draw(decision: Decision) -> None:
     """Check a random draw among the moves that are nearly as good as the best.
 
     Raises:
-        RecordError: The record has no draw, or it draws another move.
+        RecordError: The record has no draw, or it draws a different move.
     """
     draw = decision.variety_draw
     if draw is None:

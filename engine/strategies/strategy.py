@@ -21,13 +21,13 @@ from engine.trappy import is_swindle
 class Strategy(ABC):
     """One kind of player: its requirements, its choice, and the verification of its records.
 
-    `engine.move_chooser.MoveChooser` runs it under limits.  Records, settings and messages carry its name;
-    code never compares names, but asks the strategy of that name (`engine.strategies.registry`).  A new
-    strategy is one module and a line in the registry.
+    `engine.move_chooser.MoveChooser` runs it under limits. Records, settings and messages carry its name;
+    code never compares names, but uses the properties of the strategy of that name
+    (`engine.strategies.registry`). A new strategy is one module and a line in the registry.
     """
 
     name: str
-    """The player's name in records, settings and messages."""
+    """The strategy's name in records, settings and messages."""
 
     sets_traps: ClassVar[bool] = False
     """It sets traps on purpose; others set them only by accident."""
@@ -53,7 +53,7 @@ class Strategy(ABC):
     has_level: ClassVar[bool] = False
     """It plays below its strength, as weakly as its level says (`engine.variety.LEVELS`)."""
     is_compared: ClassVar[bool] = False
-    """It takes part in the comparison, unless the settings name other players."""
+    """It takes part in the comparison, unless the settings name other strategies."""
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ class Strategy(ABC):
         return self
 
     def choose(self, context: MoveContext) -> Decision:
-        """Choose a move.  Its time is not filled in, nor, for our own searches, the nodes.
+        """Choose a move. It does not fill in the time nor, for our own searches, the nodes.
 
         A stopped search falls back on the deepest completed iteration.  The first one, two plies, always
         completes, so there is always a decision.
@@ -77,7 +77,7 @@ class Strategy(ABC):
         return context.draw_for_variety() or self.decide(context)
 
     def decide(self, context: MoveContext) -> Decision:
-        """The choice when no book or table has the position, and no line is to be avoided."""
+        """The choice if no book or table has the position, and no line must be avoided."""
         return self.search(context, None)
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
@@ -127,7 +127,7 @@ class Strategy(ABC):
         Raises:
             RecordError: The choice does not follow from the record; the message says where.
             BadSettings: The record lacks parameters that its own arithmetic needs.
-            IncompleteProfile: Likewise scores.
+            IncompleteProfile: The record lacks scores that it needs.
         """
         if decision.trial_draw is not None:
             raise RecordError(
@@ -140,7 +140,7 @@ class Strategy(ABC):
         verify_mode(decision)
 
     def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """The ways in which it chooses, each with what verifies a choice made that way."""
+        """The ways in which it chooses, each with the check for a choice made that way."""
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
 
     def verify_scores(self, decision: Decision) -> None:

@@ -1,9 +1,9 @@
 """Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
 
-Two conditional logits (McFadden 1974) predict the reply among those of its position.  The smaller one knows
-the logarithm of a model's probability, the cost, and how far the reply falls short of the others at shallower
-depths; the larger one also the paper's trappiness in its three forms, alone and times the cost.  Both are
-fitted on four fifths of the persons and judged on the others, so the larger one need not do better.
+Two conditional logits (McFadden 1974) predict the reply among those of its position. The smaller one uses the
+logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower depths;
+the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are fitted on
+four fifths of the persons and judged on the others, so the larger one need not do better.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _STEPS, _PENALTY = 12, 1.0
 """Newton steps, which converge within ten; ridge penalty on standardised features."""
 _EQUAL = 1e-9
-_LEAST_P = 1e-5
+_MIN_P = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def added_by_trappiness(
     for name, p in probabilities.items():
         known = np.stack(
             [
-                np.log(np.maximum(p, _LEAST_P)),
+                np.log(np.maximum(p, _MIN_P)),
                 people.loss,
                 *(_column(people, look) for look in _SHALLOW_FEATURES),
             ],
@@ -102,7 +102,7 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
 
 
 def _logit(features: Floats, rows: ReplyRows) -> Floats:
-    """The weights of a conditional logit, by Newton's method; a step that makes it worse is halved."""
+    """The weights of a conditional logit, by Newton's method; a step that makes the fit worse is halved."""
     weights = np.zeros(features.shape[1])
 
     def likelihood(at: Floats) -> float:

@@ -30,8 +30,8 @@ from lab.analysis.reply_profiles import AnalysisError, ProfiledMove, ProfileTask
 from storage.database import Database
 
 _AHEAD = 4
-"""Moves queued for each worker."""
-_MOST_FAILURES = 3
+"""Number of moves queued for each worker."""
+_MAX_FAILURES = 3
 """Limit on failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
@@ -94,7 +94,7 @@ async def run_analysis(
                     moves.append(future.result())
                 except AnalysisError as error:
                     failed += 1
-                    if failed >= _MOST_FAILURES and not new:
+                    if failed >= _MAX_FAILURES and not new:
                         raise AnalysisError(f"{failed} moves failed and none succeeded: {error}") from None
                 except DesdemonaError:
                     raise
@@ -138,7 +138,7 @@ async def predict(
 
 
 def query_of(model: HumanModel, found: AnalysedPosition, record: GameRecord) -> PredictionQuery:
-    """The model query for a position, with as much of the game as the model uses."""
+    """The model query for a position, with as much of the game's history as the model uses."""
     latest: deque[object] = deque(maxlen=model.plies_wanted)
     for ply, (position, _) in enumerate(steps(record)):
         latest.append(position)

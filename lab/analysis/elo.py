@@ -19,11 +19,12 @@ START = 1500.0
 K_NEW, K = 80.0, 24.0
 """K during the first `NEW_GAMES` games of a player, and after.
 
-Of eight settings the one with the least log-loss of the results of WTHOR 2006-2015 (2026-11-25): .5705; with
-60 and 24 during 20 games .5731, with 40 and 20 .5766, with 32 throughout .5793."""
+The setting with the lowest log-loss among eight, on the results of WTHOR 2006-2015 (2026-11-25): .5705; with
+60 and 24 during 20 games .5731, with 40 and 20 .5766, with 32 throughout .5793.
+"""
 NEW_GAMES = 40
 SETTLED_GAMES = 20
-"""Games from which on a rating counts in full, as the priors of the people model take it."""
+"""Number of games after which a rating counts in full, as in the priors of the people model."""
 _PER_POINT = math.log(10.0) / 400.0
 
 
@@ -91,7 +92,7 @@ def with_ratings(
 
 
 def games_before(results: Iterable[RatedResult], year: int) -> Counter[str]:
-    """How many games each player had played before a year."""
+    """Number of games that each player had played before a year."""
     return Counter(name for result in results if result.year < year for name in result.players)
 
 

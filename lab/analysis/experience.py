@@ -14,13 +14,13 @@ from storage.evidence.inference.fixed import fixed_ratio
 
 @dataclass(frozen=True, slots=True)
 class ErrorBand:
-    """The errors of people with about as many games behind them."""
+    """The errors of people with similar numbers of earlier games."""
 
     people: str
     errors: PersonShare
     """Replies that cost 10 % of expected score or more, among all."""
     expected: dict[str, Estimate]
-    """By model name: errors expected for one that happened."""
+    """By model name: expected errors divided by actual errors."""
 
 
 def errors_by_experience(
@@ -28,15 +28,15 @@ def errors_by_experience(
     probabilities: Mapping[str, NDArray[np.float64]],
     games_before: Mapping[str, int] | None,
 ) -> tuple[ErrorBand, ...]:
-    """Errors by band of games before; bands without a reply are left out.
+    """Errors by band of earlier games; omits bands without a reply.
 
     Args:
         probabilities: Each model's probabilities of the replies, by model name.
-        games_before: Games that each person had played before, by name; a name that is missing had none.
+        games_before: Number of games that each person had played before, by name; a missing name had none.
             None: unknown.
 
     Returns:
-        Nothing if the games are unknown.  Replies of programs and of people without a name count nowhere.
+        Nothing if the games are unknown. Replies of programs and of people without a name do not count.
     """
     if games_before is None:
         return ()

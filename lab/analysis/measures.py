@@ -3,9 +3,9 @@
 Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
 their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between
 two predictors are taken within each resample, so they are much more precise than either predictor's own
-score.  There is none before 30 effective groups (docs/statistics.md): resamples of fewer vary too little, and
-say more than is known.  Shares, means and ratios have intervals by leaving out one person at a time
-(`storage.evidence.inference.fixed`).
+score. Below 30 effective groups there is no interval (docs/statistics.md): so few groups vary too little
+between resamples, and the interval would be too narrow. Shares, means and ratios have intervals by leaving
+out one person at a time (`storage.evidence.inference.fixed`).
 """
 
 import math
@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.any_time import LEAST_PERSONS
+from storage.evidence.inference.any_time import MIN_PERSONS
 from storage.evidence.inference.calibration import only_of_enough_persons
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean
 from storage.evidence.inference.persons import effective_persons
@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 
 RESAMPLES = 1000
 BINS = 10
-_LEAST = 1e-6
+_MIN_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Resamples:
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
         self._groups = groups
         self._size = int(groups.max()) + 1
-        if effective_persons(np.bincount(groups).astype(np.float64)) < LEAST_PERSONS:
+        if effective_persons(np.bincount(groups).astype(np.float64)) < MIN_PERSONS:
             count = 0  # a statistic then has no interval
         rng = np.random.default_rng(seed)
         # The first row is the original data.
@@ -120,7 +120,7 @@ class Resamples:
 
     def log_loss(self, probabilities: Floats, hits: Bools) -> Drawn:
         """Mean negative log-likelihood of probabilities, natural logarithm."""
-        inside = np.clip(probabilities, _LEAST, 1 - _LEAST)
+        inside = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> Drawn:
@@ -160,8 +160,8 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
     """A share with its interval by leaving out one person at a time.
 
-    Where none or all of the cases are hits, no omission changes anything; the interval is then Wilson's, as
-    if each of the effective persons had one case.
+    If none or all of the cases are hits, no omission changes anything; the interval is then Wilson's, as if
+    each of the effective persons had one case.
 
     Args:
         hits: Shape (n,).
@@ -179,7 +179,7 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 
 def estimate_of(found: FixedInterval) -> Estimate:
-    """A fixed interval as an estimate, with NaN for what is undefined or of too few persons."""
+    """A fixed interval as an estimate, with NaN for values that are undefined or from too few persons."""
     found = only_of_enough_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
@@ -191,9 +191,9 @@ def mean_of(values: Floats, persons: Ints) -> Estimate:
 
 
 def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
-    """For each position its own AUC: how often a hit scores above a miss of the same position.
+    """The AUC of each position: how often a hit scores above a miss of the same position.
 
-    Pooled over positions, an AUC also rewards telling apart positions in which hits are frequent; this one
+    Pooled over positions, an AUC also rewards distinguishing positions in which hits are frequent; this one
     does not.
 
     Args:

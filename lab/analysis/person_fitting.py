@@ -1,8 +1,8 @@
 """Fits the prior of the people model to a database's analyses, and measures it on other persons.
 
 Persons are split at random into halves: the prior is learned from one half and measured on the other
-(log-loss, and errors
-expected for one that happened), with intervals by resampling persons.  A prior without a gain is rejected.
+(log-loss, and expected errors divided by actual errors), with intervals by resampling persons. A prior
+without a gain is rejected.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,8 +45,8 @@ UNIFORM, FORGETTING = 0.003, 0.05
 TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
 TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
 """Grids: x and k; k alone, for people with few replies each."""
-LEAST_PERSONS, LEAST_REPLIES = 40, 1000
-"""With less data in either half, a prior learns noise."""
+MIN_PERSONS, MIN_REPLIES = 40, 1000
+"""Minimum data in either half: with less, a prior learns noise."""
 _DIGITS = 6
 
 
@@ -68,7 +68,7 @@ class PersonReplies:
 
     replies: JudgedReplies
     persons: Ints
-    """The person of each position, as a number from 0."""
+    """The person of each position, numbered from 0."""
     names: tuple[str, ...]
     ratings: tuple[float | None, ...]
     """Before the game of each position."""
@@ -101,7 +101,7 @@ class Band:
     nats: Estimate
     """Mean of -ln p(reply) of the base model."""
     ratio: Estimate
-    """Errors that the base model expects for one that happened."""
+    """The number of errors that the base model expects, divided by the actual number."""
     gains: dict[str, Estimate]
     """Nats gained by the tilt; with the prior ``unrated`` and ``rated``."""
     ratios: dict[str, Estimate]
@@ -121,7 +121,7 @@ class FittedPrior:
     bands: tuple[Band, ...]
 
     def record(self, about: dict[str, Any]) -> dict[str, Any]:
-        """The entry of the card, as plain JSON values: the prior, then where it is from."""
+        """The entry of the card, as plain JSON values: the prior, then its origin."""
         return {
             "model": self.base.name,
             **base_record(self.prior),
@@ -159,7 +159,7 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
     """A card with a new entry, which replaces one over the same base model.
 
     Raises:
-        FitRefused: The known card is of another game, or its priors have another share or rate.
+        FitRefused: The existing card is of another game, or its priors have another share or rate.
     """
     shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
     if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
@@ -181,7 +181,7 @@ def replies_of(
         probabilities: Of its replies.
         depth: D of the costs.
         standings: Reconstructed ratings by game (`lab.analysis.elo`), to use instead of the recorded ones.
-        experience: Games that persons had played before; a name that is missing had none.
+        experience: Number of games that persons had played before; a missing name had none.
 
     Raises:
         FitRefused: No position has a person's name.
@@ -265,7 +265,7 @@ def fit_person_prior(
     on_step("learning the prior without ratings")
     prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior))
     rated = _part(learned, _with_rating(learned))
-    if len(rated.names) >= LEAST_PERSONS:
+    if len(rated.names) >= MIN_PERSONS:
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
         prior = replace(prior, rated=_fitted(rated, names, prior))
@@ -285,10 +285,10 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
     for half in (0, 1):
         inside = data.persons[halves == half]
         persons = len(np.unique(inside))
-        if persons < LEAST_PERSONS or len(inside) < LEAST_REPLIES:
+        if persons < MIN_PERSONS or len(inside) < MIN_REPLIES:
             raise FitRefused(
                 f"too little to learn from: {len(inside)} replies of {persons} persons in a half; at least "
-                f"{LEAST_REPLIES} of {LEAST_PERSONS} are needed"
+                f"{MIN_REPLIES} of {MIN_PERSONS} are needed"
             )
 
 
@@ -327,7 +327,7 @@ def _speed_features(seconds: Sequence[float | None]) -> tuple[str, ...]:
 
 
 def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Gaussian:
-    """A Gaussian as a card has it: with rounded numbers."""
+    """A Gaussian in the card's form: with rounded numbers."""
     size = len(data.names)
     likely = log_likelihoods(data.replies, data.persons, size, prior.grid, prior.least, UNIFORM)
     features = data.features(names, prior.scale)
@@ -414,7 +414,7 @@ def _band_record(band: Band) -> dict[str, Any]:
 
 
 def _numbers(each: Estimate) -> list[float | None]:
-    """The value and its interval; None where it is undefined, for JSON has no NaN."""
+    """The value and its interval; None where it is undefined, because JSON has no NaN."""
     return [
         round(float(number), 4) if np.isfinite(number) else None
         for number in (each.value, each.low, each.high)

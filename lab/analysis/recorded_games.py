@@ -20,7 +20,7 @@ from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
 
 _CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
-_MOST_REPORTED = 5
+_MAX_REPORTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class MoveFilter:
     every: int = 1
     """Only every n-th move of a game; the first one differs from game to game."""
     sample: int | None = None
-    """Number of moves to draw at most; a larger sample contains the smaller one."""
+    """Maximum number of moves to draw; a larger sample contains the smaller one."""
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A move and the reply to it, where there were at least two legal replies."""
+    """A move and the reply to it, if there were at least two legal replies."""
 
     game: GivenGame
     ply: int
@@ -144,15 +144,15 @@ def read_games(
             for given in _file(path, form, game, names, on_bad):
                 if isinstance(given, BadGame):
                     bad += 1
-                    if bad <= _MOST_REPORTED:
+                    if bad <= _MAX_REPORTED:
                         on_bad(f"{path}: {given}")
                 elif given.record.game == game and given.record.moves:
                     yield given
         except (OSError, BadGame) as error:
             text = error.strerror if isinstance(error, OSError) else error
             raise AnalysisError(f"{path}: {text}") from None
-        if bad > _MOST_REPORTED:
-            on_bad(f"{path}: and {bad - _MOST_REPORTED} more bad games")
+        if bad > _MAX_REPORTED:
+            on_bad(f"{path}: and {bad - _MAX_REPORTED} more bad games")
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
@@ -217,7 +217,7 @@ def _answered(
     most: int,
     on_batch: Callable[[int], None],
 ) -> Iterator[Answered]:
-    """The first `most` of these moves that left a choice of replies."""
+    """The first `most` of these moves that allowed at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)

@@ -1,8 +1,8 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
-One endpoint is primary: how often the baits were played (candidate baits where none was confirmed), against
-the program's own forecast (`lab.analysis.tempting_replies`).  Everything else explores.  Intervals are by
-person, and there are none from fewer than 30 effective persons.
+One endpoint is primary: how often the baits were played (candidate baits if none were confirmed), compared
+with the program's own forecast (`lab.analysis.tempting_replies`). All other results are exploratory.
+Intervals are by person, and there are none below 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -76,9 +76,9 @@ class Study:
     positions: int
     games: int
     persons: int
-    """People who replied; where a name is missing, its game counts as one."""
+    """Number of people who replied; if a name is missing, the game counts as one person."""
     effective_persons: float
-    """P (`storage.evidence.inference.persons`): there are no intervals from fewer than 30."""
+    """P (`storage.evidence.inference.persons`): there are no intervals below 30."""
     replies: int
     bad_replies: int
     errors: PersonShare
@@ -91,7 +91,7 @@ class Study:
     nll: dict[str, Estimate]
     """By model name: mean negative log-likelihood of the replies played."""
     top1: dict[str, Estimate]
-    """By model name: how often its likeliest reply was played."""
+    """By model name: how often its most probable reply was played."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
     """Names of the human-move models among the predictors; the first one's probabilities feed the
@@ -131,7 +131,7 @@ def study(
         tilted: Probabilities of the replies by models tilted to the person, by name, for errors by
         experience.
         games_before: See `lab.analysis.experience.errors_by_experience`; None: unknown.
-        threshold_percent: Least quality of a trap that counts as set (`TrapParams.threshold_percent`).
+        threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
     """
@@ -231,7 +231,7 @@ def _column(people: Population, name: str) -> NDArray[np.float64]:
 def _reply_predictors(
     people: Population, qualities: dict[str, NDArray[np.float64]], probabilities: Probabilities
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of each reply: the higher, the likelier it is to be played."""
+    """Scores of each reply: the higher, the more probable."""
     return {
         **{f"trappiness, {kind}": _column(people, f"trappiness_{kind}") for kind in Assessment},
         **{f"trappiness x profit ({name})": quality for name, quality in qualities.items()},
@@ -249,7 +249,7 @@ def _position_predictors(
     probabilities: Probabilities,
     bad: NDArray[np.bool_],
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores of each position: the higher, the likelier an error."""
+    """Scores of each position: the higher, the more probable an error."""
     never = -1e9
     return {
         **{

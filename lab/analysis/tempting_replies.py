@@ -1,13 +1,12 @@
 """Tempting replies in analysed games by the program's own rule, and their frequency.
 
-The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model where there
-is one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone
-(R, `engine.bait_rule.rank_probabilities`).  The stored predictions stand in for the human-move network.
-Tempting replies are candidate baits; those that a search two plies deeper confirms are baits. For each move,
-only the bait with the greatest probability times cost counts. Only positions with a candidate bait are
-searched.
+The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model if there is
+one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone (R,
+`engine.bait_rule.rank_probabilities`). The stored predictions replace the human-move network. Tempting
+replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
+bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
 
-Decided positions are left out: where our move wins or loses by force, nothing is a distance.
+Decided positions are left out: if our move wins or loses by force, scores are not distances.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,12 +72,13 @@ class BaitRow:
     offered: PersonShare
     """Moves that set a bait, among all."""
     played: PersonShare
-    """Replies that were the bait, the tempting reply of the greatest probability times cost, among those to
-    moves that set one."""
+    """Replies that were the bait, the tempting reply with the highest probability times cost, among those to
+    moves that set one.
+    """
     predicted: float | None
     """Mean probability of the bait; None: no move set one."""
     ratio: Estimate
-    """Baits expected to be played for one that was."""
+    """Expected number of baits played, divided by the actual number."""
     fell: PersonShare
     """Replies that were tempting, among those to moves that set a bait."""
 
@@ -89,12 +89,13 @@ class BaitTable:
 
     primary: BaitRow
     """The study's primary endpoint: the ratio of the first model's row for all people, of baits if any search
-    was made to confirm them, else of candidate baits.  The other rows explore."""
+    was made to confirm them, else of candidate baits. The other rows are exploratory.
+    """
     rows: tuple[BaitRow, ...]
     decided: int
     """Positions left out because our move won or lost by force."""
     unconfirmed: str
-    """Why no candidate bait was confirmed; empty: they were."""
+    """Why no candidate bait was confirmed; empty: confirmation was done."""
     unsearched: int
     """Positions whose confirming search took too long; their candidate baits do not count as baits."""
 
@@ -128,12 +129,12 @@ def forecasters(
     Args:
         calibrated: A model that was not fitted to these games; None: no model.
         human: The model whose predictions the positions have; None: they have none.
-        prior: Tilts predictions to the person; None: nothing does.
+        prior: Tilts predictions to the person; None: no tilt.
         on_count: Called with the number of positions just done.
 
     Returns:
-        First the program's own way: with the calibrated model, if there is one; then the human-move model
-        without it, each also untilted if the tilt changes it; then the scores alone.
+        The program's own forecaster comes first: with the calibrated model, if there is one; then the
+        human-move model without it, each also untilted if the tilt changes it; then the scores alone.
     """
     network = _StoredPredictions(people.game.name, human or _NO_NETWORK)
     ways: list[tuple[str, Models]] = []
@@ -198,7 +199,7 @@ def confirm_all(
 
     Args:
         searcher: The searcher, of the kind and revision that made the profiles.
-        on_count: Called with the number of positions just done, those without a candidate bait included.
+        on_count: Called with the number of positions just done, including those without a candidate bait.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]
     for at, stored in enumerate(people.positions):
@@ -239,8 +240,8 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
     """Count the baits and the candidate baits offered and played.
 
     Args:
-        given: The first is the one of the primary endpoint.
-        unconfirmed: Why no candidate bait was confirmed; empty: `confirm_all` did.
+        given: The forecasters; the first one is that of the primary endpoint.
+        unconfirmed: Why no candidate bait was confirmed; empty: `confirm_all` confirmed them.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

@@ -37,7 +37,7 @@ class Figure9:
 
 @dataclass(frozen=True, slots=True)
 class Temptation:
-    """For replies of about the same cost, how often traps and others are played."""
+    """Frequencies of traps and other replies of about the same cost."""
 
     low: float
     high: float
@@ -125,7 +125,7 @@ def figure9(
 
 
 def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision for the move, as `classify_reply` needs it."""
+    """A decision for the move, as input of `classify_reply`."""
     return Decision(
         game=game,
         position=position,

@@ -1,8 +1,8 @@
 """Ablation of the trap arithmetic: recorded replies, and games with one part replaced.
 
-In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`).  In play the
-paper's player has one part replaced at a time: how a reply's shallow scores become one number, what a trap is
-worth, what limits the bonus, the least size of a score.
+In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`). In play the
+paper's strategy has one part replaced at a time: the assessment of shallow scores, the quality of a trap, the
+limit on the bonus, the minimum size of a score.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from lab.experiments.matches import discs, paired_jobs
 
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005
-"""Nats a reply: a part that adds less may be measurable, but is not worth having."""
+"""Minimum useful gain in nats a reply: a smaller one may be measurable, but is not worth having."""
 _REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
 CONTROL, PAPER = "standard", "paper"
@@ -57,7 +57,7 @@ ARMS = {
     "flat budget for scale": "trappy:scale=expected,risk_share_percent=100",
     "margin: a disc": "trappy:margin_centi=100",
 }
-"""The players; two choose by an arithmetic of this module."""
+"""The strategies; two choose by an arithmetic of this module."""
 PLAY_GAME = "othello"
 PEOPLE = (1.5, 1.0, 0.5)
 """Temperatures of the people: from careless to sure."""
@@ -66,7 +66,7 @@ w7/8/8/3wb3/3bw3/8/8/8 b | b7/8/8/3wb3/3bw3/8/8/8 b
 w7/8/8/3wb3/3bw3/8/8/7w b | b7/8/8/3wb3/3bw3/8/8/7b b
 w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
 """
-"""Odds of one to three corners: from the usual start every player wins everything."""
+"""Odds of one to three corners, because from the usual start every strategy wins everything."""
 _DEPTH = {Size.SMALL: 3, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 67}
 _PAIRS_A_JOB = 10
@@ -82,7 +82,7 @@ class Ablation(Experiment):
     needs: ClassVar = f"{NEEDED}, and Maia's networks in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; games in rounds, so that a part of them has every player."""
+        """See `Experiment.jobs`; games in rounds, so that a part of them has every strategy."""
         recorded = [
             job
             for game, most in _REPLIES.items()
@@ -146,7 +146,7 @@ class Ablation(Experiment):
 
 
 class AblatedPlayer(OurPlayer):
-    """The paper's player with one part replaced; it chooses from the whole table, and records nothing."""
+    """The paper's strategy with one part replaced; it chooses from the whole table, and records nothing."""
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str, arm: str, depth: int) -> None:
         super().__init__(spec, game_name, seed)
@@ -165,12 +165,12 @@ class AblatedPlayer(OurPlayer):
 
 
 def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi: float) -> str:
-    """The move of the greatest adjusted value, with one part of the paper's arithmetic replaced.
+    """The move with the highest adjusted value, with one part of the paper's arithmetic replaced.
 
     Args:
         table: Every move with its whole profile.
-        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0.  `COST`: its profit
-            counts only as likely as the reply is.  Anything else: the paper's own.
+        arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0. `COST`: its profit is
+            weighted by the reply's probability. Anything else: the paper's own.
         scale_centi: s of the logistic function to expected score.
     """
     swindle = is_swindle(table, params)
@@ -278,8 +278,8 @@ def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
             f"{'measurable, but' if is_measurable else 'none measurable,'} not worth having",
         )
     return (
-        ClaimVerdict.OPEN,
-        f"{'' if is_measurable else 'none '}measurable; worth having or not cannot be told",
+        ClaimVerdict.INCONCLUSIVE,
+        f"{'' if is_measurable else 'none '}measurable; whether it is worth having is inconclusive",
     )
 
 

@@ -67,12 +67,12 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
     Args:
         folder: Games of people and networks (`Ablation.needs`).
-        first: Number of the first move in the sample's order.
+        first: Index of the first move in the sample's order.
         most: Size of the sample.
 
     Returns:
-        ``persons`` and ``counts``: of each position, who replied, and the number of replies; ``played``: the
-        reply's number among them; ``columns``: of each reply, by `COLUMNS`.
+        ``persons`` and ``counts``: of each position, the person who replied, and the number of replies;
+        ``played``: the reply's index among them; ``columns``: of each reply, by `COLUMNS`.
     """
     wanted = _sample(game, folder, seed, most)[first : first + count]
     found = [_stored(at, each, _human(game, folder)) for at, each in enumerate(wanted)]
@@ -116,7 +116,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
-    """The moves of the sample, from the games or persons that no model was learned from."""
+    """The moves of the sample, from games or persons that no model was learned from."""
     games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
@@ -135,7 +135,7 @@ def _is_other_half(name: str) -> bool:
 
 @lru_cache(maxsize=2)
 def _human(game: str, folder: str) -> HumanModel:
-    """The network of people: of chess those in the folder together, of Othello the program's own."""
+    """The network of people: for chess the mean of those in the folder, for Othello the program's own."""
     models = (str(Path(folder) / "maia"),) if game == "chess" else ()
     return opened("ablation", ModelSettings(models=models), game).human
 
@@ -169,12 +169,12 @@ def _trappiness(positions: Sequence[StoredPosition], **settings: Any) -> Floats:
 
 
 def _scores(each: StoredPosition) -> Floats:
-    """The person's view of every reply, by depth."""
+    """Scores of every reply by depth, the person's view."""
     return -np.array([reply.scores_centi for reply in each.found.replies], float)
 
 
 def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
-    """Whether a reply looks, at some shallower depth, at least as good as all that are best in truth."""
+    """Whether a reply looks, at some shallower depth, at least as good as all truly best replies."""
     scores = _scores(each)
     best = scores[:, -1] == scores[:, -1].max()
     return np.asarray((scores[:, :-1] >= scores[best, :-1].max(axis=0)).any(axis=1))
@@ -205,7 +205,7 @@ def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
     """Fit the logits, each on four fifths of the persons, and judge them on the rest.
 
     Args:
-        alpha: Chance that the interval of `PRIMARY` excludes the truth; the others' is 5 %.
+        alpha: Probability that the interval of `PRIMARY` excludes the truth; for the others 5 %.
 
     Returns:
         None: there are too few persons.

@@ -1,8 +1,8 @@
 """The blog "When Suboptimal Minimax is Better": its worked example, and games of its rule against people.
 
-The rule: a move is worth the mean of the scores after the replies, weighted by a model of the opponent; a
+The rule: a move's value is the mean of the scores after the replies, weighted by a model of the opponent; a
 decided game counts ten pawns; as soon as a mate in five or fewer is known, it is played without averaging.
-Both players know such mates alike, so that only the averaging differs.
+Both players detect such mates in the same way, so that only the averaging differs.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bot.base.rounding import counted
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -30,7 +31,6 @@ from engine.stop import StopFlag
 from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
-    counted,
     in_points,
     mean_of,
     percent,
@@ -58,7 +58,7 @@ MATE_MOVES = 5
 _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
 """Depth and positions of the search for mates before each move."""
 BLUNDER_CENTI = 200
-"""Least cost of a blunder; the blog gives no number."""
+"""Minimum cost of a blunder; the blog gives no number."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 25}
 _BATCH = 5
@@ -146,7 +146,7 @@ class Blog400(Experiment):
 class MatingPlayer(OurPlayer):
     """One of our players, which plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
 
-    Its decisions are the others.
+    Its recorded decisions are those of all other moves.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -220,20 +220,20 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The games that both players have played: pairs, games of a pair, numbers of a game (`Blog400.run`)."""
+    """The games that both have played: pairs, games of a pair, numbers of a game (`Blog400.run`)."""
 
     a: np.ndarray[Any, Any]
     """The standard player's."""
     b: np.ndarray[Any, Any]
     """The opponent-model player's."""
     openings: np.ndarray[Any, Any]
-    """The number of each pair's opening."""
+    """The index of each pair's opening."""
 
     def mean(self, values: np.ndarray[Any, Any]) -> MeanEstimate:
-        """Mean over the openings of what each pair has; NaN: unknown.
+        """Mean over the openings of the pairs' values; NaN: unknown.
 
-        All levels play the same openings, against people with the same seeds: an opening is the mean of its
-        levels, and counts once.
+        All levels play the same openings, against people with the same seeds, so an opening is the mean of
+        its levels and counts once.
         """
         known = np.isfinite(values)
         _, at = np.unique(self.openings[known], return_inverse=True)
@@ -272,7 +272,7 @@ def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _rate(games: np.ndarray[Any, Any], column: int) -> np.ndarray[Any, Any]:
-    """Of each pair, per reply; NaN: nothing was judged."""
+    """Of each pair, per reply; NaN: no reply was judged."""
     replies = games[..., 2].sum(axis=1)
     return np.where(replies > 0, games[..., column].sum(axis=1) / np.maximum(1, replies), math.nan)
 

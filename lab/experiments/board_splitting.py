@@ -42,7 +42,7 @@ class Shape:
 
 
 def fair_chance(b: int) -> float:
-    """The chance of a 1 that makes the game fair: the solution of (1 - p)^B = p."""
+    """The probability of a 1 that makes the game fair: the solution of (1 - p)^B = p."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -88,10 +88,10 @@ def backed_up(values: NDArray[np.generic], b: int, level: int, to_level: int) ->
 
 
 def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
-    """The level whose boards a player evaluates who moves at a level.
+    """The level of the boards that a player evaluates when moving at a given level.
 
     Args:
-        look_ahead: Plies beyond the boards that the move leads to.  No player looks beyond H's last move but
+        look_ahead: Plies beyond the boards that the move leads to. No player looks beyond H's last move but
             one.
     """
     return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))
@@ -99,7 +99,7 @@ def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A board with what players see of it."""
+    """A board with the players' evaluations of it."""
 
     shape: Shape
     values: dict[int, dict[str, Values]]
@@ -121,10 +121,10 @@ class Position:
         return cls(shape, {level: values_at(board, shape, level) for level in levels}, truth)
 
     def best_moves(self, node: int, level: int, look_ahead: int, evaluation: str) -> NDArray[np.intp]:
-        """The moves that a player thinks best, equal to each other.
+        """The moves that a player considers best, all equal.
 
         Args:
-            node: The board's number within its level.
+            node: The board's index within its level.
             evaluation: `NUMBER` or `TRAPS`.
         """
         b, tips = self.shape.b, tip_level(self.shape, level, look_ahead)
@@ -150,10 +150,10 @@ class Position:
         return int(self.truth[self.shape.levels][node])
 
     def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
-        """How often a player's move keeps a won game won, where it matters.
+        """How often a player's move keeps a won game won, if the move matters.
 
         Returns:
-            The share of the moves thought best that do; None: all moves are won, or none is.
+            The share of the moves considered best that keep it won; None: all moves do, or none does.
         """
         won = self.won_moves(node, level)
         return (
@@ -161,7 +161,7 @@ class Position:
         )
 
     def won_moves(self, node: int, level: int) -> NDArray[np.bool_] | None:
-        """Which moves keep a won game won; None: all moves are won, or none is."""
+        """The moves that keep a won game won; None: all moves do, or none does."""
         b = self.shape.b
         won = np.asarray(self.truth[level + 1][node * b : (node + 1) * b] == level % 2)
         return None if won.all() or not won.any() else won

@@ -25,7 +25,7 @@ from storage.evidence.intervals import share
 
 GAMES = ("othello", "chess", "xiangqi")
 _DEPTHS = {Size.SMALL: {"othello": 2}, Size.FULL: {"othello": 7, "chess": 5, "xiangqi": 4}}
-"""Deepest A - 1: matches are of depth D + 1 against D, from 2 on."""
+"""Maximum D: matches are of depth D + 1 against D, from 2 on."""
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _ORACLE = {
     Size.SMALL: {"othello": 6},
@@ -71,7 +71,7 @@ class DeeperSearch(MatchExperiment):
         return [*judged, *super().jobs(size)]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """See `MatchExperiment.run`; of positions, the cost of each depth's first move."""
+        """See `MatchExperiment.run`; for positions, the cost of each depth's first move."""
         if "oracle" not in arguments:
             return super().run(arguments, seed)
         numbers = range(arguments["first"], arguments["first"] + arguments["count"])
@@ -103,7 +103,7 @@ def _cell(game: str, depth: int, pairs: int) -> Cell:
 
 
 def first_move_costs(name: str, seed: int, number: int, oracle: int) -> list[float]:
-    """The cost of each depth's choice, from depth 2 on, in expected score, judged at a deeper one.
+    """The cost of each depth's choice, from depth 2 on, in expected score, judged by a deeper search.
 
     The search is full-width and exact; ties go to the first move.
     """

@@ -26,7 +26,7 @@ class MeanEstimate:
     n: int
     """Number of values; 0: there is no mean."""
     has_interval: bool = True
-    """False: too little is known; the limits are infinite."""
+    """False: there is too little data; the limits are infinite."""
 
     def __neg__(self) -> "MeanEstimate":
         return MeanEstimate(-self.value, -self.high, -self.low, self.n, self.has_interval)
@@ -41,7 +41,7 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
     """The mean of independent values with its 95 % interval, by Student's t.
 
     Args:
-        comparisons: Number of intervals that shall all hold together (Bonferroni).
+        comparisons: Number of simultaneous intervals (Bonferroni).
     """
     n = len(values)
     if n < 2:
@@ -52,12 +52,12 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
 
 
 def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
-    """Whether every mean is above a level; it fails as soon as one is below."""
+    """Whether every mean is above a level; fails as soon as one is below."""
     findings = [finding_of(each.low - level, each.high - level) for each in found]
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
     is_above = len(findings) > 0 and set(findings) == {IntervalFinding.MORE}
-    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.OPEN
+    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.INCONCLUSIVE
 
 
 def above_zero(found: MeanEstimate) -> ClaimVerdict:
@@ -85,11 +85,6 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
     return f"{value} ({low} to {high})" if found.has_interval else value
 
 
-def counted(count: int, what: str) -> str:
-    """A number of things."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def at_level(found: MeanEstimate, alpha: float) -> str:
     """The interval's level in brackets, if it is not the usual one and there is an interval."""
     return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""
@@ -101,7 +96,7 @@ def tally(scores: NDArray[np.float64]) -> str:
 
 
 def share_percent(found: Share | PersonShare) -> str:
-    """A share with its interval, in per cent; without one where there are too few persons or openings."""
+    """A share with its interval, in per cent; without one if there are too few persons or openings."""
     if found.share is None:
         return "-"
     value = f"{100 * found.share:.1f}"

@@ -9,14 +9,16 @@ from typing import Any, ClassVar
 from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
-"""Name of a job's argument, added when the job is handed out: the folder with what is not in the program."""
+"""Name of a job's argument, added when the job is handed out: the folder with data that is not in the
+program.
+"""
 
 Result = dict[str, Any]
 """A job's result: plain JSON values."""
 
 
 class Size(StrEnum):
-    """How much of an experiment to run."""
+    """The size of a run."""
 
     SMALL = "small"
     """A minute or less: only a smoke test."""
@@ -31,7 +33,7 @@ class Job:
     name: str
     """Unique within the run, whatever its size; at most 200 characters."""
     arguments: Mapping[str, Any]
-    """Plain JSON values: together with the seed they decide the result."""
+    """Plain JSON values that, with the seed, determine the result."""
 
 
 class Experiment(ABC):
@@ -42,9 +44,9 @@ class Experiment(ABC):
     source: ClassVar[str]
     """The paper, with figure or table."""
     version: ClassVar[str]
-    """Changes with whatever changes the results."""
+    """Changes with everything that changes the results."""
     needs: ClassVar[str] = ""
-    """The required contents of the folder `FOLDER` for a full run, in words; empty: nothing is read."""
+    """The required contents of the folder `FOLDER` for a full run, in words; empty: no folder is read."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:

@@ -1,4 +1,4 @@
-"""Games of people in the folder that a full run is given, and the moves of them that are judged."""
+"""Games of people in the folder of a full run, and the moves of them that are judged."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,7 +12,7 @@ NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"
 DEPTHS = {"chess": 6, "othello": 8}
 """Plies of the search that judges a move's replies."""
 FROM_PLY = {"chess": 10, "othello": 6}
-"""The first moves are known by heart."""
+"""Number of first moves to skip, because people know them by heart."""
 _YEARS = {"chess": (None, None), "othello": (2016, 2019)}
 """Games that the Othello network has not seen."""
 _SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}

@@ -46,7 +46,7 @@ class Games:
     margins: NDArray[np.float64]
     """A's mean margin in discs, pair by pair; empty where games have none."""
     openings: NDArray[np.int64]
-    """Numbers of the openings of `margins`."""
+    """Indices of the openings of `margins`."""
     single: tuple[tuple[float, int | None], ...]
     """A's points and margin in each game; A moves first in every other one."""
     nodes: tuple[float, float]
@@ -179,7 +179,9 @@ def paired(a: Games, b: Games, comparisons: int = 1) -> MeanEstimate:
 
 
 def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
-    """On how many openings that both have played A's margin is greater, and on how many it is smaller."""
+    """The number of openings, of those that both have played, on which A's margin is greater, and on which it
+    is smaller.
+    """
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     gains = a.margins[of_a] - b.margins[of_b]
     return int((gains > 0).sum()), int((gains < 0).sum())

@@ -31,7 +31,7 @@ from storage.evidence.intervals import share
 V, H = 0, 1
 EVALUATIONS = (NUMBER, TRAPS)
 BATCH = 50
-"""Boards in a job."""
+"""Number of boards in a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ PATHOLOGICAL = (3, 4, 5, 6)
 """Figures in which the paper finds N pathological; in 1 and 2 it is not."""
 _BOARDS = {Size.SMALL: 50, Size.FULL: 2000}
 _LEVEL_10 = 8
-"""The look-ahead with which H's first move in Figure 3 sees level 10 of 12."""
+"""The look-ahead at which H's first move in Figure 3 sees level 10 of 12."""
 
 
 class Pathology(Experiment):
@@ -93,10 +93,10 @@ class Pathology(Experiment):
         """Play a batch of boards.
 
         Returns:
-            ``wins``: by figure, evaluation and look-ahead, a digit for each board: 1 where the player who
-            looks ahead wins.  ``right``: for each board whose first move matters the share of right moves
-            among those thought best.  Or ``random``, by player and evaluation: their share among all moves
-            on the same boards.
+            ``wins``: by figure, evaluation and look-ahead, a digit for each board: 1 if the player who looks
+            ahead wins. ``right``: for each board whose first move matters the share of right moves among
+            those considered best. Or ``random``, by player and evaluation: their share among all moves on the
+            same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])
         if arguments.get("is_random"):
@@ -154,7 +154,7 @@ def _cells(shape: Shape) -> Iterator[tuple[Figure, str, int]]:
 def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) -> list[MeanEstimate]:
     """The changes in wins from each look-ahead to the next, on the same boards.
 
-    Their intervals hold for all steps of a line together (Bonferroni): the question is whether any falls.
+    Their intervals are simultaneous for all steps of a line (Bonferroni): the question is whether any falls.
     """
     series = [np.array(wins[f"{figure.number} {evaluation} {k}"], float) for k in figure.look_ahead]
     return [mean_of(later - earlier, comparisons=len(series) - 1) for earlier, later in pairwise(series)]
@@ -169,7 +169,7 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
         found = f"its lowest step is {in_points(lowest)} of 100 games"
         expects = evaluation == NUMBER and figure.number in PATHOLOGICAL
         verdict = (
-            ClaimVerdict.OPEN
+            ClaimVerdict.INCONCLUSIVE
             if falls == rises
             else ClaimVerdict.HOLDS
             if falls == expects
@@ -195,7 +195,7 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
 
 
 def _node(position: Position, player: int, evaluation: str) -> int:
-    """The board on which a player moves first: H's is the one that V chooses without look-ahead."""
+    """The board on which a player moves first: for H, the one that V chooses without look-ahead."""
     return 0 if player == V else int(position.best_moves(0, 0, 0, evaluation)[0])
 
 
@@ -313,8 +313,9 @@ def _chart(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Chart:
 
 
 def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
-    """Section 3.1: by even look-ahead k, the chances that a board at the tips is a trap (a row of ones), that
-    an evaluation R that knows no traps misses one there, and that the miss reaches the decision (P_0).
+    """Section 3.1: by even look-ahead k, the probabilities that a board at the tips is a trap (a row of
+    ones), that an evaluation R without knowledge of traps misses one there, and that the miss reaches the
+    decision (P_0).
 
     The paper prints P without a bracket: it is 1 - (1 - p^S)^S, as its next lines use it.
     """

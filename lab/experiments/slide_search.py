@@ -24,7 +24,7 @@ PIECES = {
 
 Evaluate = Callable[[Any], int]
 Order = Callable[[Any, Sequence[Move], int], Sequence[Move]]
-"""Orders the moves of a position, given the depth left."""
+"""Orders the moves of a position, given the remaining depth."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Count:
 
     nodes: int = 0
     cuts: int = 0
-    """Positions at which moves were left out."""
+    """Number of positions at which moves were pruned."""
 
 
 def tree_minimax(tree: Any, is_max: bool) -> int:
@@ -46,7 +46,7 @@ def tree_minimax(tree: Any, is_max: bool) -> int:
 def tree_alpha_beta(
     tree: Any, is_max: bool, seen: list[int], alpha: int = -INFINITY, beta: int = INFINITY
 ) -> int:
-    """As `tree_minimax`; the scores that were looked at are added to `seen`."""
+    """As `tree_minimax`; adds the examined scores to `seen`."""
     if isinstance(tree, int):
         seen.append(tree)
         return tree
@@ -77,7 +77,7 @@ def search(
 
     Args:
         evaluate: The static evaluation, for the side to move.
-        is_quiet: Whether leaves are searched on until no capture is left (chess).
+        is_quiet: Whether to search on at the leaves until no capture is left (chess).
     """
     count.nodes += 1
     moves = game.legal_moves(position)
@@ -108,7 +108,7 @@ def search(
 
 
 def captures(game: Game[Any], position: Any, evaluate: Evaluate, count: Count, alpha: int, beta: int) -> int:
-    """Search captures only; the side to move may also stand still."""
+    """Search captures only; the side to move may also stand pat."""
     best = evaluate(position)
     for move in game.legal_moves(position):
         if best >= beta:
@@ -133,7 +133,7 @@ def material_centi(position: Any) -> int:
 def best_moves(
     game: Game[Any], position: Any, depth: int, evaluate: Evaluate, *, is_quiet: bool = False
 ) -> tuple[list[str], int]:
-    """The moves that a search thinks best, and their score."""
+    """The moves that a search considers best, and their score."""
     position = game.for_search(position)
     scores = {
         game.move_text(move): -search(

@@ -71,7 +71,7 @@ _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
         "fewest discs": {"games": 400},
     },
 }
-"""How much of an idea to measure, where that is a choice."""
+"""How much of an idea to measure, if that is a choice."""
 _LATE_EMPTIES = 20
 
 
@@ -259,7 +259,7 @@ def _judge_branches(found: Result) -> tuple[ClaimVerdict, str]:
     factors = np.array(found["factors"])
     width, last = mean_of(np.array(found["widths"])), mean_of(factors[:, -1])
     rows = ", ".join(f"{each:.1f} at depth {2 * at}" for at, each in enumerate(factors.mean(axis=0), start=1))
-    verdict = ClaimVerdict.OPEN if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
+    verdict = ClaimVerdict.INCONCLUSIVE if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
     return verdict, (
         f"{with_interval(width, 1, 1)} branches, {with_interval(last, 1, 1)} left at depth {found['depth']} "
         f"({rows}); the square root, the least possible, would be {math.sqrt(width.value):.1f}"
@@ -397,7 +397,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 
 def _disc_game(seed: int, at: int) -> int:
-    """The margin in discs of the player who holds few discs until late, against one who always takes most."""
+    """The margin in discs of a player who holds few discs until late, against one who always takes most."""
     game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):

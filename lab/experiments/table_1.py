@@ -1,7 +1,7 @@
 """Fang et al., Table I: trappy alpha-beta at Chinese chess, against minimax, trappy minimax and alpha-beta.
 
 At equal depth minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
-columns cannot differ in principle.  Hence three parts: that equality, matches at equal nodes, and matches at
+columns cannot differ in principle. Hence three parts: that equality, matches at equal nodes, and matches at
 equal depth.
 """
 
@@ -36,7 +36,7 @@ PARAMS = TrapParams(assessment=Assessment.LAST)
 """Fang et al. take the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
 _TRAPPY, _STANDARD = "trappy:assessment=last,", "standard:"
-"""Players, to be followed by their limit."""
+"""Strategies, to be followed by their limit."""
 _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
@@ -160,7 +160,7 @@ def _better(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
 
 
 def _paper_s_range() -> str:
-    """The least and the most that a cell of the paper has against alpha-beta."""
+    """The lowest and the highest value of the paper's cells against alpha-beta."""
     shares = [row[2] / at for rows in PAPER.values() for at, row in enumerate(rows, start=1)]
     return f"{min(shares):.0f} to {max(shares):.0f}"
 

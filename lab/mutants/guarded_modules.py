@@ -13,8 +13,7 @@ class Guarded:
     sample: int = 16
     """Number of mutants drawn in addition to the fixed ones."""
     fixed: tuple[tuple[str, str], ...] = ()
-    """Changes that are always tried: a piece of the source that occurs exactly once, and what stands there
-    instead."""
+    """Changes that are always tried: a piece of the source that occurs exactly once, and its replacement."""
 
     @property
     def is_native(self) -> bool:

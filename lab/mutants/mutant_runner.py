@@ -1,8 +1,7 @@
 """Runs the tests that guard a module with a mutant in its place, each in a process of its own.
 
-Nothing is written into the working tree: Python gets another source when it imports the module, and the
-C++ core is built in a temporary folder.  Processes are forked, because importing pytest and the libraries
-takes
+Nothing is written into the working tree: Python gets another source when it imports the module, and the C++
+core is built in a temporary folder. Processes are forked, because importing pytest and the libraries takes
 longer than most of the tests.
 """
 
@@ -33,12 +32,12 @@ from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
 """The working tree."""
-LEAST_LIMIT_S = 60.0
-"""Each mutant has this long, and some times what the tests take without it."""
+MIN_LIMIT_S = 60.0
+"""Time limit of each mutant in seconds, in addition to a multiple of the tests' time without it."""
 LIMIT_FACTOR = 10
-"""A mutant that takes this many times as long is taken for an endless loop."""
+"""A mutant that takes this many times as long counts as an endless loop."""
 MEMORY = 8 << 30
-"""A mutant that needs more, in bytes, collects something without end."""
+"""Memory limit of a mutant, in bytes: it may allocate endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
 # Third parties' modules that most tests import; without them it only takes longer.
@@ -98,14 +97,14 @@ class _Running:
 
 
 def preload() -> None:
-    """Imports what every process needs and no mutant changes."""
+    """Imports the modules that every process needs and no mutant changes."""
     for name in _PRELOADED:
         with suppress(ImportError):
             importlib.import_module(name)
 
 
 def run(jobs: Sequence[MutantRun], folder: Path, build: Build | None, workers: int) -> Iterator[MutantResult]:
-    """Every job's end, as they come.  Whatever ends this ends the processes too."""
+    """Yields every job's end, as they arrive. Any exception here also ends the processes."""
     left, running = list(reversed(jobs)), dict[int, _Running]()
     try:
         while left or running:
@@ -146,7 +145,7 @@ def _ended(running: _Running, status: int) -> MutantResult:
 
 
 def _kill(pid: int) -> None:
-    """Ends a process with all that its tests started."""
+    """Ends a process with everything that its tests started."""
     for end in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             end(pid, signal.SIGKILL)
@@ -214,7 +213,7 @@ class _MutantLoader(SourceFileLoader):
         self._mutated = source
 
     def get_code(self, fullname: str) -> CodeType:
-        """Never from a cache, and never into one."""
+        """Never reads from a cache or writes to one."""
         code: CodeType = compile(self._mutated, self.get_filename(fullname), "exec", dont_inherit=True)
         return code
 

@@ -1,7 +1,7 @@
 """Small changes of Python and C++ sources, each of which a test should notice.
 
-Which mutants are tried is drawn by the hash of what each one changes: the same ones every time, and an edit
-of a module changes the draw only where it edits.
+The hash of each mutant's change decides whether it is tried: the same ones every time, and an edit of a
+module changes the selection only where it edits.
 """
 
 import ast
@@ -17,7 +17,7 @@ from lab.mutants.guarded_modules import Guarded
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Some bytes of a source, and what stands there instead."""
+    """Some bytes of a source, and their replacement."""
 
     kind: str
     start: int
@@ -31,7 +31,7 @@ class Mutant:
 
     path: str
     change: str
-    """As people read it: the line before and after."""
+    """In the form for people: the line before and after."""
     source: bytes
 
     @property
@@ -40,7 +40,7 @@ class Mutant:
 
 
 class BadTable(Exception):
-    """A fixed mutant does not fit the source any more."""
+    """A fixed mutant no longer fits the source."""
 
 
 def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[Mutant]:
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Another operator between two operands; comments there do not matter, because none holds one."""
+        """Another operator between two operands; comments there do not matter, because none contains one."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)

@@ -29,7 +29,7 @@ class Build:
         self._compiler = os.environ.get("CXX", "g++")
 
     def prepare(self, workers: int) -> None:
-        """Compiles everything but the unit that mutants change."""
+        """Compiles everything except the unit that mutants change."""
         self._folder.mkdir()
         sources = [
             Path(nanobind.source_dir()) / "nb_combined.cpp",
@@ -43,7 +43,7 @@ class Build:
         """The module with a header of that text.
 
         Raises:
-            DoesNotCompile: It does not.
+            DoesNotCompile: It does not compile.
         """
         native = folder / "native"
         shutil.copytree(self._native, native)
@@ -55,7 +55,7 @@ class Build:
         return module
 
     def _compile(self, source: Path, native: Path, folder: Path) -> None:
-        """Not optimised much: the compiler would take longer than the tests."""
+        """With little optimisation: the compiler would take longer than the tests."""
         self._run(*self._flags(native), "-c", str(source), "-o", str(folder / f"{source.stem}.o"))
 
     def _flags(self, native: Path) -> Iterator[str]:

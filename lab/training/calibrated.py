@@ -1,11 +1,11 @@
 """Fits calibrated models: a conditional logit, boosted trees on its residuals, and their file.
 
-Both maximise the likelihood of the replies that were played, each among the replies of its position.  The
-logit is penalised (L2, on standardised features) for deviating from the human-move model's own probabilities
-or, without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
-softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451).  Cross-validation by
-game selects the penalty and the number of trees: moves of one game are never on both sides.  scikit-learn
-grows the trees; it is in the extra ``lab``.
+Both maximise the likelihood of the replies played, each among the replies of its position. The logit is
+penalised (L2, on standardised features) for deviating from the human-move model's own probabilities or,
+without such a model, from a uniform distribution; trees are added one at a time to the residuals of the
+softmax, with Newton steps in the leaves (Friedman 2001, doi:10.1214/aos/1013203451). Cross-validation by game
+selects the penalty and the number of trees: moves of one game are never on both sides. scikit-learn grows the
+trees; it is in the extra ``lab``.
 """
 
 import importlib
@@ -31,9 +31,9 @@ from engine.human.onnx import PREFIX
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
-_LOOK = 2
+_CHECKED_AT = 2
 """Trees are dropped after this many folds without an improvement."""
-_LEAVES, _LEAST_LEAF = 8, 100
+_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Share of the features drawn for each split: faster, and the trees differ more."""
 _UNLIKELY = 0.003
@@ -69,7 +69,7 @@ class ReplyRows:
     played: NDArray[np.int64]
     """Index of each position's reply that was played."""
     games: NDArray[np.int64]
-    """Number of each position's game."""
+    """Index of each position's game."""
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -112,7 +112,7 @@ class Tried:
 
 
 def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
-    """Concatenate positions: for each its features, the index of the reply played, and the game's number."""
+    """Concatenate positions: for each its features, the index of the reply played, and the game's index."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])
@@ -180,7 +180,7 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
             found = found + tree.predict(rows.features[held])
             if count in TREES:
                 boosted[count][held] = found
-        if number == _LOOK and not _any_better(rows, utilities[best, 0], boosted, folds[:_LOOK]):
+        if number == _CHECKED_AT and not _any_better(rows, utilities[best, 0], boosted, folds[:_CHECKED_AT]):
             break  # growing trees is most of the work
     else:
         utilities |= {(best, count): found for count, found in boosted.items()}
@@ -266,7 +266,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
         gradient, curvature = is_played - probabilities, probabilities * (1.0 - probabilities)
         tree = sklearn_tree.DecisionTreeRegressor(
             max_leaf_nodes=_LEAVES,
-            min_samples_leaf=_LEAST_LEAF,
+            min_samples_leaf=_MIN_LEAF,
             max_features=_FEATURES_TRIED,
             random_state=seed + number,
         )

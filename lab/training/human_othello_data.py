@@ -27,8 +27,8 @@ _EQUAL = 1e-9
 _OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
 """Half-life of a game's weight in years: the style of play changes."""
-LEAST_MET = 20
-"""Occurrences that make a position an opening."""
+MIN_MET = 20
+"""Minimum occurrences of a position that counts as an opening."""
 
 
 class NoUsableGames(ValueError):
@@ -165,20 +165,20 @@ def _after_pass(sight: Sight) -> Sight:
 
 
 def weight_of(positions: Positions) -> NDArray[np.float64]:
-    """The weight of each position: the older, the less."""
+    """The weight of each position, decreasing with age."""
     age = positions.year.max() - positions.year
     weights: NDArray[np.float64] = 0.5 ** (age / _HALF_LIFE_YEARS)
     return weights
 
 
 def repeats(positions: Positions) -> NDArray[np.int64]:
-    """How often each position occurs among them, without symmetries."""
+    """Number of occurrences of each position among them, without symmetries."""
     keys = keys_of(positions.sight.own, positions.sight.other)
     _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
     return count[place]
 
 
-def openings_of(positions: Positions, least: int = LEAST_MET) -> OpeningTable:
+def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
     """The table of the positions that occurred at least this often."""
     early = positions.of(positions.ply < _OPENING_PLIES)
     weights = weight_of(early)
@@ -204,7 +204,7 @@ class Measured(NamedTuple):
     """-ln p of the move played."""
 
     def among(self, count: int) -> NDArray[np.float64]:
-        """The chance that the move played is among the model's first `count`, ties broken at random."""
+        """The probability that the move played is among the model's first `count`, ties broken at random."""
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "Measured":

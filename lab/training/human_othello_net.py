@@ -35,7 +35,7 @@ _NOT_LEGAL = -1e9
 _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
-_RATE, _TABLE_RATE, _LEAST_SHARE = 3e-3, 6e-3, 0.01
+_RATE, _TABLE_RATE, _MIN_SHARE = 3e-3, 6e-3, 0.01
 """Peak learning rates, and the share of them left at the end."""
 _WARM_STEPS = 50
 _DECAY = 0.01
@@ -91,7 +91,7 @@ class Budget:
     minutes: float
     """The learning rate decays to its final value in this time, whatever the number of steps."""
     batch: int
-    """Positions per step."""
+    """Number of positions per step."""
     threads: int
 
 
@@ -171,7 +171,7 @@ class Batches:
     """Random positions, in their upright orientation.
 
     Openings that occurred thousands of times are in the table of openings, so the network can see them less
-    often: each of a position's n copies is drawn with 1 / sqrt(n) of its chance.
+    often: each of a position's n copies is drawn with 1 / sqrt(n) of its probability.
     """
 
     def __init__(self, positions: Positions, rng: np.random.Generator) -> None:
@@ -197,7 +197,7 @@ class Batches:
 def rate_share(fraction: float, steps: int) -> float:
     """Learning rate as a share of its peak, after this fraction of the budget and this many steps."""
     warm = min(1.0, (steps + 1) / _WARM_STEPS)
-    return warm * max(_LEAST_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
+    return warm * max(_MIN_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
 
 
 def learn(
@@ -212,7 +212,7 @@ def learn(
     Args:
         state: Updated in place.
         positions: Each with a choice of moves.
-        checkpoint: Where to write the state every few minutes; None: nowhere.
+        checkpoint: File in which to write the state every few minutes; None: not written.
         say: Receives lines of progress.
 
     Returns:

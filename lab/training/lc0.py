@@ -1,7 +1,7 @@
 """Reads networks in lc0's format, as published for Maia: gzipped Protocol Buffers, without a schema.
 
 Only the parts that Maia uses are supported: 112 input planes, residual blocks with squeeze and excitation, a
-convolutional policy head.  The value head is ignored.  Field numbers are those of lc0's ``net.proto``::
+convolutional policy head. The value head is ignored. Field numbers are those of lc0's ``net.proto``::
 
     Net      1 magic (fixed32), 2 licence, 4 Format, 10 Weights
     Format   1 encoding of the weights, 2 NetworkFormat
@@ -29,9 +29,9 @@ from engine.human.protobuf import ProtobufFields, message
 MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Size limit for a file; Maia's have 1.3 MB."""
-MOST_UNPACKED_BYTES = 16 << 20
+MAX_UNPACKED_BYTES = 16 << 20
 """Size limit for its unpacked content; Maia's have 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
@@ -93,7 +93,7 @@ def read_network(data: bytes) -> Lc0Network:
         data: The whole file, as published.
 
     Raises:
-        BadModel: It is not a network, or of another kind; the message says what is wrong and where.
+        BadModel: It is not a network, or of a different kind; the message says what is wrong and where.
     """
     net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]
@@ -136,11 +136,11 @@ def _unpacked(data: bytes) -> bytes:
         if not piece:
             raise BadModel(f"cut off: the packed data ends after {len(data)} bytes in the middle")
         try:
-            out += unpacker.decompress(piece, MOST_UNPACKED_BYTES + 1 - len(out))
+            out += unpacker.decompress(piece, MAX_UNPACKED_BYTES + 1 - len(out))
         except zlib.error as error:
             raise BadModel(f"damaged: {error}") from None
-        if len(out) > MOST_UNPACKED_BYTES:
-            raise BadModel(f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB, as no such network does")
+        if len(out) > MAX_UNPACKED_BYTES:
+            raise BadModel(f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB, as no such network does")
     if unpacker.unused_data or source.read(1):
         raise BadModel("there is extra data after the end of the packed data")
     return bytes(out)

@@ -9,8 +9,8 @@ with the search's score alone.  The weights are fitted to these labels: least lo
 next generation plays with the new weights, and learns from its own positions and those of the generation
 before.
 
-At the end, some games with the final weights and a deeper search determine s for expected results.  After
-each generation the weights go to a JSON file that says how they were made.  The same seed gives the same
+At the end, some games with the final weights and a deeper search determine s for expected results. After each
+generation the weights go to a JSON file that documents how they were made. The same seed gives the same
 weights with any number of threads.
 """
 
@@ -33,11 +33,11 @@ from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
-_MOST_SAMPLES = 20_000
-"""Positions used to fit s."""
+_MAX_SAMPLES = 20_000
+"""Number of positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
-"""Bounds of s of the labels: while the weights are poor, results hardly depend on scores."""
+"""Bounds on s of the labels: while the weights are poor, results hardly depend on scores."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Subject:
     shapes: Mapping[str, tuple[int, int]]
     """Rows and columns of the groups whose neighbouring features should have similar weights."""
     unit: str
-    """The unit that a hundred centi-units make."""
+    """The unit of a hundred centi-units."""
 
 
 def start_weights(subject: Subject) -> bytes:
@@ -100,9 +100,20 @@ def anchored(subject: Subject, weights: bytes) -> float:
     return worth / mean if mean > 0 else 1.0
 
 
+def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
+    """Replace the old weights by the fitted ones, in the game's unit, whatever a match between them says.
+
+    Returns:
+        The factor by which they are scaled.
+    """
+    factor = anchored(subject, trainer.weights)
+    trainer.weights = scaled(trainer.weights, factor)
+    return factor
+
+
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
     """Samples for `lab.training.othello_result`, with the game phase in place of the empty squares."""
-    step = max(1, len(scored) // _MOST_SAMPLES)
+    step = max(1, len(scored) // _MAX_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
 
@@ -162,7 +173,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
     """The card with the weights, but without the command: after each generation, and at the end.
 
     Raises:
-        ValueError: A setting is out of range, or the initial weights are of another evaluation.
+        ValueError: A setting is out of range, or the initial weights are of a different evaluation.
     """
     if len(options.games) != len(options.depths):
         raise ValueError("--depths and --games must have the same length")
@@ -198,8 +209,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
             options.epochs, scale, options.trace, options.first_rate, options.last_rate, options.pull,
             options.smooth, pairs,
         )  # fmt: skip
-        factor = anchored(subject, trainer.weights)
-        trainer.weights = scaled(trainer.weights, factor)
+        factor = accept_weights(trainer, subject)
         say(
             f"  s {scale:.0f}; log-loss {before[0]:.4f} -> {after[0]:.4f},"
             f" rms {before[1]:.4f} -> {after[1]:.4f}; unit x {factor:.2f}; {time.monotonic() - since:.0f} s"
@@ -234,7 +244,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
-    """For the card: s in the endgame and in the middlegame, and how well it fits."""
+    """For the card: s in the endgame and in the middlegame, and the quality of the fit."""
     if not samples:
         raise ValueError("too few games to fit the expected result to")
     fit, constant = fitted(samples), fitted(samples, linear=False)

@@ -46,7 +46,7 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
 def learn(
     game: NetworkGame, samples: Samples, options: argparse.Namespace, say: Callable[[str], None]
 ) -> tuple[bytes, dict[str, Any]]:
-    """The network in the core's form, and what the card says of it."""
+    """The network in the core's form, and its entry in the card."""
     torch.manual_seed(options.seed)
     if options.threads:
         torch.set_num_threads(options.threads)

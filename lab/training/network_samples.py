@@ -14,18 +14,18 @@ from lab.training.self_play import NetworkGame
 HELD_OUT = 50
 """One game in this many is held out for validation."""
 _CHUNK = 8_000_000
-"""Bytes of records expanded at a time."""
+"""Number of bytes of records expanded at a time."""
 
 
 class Samples:
     """Positions to learn from.
 
     Attributes:
-        inputs: Shape (n, 2, 32): the mover's view, then the other's; filled up with the number of inputs.
+        inputs: Shape (n, 2, 32): the mover's view, then the other's; padded with the number of inputs.
         scores: Scores of the search, in centi-units, for the mover.
         linear: Scores of the linear evaluation, likewise.
         results: 0, 1, 2.
-        held_out: Whether the position's game is not learned from.
+        held_out: Whether the position's game is held out from learning.
         files: For the card: names and checksums.
     """
 

@@ -1,9 +1,9 @@
 """Learns a network that corrects the evaluation of chess or xiangqi: `python -m lab.training.networks`.
 
-It learns from games that the program played against itself (`lab.training.self_play`).  The target for a
-quiet position is a mean of the expected result that the search's score promised and of the game's result; the
-prediction is that of the linear evaluation and the network together; the loss is the squared error.  Needs
-PyTorch (``pip install 'desdemona[train]'``).
+It learns from games that the program played against itself (`lab.training.self_play`). The target for a quiet
+position is a mean of the expected result by the search's score and of the game's result; the prediction is
+that of the linear evaluation and the network together; the loss is the squared error. Needs PyTorch (``pip
+install 'desdemona[train]'``).
 """
 
 import argparse

@@ -3,18 +3,19 @@
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a width of the best enter the book, down to a number of discs placed;
 and the scores of the leaves are backed up the tree by minimax, so that a move has the score of the deepest
-search behind it.  When the best move drops so far that other moves come within the width, these enter too,
-until nothing changes.  Positions that are equal up to symmetry or transposition share an entry.
+search behind it. If the best move drops so far that other moves come within the width, these enter too, until
+nothing changes. Positions that are equal up to symmetry or transposition share an entry.
 
 With ``--from-games``, games determine the book's moves instead: those played often enough that are not much
 worse than the best one; their scores are computed in the same way.
 
 An interruption loses nothing: each searched position is a line of ``FILE.part``, and the same command
-continues from there.  Searches stay valid for another width, number of plies or set of games.  Exact searches
+continues from there. Searches stay valid for another width, number of plies or set of games. Exact searches
 with only a depth limit make the same book every time.
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import shlex
@@ -28,19 +29,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bot.base.files import write_whole
 from engine import ENGINE_VERSION
 from engine._native import othello_moves_mask
 from engine.game import Move
 from engine.games.othello import SQUARES, Othello, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned, weight_bytes
 from engine.lookup.othello_book import (
+    FORMAT,
+    VERSION,
     BadBook,
     BookKey,
     BookMove,
-    board_text,
     canonical,
     parse_board,
-    write_book,
 )
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher
@@ -120,11 +122,11 @@ def make_measure(searcher: NativeOthelloSearcher, confidence_percent: int) -> Me
 def make_scorer(
     measure: Measure, depth: int, node_limit: int | None = None, time_s: float | None = None
 ) -> Scorer:
-    """A scorer by iterative deepening, two plies at a time, so that all depths are alike odd or even.
+    """A scorer by iterative deepening, two plies at a time, so that all depths have the same parity.
 
     Args:
         measure: The search.
-        depth: Deepest search in plies, at least 2.
+        depth: Maximum search depth in plies, at least 2.
         node_limit: For one position; None: none.  The first depth always completes.
         time_s: Likewise, in seconds.
     """
@@ -149,7 +151,7 @@ def make_scorer(
 
 
 def child_of(key: BookKey, move: Move) -> Child | None:
-    """The position after a move, and after the pass where one must follow; None: the game is over."""
+    """The position after a move, and after the pass if one must follow; None: the game is over."""
     mover, waiter = key
     flipped = flips_mask(mover, waiter, move)
     mover, waiter = mover | flipped | 1 << move, waiter & ~flipped
@@ -284,7 +286,7 @@ def grown(
     Args:
         start: The root.
         searches: The results so far; extended.
-        plies: Discs placed from the start up to the last moves of the book.
+        plies: Number of discs placed from the start up to the last moves of the book.
         width_centi: The tree continues after moves that lose at most this against the best.
         total_centi: It ends where both sides together have lost more than this since the start.
     """
@@ -459,6 +461,33 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
             search_all(games, searches, f"{len(games)} positions in the games")
             moves = backed_up(games, searches)
     return entries_of(moves, options.width_centi, games)
+
+
+def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
+    """Write a book atomically; the same entries make the same file.
+
+    Args:
+        path: The file; an existing one is replaced.
+        entries: Moves of each canonical position.
+        made: How the book was generated, as JSON.
+    """
+    header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
+    lines = [json.dumps(header)]
+    for key in sorted(entries):
+        moves = [
+            [SQUARES[m.move], m.score_centi, m.depth]
+            + ([m.games, None if m.mean_result is None else round(m.mean_result, 4)] if m.games else [])
+            for m in entries[key]
+        ]
+        lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
+    text = "".join(line + "\n" for line in lines)
+    write_whole({path: gzip.compress(text.encode("ascii"), mtime=0)})
+
+
+def board_text(key: BookKey) -> str:
+    """The 64 squares from a1: X the side to move, O the other, - empty."""
+    mover, waiter = key
+    return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
 
 
 def part_of(path: Path) -> Path:

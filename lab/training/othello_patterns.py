@@ -4,16 +4,16 @@ Uses nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a 
 Minimax").  A sweep first plays games with the current weights against themselves.  Then it learns the game's
 sixty stages, one for each number of empty squares, from the end backwards: positions near the end are
 labelled with their exact results, all others with a short full-width search whose leaves fall into stages
-just learned.  These labels are far less noisy than the results of games; but results see further, so those
-of well played games have a share in the labels of their positions.  The first sweep plays by rules of thumb;
-each further one plays better, so it sees more realistic positions.
+just learned. These labels are far less noisy than the results of games; but results see further, so those of
+well-played games have a share in the labels of their positions. The first sweep plays by rules of thumb; each
+further one plays better, so it sees more realistic positions.
 
 In the end each stage gets a constant such that searches of odd and of even depth agree on average: a search
-compares the two wherever it meets a pass, or a result of another depth.
+compares the two whenever it encounters a pass, or a result of another depth.
 
 The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage after
-stage in the layout of ``engine/native/othello/patterns.hpp``), with a card beside them that says how they
-were made.  The same seed gives the same weights with any number of threads.
+stage in the layout of ``engine/native/othello/patterns.hpp``), with a card beside them that documents how
+they were made. The same seed gives the same weights with any number of threads.
 """
 
 import argparse
@@ -37,7 +37,7 @@ PHASES = {f"{least + 1}-{least + 10}": range(least, least + 10) for least in ran
 """Stages by numbers of empty squares, for the card."""
 SETTINGS = ("sweeps", "play_depth", "well_played", "result_share", "label_depth", "exact_empties", "epochs",
             "first_rate", "last_rate", "shrink", "neighbours", "parity_games", "parity_depth")  # fmt: skip
-"""Options that the card repeats, the defaults included."""
+"""Options that the card repeats, including defaults."""
 # Weights are two bytes each; telling LZMA so makes the file a tenth smaller than its strongest preset.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 1, "pb": 1}]
 

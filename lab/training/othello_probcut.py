@@ -1,11 +1,11 @@
 """Measures the score differences that ProbCut relies on: `python -m lab.training.othello_probcut`.
 
-ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one where that is far enough
-beyond the window.  The necessary margin depends on how much scores of the two depths differ, with the current
-evaluation: so run this again after learning new weights.
+ProbCut (``engine/native/search/strong.hpp``) replaces a deep search by a shallow one whose score is far
+enough beyond the window. The necessary margin depends on how much scores of the two depths differ, with the
+current evaluation, so run this again after learning new weights.
 
 Positions come from self-play with random openings and an occasional random move.  Each is searched at full
-width to every depth up to ``--depth``.  For depths of equal parity (odd and even ones also differ by a
+width to every depth up to ``--depth``. For depths of equal parity (odd and even ones also differ by a
 constant) the differences spread as if each further ply added an independent error of decreasing size:
 
     variance = k(empty squares)^2 * ln((deep + 1) / (shallow + 1))
@@ -33,15 +33,17 @@ from engine.stop import StopFlag
 
 HEADER = Path(engine.__file__).parent / "native" / "othello" / "probcut.hpp"
 EMPTIES = range(14, 56, 2)
-"""Numbers of empty squares of the positions that are searched."""
+"""Numbers of empty squares of the positions to search."""
 RANDOM_PLIES = (4, 14)
 BLUNDER = 0.12
 """Share of random moves after the opening."""
 PER_GAME = 4
 DEPTHS_LEFT = 2
-"""A search stays this many plies away from the end: there it would be exact, with another kind of error."""
+"""Minimum distance of a search from the end, in plies: at the end it would be exact, with another kind of
+error.
+"""
 OUTLIER_CENTI = 2_000
-"""Bound on a difference: a wipe-out seen by one search alone says little about the others."""
+"""Bound on a difference: a wipe-out seen by only one search says little about the others."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow
@@ -78,8 +80,8 @@ def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
     """Root mean square of the difference of each pair of depths, in centidiscs.
 
     Args:
-        count: Positions for each number of empty squares.
-        most: Deepest search.
+        count: Number of positions for each number of empty squares.
+        most: Maximum search depth.
         seed: Of the games.
     """
     rng, searcher, never = random.Random(seed), NativeOthelloSearcher(64), StopFlag()  # noqa: S311

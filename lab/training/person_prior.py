@@ -1,9 +1,10 @@
 """Fits the prior of the people model (`engine.human.person_prior`) to the replies of many persons, by EM.
 
-Each person has a pair (x, k) of their own, which their replies tell with some error; the prior is a Gaussian
-whose mean is linear in features of the person.  Empirical Bayes by expectation maximisation (Dempster, Laird
-and Rubin 1977): a step computes each person's posterior on the grid, then the coefficients by least squares
-of the posterior means on the features, and the covariance from the posteriors' distances to the new means.
+Each person has a pair (x, k) of their own, which can be estimated from their replies with some error; the
+prior is a Gaussian whose mean is linear in features of the person. Empirical Bayes by expectation
+maximisation (Dempster, Laird and Rubin 1977): a step computes each person's posterior on the grid, then the
+coefficients by least squares of the posterior means on the features, and the covariance from the posteriors'
+distances to the new means.
 """
 
 from dataclasses import dataclass
@@ -19,10 +20,10 @@ Ints = NDArray[np.int64]
 STEPS = 60
 _START = (0.3, 3.0)
 """Standard deviations of x and k before the first step."""
-_LEAST_VARIANCE = (1e-4, 1e-2)
-"""A variance below the grid's resolution would leave a person no choice of points."""
+_MIN_VARIANCE = (1e-4, 1e-2)
+"""Minimum variance: below the grid's resolution a person would have no choice of points."""
 _AT_ONCE = 20_000
-"""Replies in one batch: the table of replies by points takes some 20 MB."""
+"""Number of replies in one batch: the table of replies by points takes some 20 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def log_likelihoods(
     """The sum of ln p(reply | x, k) over each person's replies, shape (persons, points).
 
     Args:
-        persons: The person of each position, as a number from 0.
+        persons: The person of each position, numbered from 0.
         count: Number of persons.
     """
     log_likelihoods = np.zeros((count, len(grid.points)))
@@ -107,7 +108,7 @@ def fit_gaussian(
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
         covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
         covariance[~free, :] = covariance[:, ~free] = 0.0
-        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _LEAST_VARIANCE)
+        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _MIN_VARIANCE)
         gaussian = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
     return gaussian
 

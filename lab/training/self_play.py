@@ -21,7 +21,7 @@ from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
 _CHUNK = 500
-"""Games between two writes to the file."""
+"""Number of games between two writes to the file."""
 
 
 @dataclass(frozen=True)

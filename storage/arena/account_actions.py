@@ -1,7 +1,7 @@
 """The arena owner's changes to accounts.  The caller owns the transaction.
 
-The name of an account is its key.  So a new name means a new row, to which the games, ratings and chat of the
-old one are moved; the records that our own accounts have of the player follow.
+The name of an account is its key. So a new name means a new row, to which the games, ratings and chat of the
+old one are moved; our own accounts' records of the player follow.
 """
 
 import re
@@ -16,10 +16,10 @@ from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
 from storage.tables.games import EventRow, GameRow, OpponentRow
-from storage.tables.training import TrainingPlayer, TrainingReview
+from storage.tables.puzzles import PuzzleReview, PuzzleSolver
 
 DELETED = "deleted-"
-"""Beginning of the names of deleted accounts."""
+"""Prefix of the names of deleted accounts."""
 
 
 async def set_access(session: AsyncSession, account_id: str, access: ArenaAccess) -> None:
@@ -36,7 +36,7 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
         site: The arena's name in the records of our own accounts.
 
     Raises:
-        AccountTaken: An account has the name, or our records know another player of that name.
+        AccountTaken: Another account has the name, or our records have another player of that name.
     """
     if name.lower() != account_id:
         for taken in (
@@ -64,8 +64,8 @@ async def rename_account(session: AsyncSession, account_id: str, name: str, site
 async def anonymise_account(session: AsyncSession, account_id: str, site: str) -> str:
     """Remove an account's personal data and keep its games.
 
-    Its name becomes ``deleted-N``, also in the records of our own accounts and in what others said in its
-    games; its token, ratings, chat and training go.
+    Its name becomes ``deleted-N``, also in the records of our own accounts and in other people's chat in its
+    games; its token, ratings, chat and training are deleted.
 
     Args:
         account_id: The account, which exists.
@@ -84,7 +84,7 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     old = await session.scalar(select(ArenaAccount.name).where(ArenaAccount.id == account_id))
     await session.execute(delete(ArenaChatLine).where(ArenaChatLine.account_id == account_id))
     await session.execute(delete(ArenaRating).where(ArenaRating.account_id == account_id))
-    for table in (TrainingPlayer, TrainingReview):
+    for table in (PuzzleSolver, PuzzleReview):
         await session.execute(delete(table).where(table.account_id == account_id))
     await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
     await _move(session, account_id, name, site)
@@ -112,8 +112,8 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
         ArenaGame.first_id,
         ArenaGame.second_id,
         ArenaChatLine.account_id,
-        TrainingPlayer.account_id,
-        TrainingReview.account_id,
+        PuzzleSolver.account_id,
+        PuzzleReview.account_id,
     ):
         moved = update(column.class_).where(column == old_id)
         await session.execute(moved.values({column.key: new_id}).execution_options(synchronize_session=False))
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace the names that an account had in what others, our own bots first of all, said in its games."""
+    """Replace an account's former names in other accounts' chat, our own bots' above all, in its games."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -137,8 +137,8 @@ async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> 
 
 
 async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
-    """Replace a name, and those that the account had before, in the texts of the arena's events and of those
-    of the whole program.
+    """Replace a name, and the account's earlier names, in the texts of the arena's events and of the whole
+    program's.
 
     Returns:
         All these names.
@@ -167,7 +167,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A name where it is no part of another one."""
+    """A name that is not part of another one."""
     return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 

@@ -117,7 +117,7 @@ async def add_account(
     """Add an account.
 
     Raises:
-        AccountTaken: The id is taken; the transaction cannot be used any more.
+        AccountTaken: The id is taken; the transaction can no longer be used.
     """
     row = {
         "id": account_id,
@@ -213,7 +213,7 @@ async def save_rating(session: AsyncSession, account_id: str, variant: str, rati
 
 
 async def delete_rating(session: AsyncSession, account_id: str, variant: str) -> None:
-    """Make an account a newcomer in a variant."""
+    """Reset an account's rating in a variant to a newcomer's."""
     own = (ArenaRating.account_id == account_id) & (ArenaRating.variant == variant)
     await session.execute(delete(ArenaRating).where(own))
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from storage.errors import StorageError
 
 _STEPS = 10_000
-"""Instructions of SQLite between two checks of the clock."""
+"""Number of SQLite instructions between two checks of the clock."""
 
 
 class BadQuestion(StorageError):
@@ -43,13 +43,13 @@ class Answer:
 
 
 def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
-    """Ask a question.  Call it where no event loop runs.
+    """Ask a question. Call it in a thread without an event loop.
 
     Args:
         url: The database's, as in the settings.
         sql: One SELECT.
-        limit_s: Seconds that it may take.
-        most_rows: Most rows to return.
+        limit_s: Time limit in seconds.
+        most_rows: Maximum number of rows to return.
 
     Raises:
         BadQuestion: It has a mistake, would change something, or takes too long.

@@ -1,8 +1,8 @@
 """Finds dead connections to PostgreSQL when they are taken from the pool.
 
 SQLAlchemy's own check (``pool_pre_ping``) asks the server three times whenever a connection is taken: begin,
-nothing, roll back.  That takes longer than the transaction that follows.  Here a connection that the server
-has closed is found without asking, and the server is asked once where a connection has been idle, so that its
+nothing, roll back. That takes longer than the transaction that follows. This check finds a connection that
+the server has closed without a request, and sends one request if a connection has been idle, because its
 machine may be gone.
 """
 

@@ -2,9 +2,9 @@
 
 A call to the thread and back costs more processor time than most statements.  SQLAlchemy's own adapter makes
 four for each statement (open a cursor, execute, fetch, close), and one for each rollback, also of a
-transaction that has ended.  Here the thread does all that a statement needs in one call, the first
-statement's also begins the transaction, and a connection without one is not asked to end it.  Results cannot
-be streamed: all rows are fetched at once.
+transaction that has ended. Here the thread does everything a statement needs in one call, the first
+statement's call also begins the transaction, and a connection without a transaction is not asked to end one.
+Results cannot be streamed: all rows are fetched at once.
 """
 
 import sqlite3

@@ -56,7 +56,7 @@ LEFT = ("resignation", "left", "time")
 DRAWING = tuple(sorted(kind.name for kind in STRATEGIES.values() if kind.draws_decisions))
 """Names of the players that randomise single decisions."""
 _BATCH = 200
-"""Games in one statement."""
+"""Number of games in one statement."""
 _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 """Exceptions for a row that this program did not write."""
 
@@ -207,18 +207,18 @@ def is_drawn(search_mode: str | None, strategy: str) -> bool:
 
     Args:
         search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
-        strategy: Whose decision it is.
+        strategy: The strategy that decided.
     """
     return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
 
 
 @dataclass(frozen=True)
 class _Reply:
-    """A standing decision that has a row of `REPLY`: its reply was judged, or it set a bait."""
+    """A standing decision with a row of `REPLY`: its reply was judged, or it set a bait."""
 
     row: Any
     is_judged: bool
-    """The reply has a cost by today's rules; so it may be a slip."""
+    """The reply has a cost by today's rules, so it may be a slip."""
     is_forecast: bool
     """By today's rules."""
 
@@ -274,7 +274,7 @@ class _Reply:
 
         Args:
             game: The row of its game.
-            moves: All moves of that.
+            moves: All moves of that game.
             model: The number of its model.
         """
         row = self.row
@@ -387,10 +387,10 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
         initial_position: None: the usual one.
         moves: Those before ours.
         move: Ours.
-        bait: The reply that tempts.
+        bait: The tempting reply.
 
     Returns:
-        64 bits with a sign: two different baits of a million share one with a probability of 3e-8.
+        64 signed bits: among a million different baits two share a hash with a probability of 3e-8.
     """
     start = "-" if initial_position is None else f"+{initial_position}"
     return _key_of((game, start, *moves, move, bait))
@@ -399,7 +399,7 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
     """The length of a game in plies, and a key of its first `COPIED_PLIES`; None: it is shorter.
 
-    Games share the key only if these plies were the same from the same start.
+    Games share the key only if they agree in these plies and in the start.
     """
     split = moves.split()
     if len(split) < COPIED_PLIES:

@@ -24,7 +24,7 @@ _FAR = 4000.0
 
 _PRECISION = 1e-5
 """Precision of a performance, in rating points."""
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 """More bisections of an interval than 64-bit floating-point numbers can distinguish."""
 
 
@@ -86,10 +86,10 @@ def performances(
     the opponents' ratings as exact and the games as independent.
 
     Args:
-        group: Number of the group of some games against opponents of one rating; rising, shape (n,).
+        group: Index of the group of some games against opponents of one rating; non-decreasing, shape (n,).
         ratings: That rating, shape (n,).
-        games: How many games, shape (n,).
-        points: Ours in them, shape (n,).
+        games: Number of games, shape (n,).
+        points: Our points in them, shape (n,).
         size: Number of groups.
     """
     performances = [Performance(0, 0.0, None, None, None)] * size
@@ -169,19 +169,19 @@ def _wilson(count: Any, of: Any) -> tuple[Any, Any]:
 def _roots(
     falling: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, start: Floats
 ) -> Floats:
-    """Where falling functions cross 0, to a hundred-thousandth of a point.
+    """Roots of decreasing functions, to a hundred-thousandth of a point.
 
-    By Newton's steps, and by bisection where one would lead out of the interval in which the root is known to
-    lie.  Far from 0 floating-point numbers are farther apart than that; then to two neighbours.
+    Uses Newton's steps, and bisection if a step would leave the interval that contains the root. Far from 0,
+    where floating-point numbers are farther apart, it stops at two neighbouring numbers.
 
     Args:
-        falling: Their values and slopes at some places.
-        low: Where each is 0 or more.
-        high: Where it is 0 or less.
-        start: Where it is likely to be.
+        falling: Values and slopes of the functions at some points.
+        low: Points where each function is 0 or more.
+        high: Points where it is 0 or less.
+        start: Initial guesses.
     """
     at = np.where((start > low) & (start < high), start, (low + high) / 2)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         value, slope = falling(at)
         low, high = np.where(value > 0, at, low), np.where(value > 0, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

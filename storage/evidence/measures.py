@@ -6,12 +6,12 @@ n_c values of person c that add up to S_c, mean M = sum S_c / n, and Q the sum o
     sum d^2                 Q - n M^2                     d = v - M, over all values
     sum_c (sum d)^2         sum_c (S_c - n_c M)^2         over persons
 
-So replies are first added up by *cell*: the replies of one game, one phase and one model that follow each
-other (`cells_of`); and cells by group and person (`GroupSums`).  Nothing here is stored.
+So replies are first added up by *cell*: consecutive replies of one game, phase and model (`cells_of`); and
+cells by group and person (`GroupSums`). Nothing here is stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -33,7 +33,6 @@ from storage.evidence.replies import (
     phases_of,
 )
 from storage.evidence.statistics.groups import Expected
-from storage.filters import GamePhase
 
 
 class Measure(NamedTuple):
@@ -50,12 +49,12 @@ class Measure(NamedTuple):
 
     @property
     def sums(self) -> tuple[str, str, str]:
-        """The columns of what happened, and of what was expected: uniformly, and by the forecasts."""
+        """The columns of observed events, and of expected ones: uniformly, and by the forecasts."""
         return self.happened, f"{self.name}_uniform", f"{self.name}_model"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The same, and the squares of what happened less each expectation."""
+        """The same, and the squares of the observed value less each expectation."""
         return *self.sums, *(f"{each}_squares" for each in self.sums[1:])
 
 
@@ -74,29 +73,35 @@ COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """The summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Index of each column."""
+_CELLS = "cells"
 _CHUNK = 8_000
-"""Replies that are summed at once: few enough for all their columns to stay in the processor's cache."""
+"""Number of replies summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
-"""Largest relative rounding error of a sum of squares after the mean is subtracted."""
+"""Maximum relative rounding error of a sum of squares after the mean is subtracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """Sums over the replies of one game and model, and of one phase if phases are separate."""
+    """Sums over the replies of one game, phase and model."""
 
     sums: Floats
     """Shape (cells, columns)."""
     games: Codes
-    """Number of each cell's game."""
+    """Index of each cell's game."""
     phases: Codes
-    """Number of each cell's phase, 0 for the first."""
+    """Index of each cell's phase, 0 for the first."""
     models: Codes
-    """Number of each cell's model in `model_names`."""
+    """Index of each cell's model in `model_names`."""
     model_names: Sequence[str]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.sums.nbytes + self.games.nbytes + self.phases.nbytes + self.models.nbytes
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
-        """Those of all parts, each with how many games there are before it."""
+        """Those of all parts, each with the number of games before it."""
         names: dict[str, int] = {}
         models = [
             np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
@@ -111,6 +116,13 @@ class Cells:
             model_names=[*names],
         )
 
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
+        """Those of some of the games, which are numbered again."""
+        if is_wanted.all():
+            return self
+        some = self.where(is_wanted[self.games])
+        return replace(some, games=(np.cumsum(is_wanted) - 1)[some.games])
+
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
         """Some of them."""
         return Cells(
@@ -122,21 +134,22 @@ class Cells:
         )
 
 
-def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
-    """The sums of judged replies.
+def cells_of(replies: ReplyTable) -> Cells:
+    """The sums of judged replies, computed once for a table.
 
     Args:
         replies: Of some games, in the order of play.
-        by_phase: Whether phases are kept separate.
-        phase: Only replies of this phase; None: all.
     """
+    if _CELLS not in replies.derived:
+        replies.derived[_CELLS] = _cells_of(replies)
+    cells: Cells = replies.derived[_CELLS]
+    return cells
+
+
+def _cells_of(replies: ReplyTable) -> Cells:
     judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
-    phases = phases_of(judged.replies)
-    if phase is not None:
-        judged, phases = judged.where(phases == phase.number), phases[phases == phase.number]
-    models = judged.models()
-    codes = combined([judged.game, phases if by_phase else np.zeros_like(phases), models.codes])
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    phases, models = phases_of(judged.replies), judged.models()
+    starts = np.flatnonzero(np.diff(combined([judged.game, phases, models.codes]), prepend=-1))
     return Cells(
         sums=_sums(judged, starts),
         games=judged.game[starts],
@@ -208,9 +221,9 @@ class GroupSums:
 
     Args:
         cells: Those that count.
-        groups: Number of each cell's group.
-        persons: Number of each cell's person.
-        size: How many groups there are.
+        groups: Index of each cell's group.
+        persons: Index of each cell's person.
+        size: Number of groups.
     """
 
     def __init__(self, cells: Cells, groups: Codes, persons: Codes, size: int) -> None:
@@ -277,7 +290,7 @@ class GroupSums:
 
 
 def _cleaned(spread: Floats, whole: Floats) -> Floats:
-    """Sums of squares around means, 0 where there is nothing but the rounding of the sums around 0."""
+    """Sums of squares around means; 0 if only rounding errors remain."""
     return np.where(spread < _NOISE * whole, 0.0, spread)
 
 

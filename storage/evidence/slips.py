@@ -1,7 +1,7 @@
-"""When a reply is a slip: the one rule behind chat, lists, pages, reports and exports.
+"""Decides whether a reply is a slip: the one rule behind chat, lists, pages, reports and exports.
 
-A reply is judged by its cost first.  So one that throws away a forced win is a slip, although the position
-was decided before; baits, on the other hand, count only in positions that were not decided (docs/trials.md).
+A reply is judged by its cost first. So a reply that throws away a forced win is a slip, although the position
+was decided before; baits, however, count only in positions that were not decided (docs/trials.md).
 """
 
 from sqlalchemy import ColumnElement, and_, func
@@ -16,7 +16,7 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
     Args:
         cost: Cost of the reply, in hundredths of a per cent of the game; None: it is not judged.
         is_taken: Whether it took a confirmed bait.
-        is_decided: Whether our move won or lost by force, so that its baits count nowhere; None: not all
+        is_decided: Whether our move won or lost by force, so that its baits do not count; None: not all
             replies are known, so nothing counts.
     """
     if cost is None or is_decided is None:
@@ -25,6 +25,6 @@ def is_slip(cost: float | None, *, is_taken: bool, is_decided: bool | None) -> b
 
 
 def slip_condition() -> ColumnElement[bool]:
-    """The same of `DecisionRow` with its forecast and outcome, each null unless it is of today's rules."""
+    """The same for `DecisionRow` with its forecast and outcome, each null unless it is by today's rules."""
     is_taken = and_(DecisionRow.is_decided.is_(False), func.coalesce(ForecastRow.is_taken, False).is_(True))
     return and_(DecisionRow.is_decided.is_not(None), OutcomeRow.cost >= ERROR, ~is_taken)

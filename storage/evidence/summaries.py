@@ -1,13 +1,13 @@
-"""Summaries: each game that is over with its judged replies, as statistics read it.
+"""Summaries: each finished game with its judged replies, in the form that statistics use.
 
-A summary (`storage.tables.summaries`) is made when a game is closed, and made again by whatever changes a
-decision, an outcome or a forecast of a closed game: both call `summarise` in the same transaction.  It locks
-the games, so that of two transactions the later one sees what the earlier one wrote.  A summary is *valid* if
-its game is not open and it was made by today's layout and rules.  Other games are read from their decisions
+A summary (`storage.tables.summaries`) is made when a game is closed, and again after every change to a
+decision, an outcome or a forecast of a closed game: both call `summarise` in the same transaction. It locks
+the games, so that the later of two transactions sees what the earlier one wrote. A summary is *valid* if its
+game is not open and it was made by today's layout and rules. Other games are read from their decisions
 (`storage.evidence.reading`), so statistics are exact at any time: summaries only make them fast.
 
-``desdemona db upgrade`` and the daemon make those that are missing or old; ``desdemona db recheck`` compares
-each summary with its game (`remake`).
+``desdemona db upgrade`` and the daemon make missing or old ones; ``desdemona db recheck`` compares each
+summary with its game (`remake`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,15 +27,15 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 BATCH = 50
-"""Games that are summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
+"""Number of games summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
 SMALL_BATCH = 5
 """The same while games are played: a hundredth of a second."""
 _ANY_STAMP = {"stamp": 0}
-"""Summaries that are compared may differ in their stamps."""
+"""The stamps of compared summaries may differ."""
 
 
 def is_valid() -> ColumnElement[bool]:
-    """Whether a row of `GameSummaryRow` says what its game, a row of `GameRow`, adds to statistics."""
+    """Whether a row of `GameSummaryRow` is the summary of its game, a row of `GameRow`."""
     return and_(GameSummaryRow.game_id == GameRow.id, GameRow.is_settled.is_(True), *is_of_today())
 
 
@@ -49,7 +49,7 @@ def is_of_today() -> tuple[ColumnElement[bool], ...]:
 
 
 def without_summary(*which: ColumnElement[bool]) -> Select[int]:
-    """Keys of the games, open ones too, that have no valid summary.
+    """Keys of the games, including open ones, that have no valid summary.
 
     Args:
         which: Conditions on `GameRow`.
@@ -78,7 +78,7 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
     """Recompute the summaries of some games; open games lose theirs.
 
     Returns:
-        How many summaries there are now; a game with a row that cannot be read has none.
+        Number of summaries there are now; a game with an unreadable row has none.
     """
     records = await game_records(session, await _locked(session, games))
     await _replace(session, games, [*records.values()])
@@ -120,7 +120,7 @@ def _row(record: GameSummary) -> Mapping[str, Any]:
 
 
 async def _replace(session: AsyncSession, games: Sequence[int], records: Sequence[GameSummary]) -> None:
-    """Exchange the rows of some games for others."""
+    """Replace the rows of some games by others."""
     if games:
         await session.execute(delete(GameSummaryRow).where(GameSummaryRow.game_id.in_(games)))
     if records:

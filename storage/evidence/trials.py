@@ -1,7 +1,7 @@
 """Trials: comparisons of players, planned and registered before their first game.
 
-At most one trial is open at a time.  The games drawn while it is open, blind and between its players, belong
-to it (`trial_for`); everything else about it stays as it was written.
+At most one trial is open at a time. The games drawn while it is open, blind and between its strategies,
+belong to it (`trial_for`); its other data never changes.
 """
 
 import math
@@ -19,19 +19,20 @@ from engine.game import BadPosition
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
-from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
+from storage.evidence.rating_bands import BAND_WIDTH
 from storage.inserts import insert_new
 from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
-STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
-"""The usual strata: games alike in these four are compared with each other first.  A rating band is this many
-points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
+STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
+"""The default strata: games that agree in these four are compared with each other first. A rating band is
+this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
-_MOST_GAMES = 1_000_000
+_MAX_GAMES = 1_000_000
 _OPEN = 1
 
 
@@ -46,16 +47,16 @@ class NewTrial:
     name: str
     """Letters, digits, ``-``, ``_`` and ``.``; at most 40."""
     arms: tuple[str, ...]
-    """Names of the players that are compared, two or more; or one that randomises single decisions."""
+    """Names of the strategies that are compared, two or more; or one that randomises single decisions."""
     configurations: Mapping[str, Any]
-    """The configuration of each player, by its name: plain JSON values."""
+    """The configuration of each strategy, by its name: plain JSON values."""
     strata: Mapping[str, Any] = field(default_factory=lambda: dict(STRATA))
     """The strata of games; see `STRATA`."""
     planned_n: int = 1000
-    """The number of games at which the confidence sequence is to be tightest; of decisions, if there is only
-    one player."""
+    """The number of games at which the confidence sequence is tightest; of decisions, if there is only one
+    strategy."""
     alpha: float = ALPHA
-    """Probability that the confidence sequence ever excludes the truth, at most."""
+    """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES
     """Number of a person's first games that count."""
     endpoint: Endpoint = Endpoint.SCORE
@@ -75,8 +76,8 @@ class NewTrial:
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
         for name, value in (("planned_n", self.planned_n), ("cap", self.cap)):
-            if not 1 <= value <= _MOST_GAMES:
-                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
+            if not 1 <= value <= _MAX_GAMES:
+                raise TrialError(f"{name} is {value}, must be from 1 to {_MAX_GAMES}")
         if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
@@ -86,7 +87,7 @@ class NewTrial:
 
     @property
     def draws_decisions(self) -> bool:
-        """Whether one of its players randomises single decisions."""
+        """Whether one of its strategies randomises single decisions."""
         return any(arm in STRATEGIES and STRATEGIES[arm].draws_decisions for arm in self.arms)
 
 
@@ -99,7 +100,7 @@ class StoredTrial(NewTrial):
     ended_at: datetime | None
     """None while it is open."""
     games: int
-    """Games that belong to it, aborted ones too."""
+    """Games that belong to it, including aborted ones."""
     open_games: int
     """Games that are still being played or judged."""
 
@@ -111,7 +112,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         at: When it starts, aware; None: now.
 
     Raises:
-        TrialError: Another trial is open, or one of this name is known.
+        TrialError: Another trial is open, or this name exists already.
     """
     key = await insert_new(
         session,
@@ -132,57 +133,49 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         if known is not None and known.name != new.name:
             raise TrialError(f"trial {known.name} is open; end it first")
         raise TrialError(f"there is a trial {new.name} already; choose another name")
-    (started,) = await _list(session, TrialRow.id == key)
+    (started,) = await list_trials(session, TrialRow.id == key)
     return started
 
 
 async def end_trial(
     session: AsyncSession, name: str | None = None, *, at: datetime | None = None
 ) -> StoredTrial:
-    """End the open trial: games that are being played still belong to it, later ones do not.
+    """End the open trial: running games still belong to it, later ones do not.
 
     Args:
-        name: Of the trial that is meant; None: whichever is open.
+        name: The trial's name; None: the open trial.
         at: When it ends, aware; None: now.
 
     Raises:
-        TrialError: No trial is open, or another one.
+        TrialError: No trial is open, or a different one.
     """
     known = await open_trial(session)
     if known is None:
         raise TrialError("no trial is open")
     if name is not None and known.name != name:
         raise TrialError(f"trial {name} is not open; trial {known.name} is")
-    moment = at or now_utc()
-    if moment < known.started_at:
-        raise TrialError(f"trial {known.name} began at {known.started_at}, after {moment}")
+    now = at or now_utc()
+    if now < known.started_at:
+        raise TrialError(f"trial {known.name} began at {known.started_at}, after {now}")
     statement = update(TrialRow).where(TrialRow.id == known.id)
-    await session.execute(statement.values(ended_at=moment, open_slot=None))
-    (ended,) = await _list(session, TrialRow.id == known.id)
+    await session.execute(statement.values(ended_at=now, open_slot=None))
+    (ended,) = await list_trials(session, TrialRow.id == known.id)
     return ended
 
 
 async def open_trial(session: AsyncSession) -> StoredTrial | None:
     """The open trial; None if there is none."""
-    return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
-
-
-async def list_trials(session: AsyncSession) -> list[StoredTrial]:
-    """All trials, the latest first.
-
-    Raises:
-        RecordError: One is damaged; the message names it.
-    """
-    return await _list(session)
+    return next(iter(await list_trials(session, TrialRow.open_slot == _OPEN)), None)
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
     """The key of the trial that a new game belongs to; None: of no trial.
 
-    A game belongs to the open trial if its player was drawn blind, by unpredictable numbers, from exactly the
-    trial's players; or if it is the trial's only player, which randomises single decisions in the same way.
+    A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
+    the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the
+    same way.
 
-    Games from a position that a challenger set belong to none.
+    Games from a challenger's own position are excluded.
     """
     if not new.arms or not new.selection.get("blind") or "seed" in new.selection:
         return None
@@ -197,8 +190,8 @@ async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
 def is_own_position(variant: str, initial_position: str | None) -> bool:
     """Whether a challenger set a game's starting position, and thereby influenced what is randomised.
 
-    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs).  Some let a
-    challenger choose among the 960, which is no more than a choice of openings.
+    Sites draw the starts of Chess960, and of GGS's random positions (``s8r20``: 20 discs). Some let a
+    challenger choose among the 960, which is only a choice of opening.
 
     Args:
         variant: The site's key.
@@ -215,7 +208,12 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
     return board.chess960_pos() is None
 
 
-async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+async def list_trials(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+    """The trials that fulfil some conditions on `TrialRow`, the latest first.
+
+    Raises:
+        RecordError: One is damaged; the message names it.
+    """
     rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
     trials = []
     for row in rows.all():

@@ -1,9 +1,10 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, func, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
@@ -42,7 +43,7 @@ async def commit_decision(
 
     Args:
         ply: Moves made in the game before it, passes included.
-        judged: What its profile says; None: that is incomplete.
+        judged: The judgement of its profile; None: the profile is incomplete.
 
     Returns:
         The decision as `get_decision` would read it.
@@ -50,7 +51,7 @@ async def commit_decision(
     Raises:
         DuplicateDecision: There is a standing decision already.
     """
-    moment = now_utc()
+    now = now_utc()
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -62,7 +63,7 @@ async def commit_decision(
         depth=decision.depth,
         nodes=decision.nodes,
         time_s=decision.time_s,
-        created_at=moment,
+        created_at=now,
         search_mode=decision.search_mode.value,
         record=decision.to_record(),
         **profile_columns(decision, judged),
@@ -78,7 +79,7 @@ async def commit_decision(
         is_complete=decision.is_complete,
         is_trap=None if judged is None else judged.is_trap,
         outcome=None,
-        created_at=moment,
+        created_at=now,
         sent_at=None,
         confirmed_at=None,
     )
@@ -86,20 +87,30 @@ async def commit_decision(
 
 async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
     """The standing decision at a ply."""
-    statement = _standing(game_id).where(DecisionRow.ply == ply)
+    statement = _standing(DecisionRow.game_id == game_id, DecisionRow.ply == ply)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
+async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
+    """The standing decisions with these keys, by the key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    rows = (await session.execute(_standing(DecisionRow.id.in_(keys)))).scalars()
+    return {row.id: _stored(row) for row in rows}
+
+
 async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
     """A game's standing decisions, in the order of play."""
-    return [_stored(row) for row in (await session.execute(_standing(game_id))).scalars()]
+    rows = (await session.execute(_standing(DecisionRow.game_id == game_id))).scalars()
+    return [_stored(row) for row in rows]
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
     """The seeds of a game's random draws, including those taken back, by ply and position; the first of
-    several.
-    """
+    several."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}
@@ -169,14 +180,14 @@ async def void_after(session: AsyncSession, game_id: int, ply: int) -> None:
 
 
 def reply_scores(candidate: Candidate) -> list[list[Any]]:
-    """The replies to a move as the database has them for queries.
+    """The replies to a move in the form of a database column, for queries.
 
     Args:
         candidate: With its whole profile.
 
     Returns:
-        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and what it scores after two plies, after one
-        less than the full depth (at depth 2: after two), and after all, in centi-units, our view.  All
+        For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and its scores after two plies, after one
+        less than the full depth (at depth 2: after two), and at full depth, in centi-units, our view. All
         depths are in the record.
     """
     reply_scores = []
@@ -186,10 +197,10 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
     return reply_scores
 
 
-def _standing(game_id: int) -> Select[DecisionRow]:
+def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
     return (
         select(DecisionRow)
-        .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
+        .where(*which, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
         .options(joinedload(DecisionRow.outcome))
         .execution_options(populate_existing=True)

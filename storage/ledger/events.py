@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 PROGRAM = AccountKey("")
 """The owner of events that concern the whole program, not one account."""
 OPPONENT_RENAMED = "opponent_renamed"
-"""Kind of the events that say which name an opponent had before: ``name`` and ``new_name``."""
+"""Kind of the events that record an opponent's former name: ``name`` and ``new_name``."""
 
 
 async def record_event(
@@ -27,7 +27,7 @@ async def record_event(
     """Store an event.
 
     Args:
-        owner: The account that it happened to.
+        owner: The account concerned.
         kind: A short key, for instance ``challenge_declined``.
         detail: Plain JSON values; never a secret.
         game_id: Our key of the game that it belongs to.

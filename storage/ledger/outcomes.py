@@ -14,7 +14,7 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, in place of one by earlier rules; False, and no change, if there is another one.
+    """Store an outcome, replacing one by earlier rules; False, and no change, if there is another one.
 
     Args:
         made: The decision's forecast, if the caller has just stored it; None: it is looked up.
@@ -31,11 +31,11 @@ async def record_outcome(
     if made is None:
         await forecasts.settle(session, decision_id)
     elif outcome.reply is not None:
-        await forecasts.note_reply(session, decision_id, made, outcome.reply)
+        await forecasts.record_bait_outcome(session, decision_id, made, outcome.reply)
     return True
 
 
 async def record_reply_time(session: AsyncSession, decision_id: int, took: ReplyTime) -> bool:
-    """Store how long the reply to a decision's move took; False, and no change, if that is known already."""
+    """Store the time of the reply to a decision's move; False, and no change, if it is known already."""
     inserted = await insert_new(session, ReplyTimeRow, decision_id=decision_id, **columns_of(took))
     return inserted is not None

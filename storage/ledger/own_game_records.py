@@ -1,4 +1,4 @@
-"""The bot's own games as `GameRecord`s, which can be written in any format."""
+"""Converts the bot's own games to `GameRecord`s, which can be written in any format."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _WITHOUT_CORRESPONDENCE = frozenset({"arena"})
 _OWN_LIMIT = re.compile(r"[:,;] *(depth|time|cpu|nodes) *= *([0-9.]+)")
 """A limit in the text of a match's player, which overrides the match's own."""
 _ON_AN_ENGINE = re.compile(r"[a-z_]+_uci:")
-"""A player whose nodes are a setting of its engine."""
+"""A strategy whose node limit is a setting of its engine."""
 
 
 def record_of(
@@ -163,7 +163,7 @@ def _margin(record: GameRecord) -> float | None:
 def _evaluation(decision: Decision | None, move: str) -> float | None:
     """The player's score of its move in discs or pawns; for a forced win in Othello, its margin.
 
-    None if the game has another move here, if the move has no score, and for mates.
+    None if the game has a different move here, if the move has no score, and for mates.
     """
     if decision is None or decision.move != move:
         return None

@@ -1,1 +1,1 @@
-"""Copies, prunes and compacts databases, also while the bot runs on them."""
+"""Copies, prunes and compacts databases, also while the bot uses them."""

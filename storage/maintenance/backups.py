@@ -1,8 +1,9 @@
 """Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
 
-SQLite's backup API copies page by page.  A read transaction of the same connection fixes what is copied, so
-that writers neither wait nor make it begin again (https://sqlite.org/backup.html).  The copy is checked and
-on the disk before it gets its name.  Only its owner may read it: it has all that the database has.
+SQLite's backup API copies page by page. A read transaction of the same connection fixes the copied state, so
+that writers neither wait nor make the copy start again (https://sqlite.org/backup.html). The copy is checked
+and on the disk before it gets its name. Only its owner may read it, because it contains everything in the
+database.
 """
 
 import os
@@ -17,15 +18,15 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from storage.database import BUSY_TIMEOUT_MS, parse_url
+from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
-"""Pages that are copied at a time, between two calls of `OnPages`."""
+"""Number of pages copied at a time, between two calls of `OnPages`."""
 
-_MOMENT = "%Y-%m-%dT%H%M%SZ"
-_MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
+_TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
+_TIME_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
 
 OnPages = Callable[[int, int], None]
 """Called with the pages copied so far, and their number."""
@@ -46,7 +47,7 @@ def sqlite_file(url: str) -> Path | None:
     """The file of a SQLite database; None: it is another database.
 
     Raises:
-        StorageError: The URL is not understood, or the file is not there.
+        StorageError: The URL is not understood, or the file does not exist.
     """
     parsed = parse_url(url)
     if not parsed.drivername.startswith("sqlite"):
@@ -81,14 +82,14 @@ def back_up(
     Args:
         database: Its file.
         target: The backup's file, which is replaced; or a folder, for a backup of the series that is named by
-            the database and the time.  None: the database's folder.
+            the database and the time. None: the database's folder.
         keep: Backups of the series to keep, this one included; None: all.
         now: When; None: now.
         on_pages: Called with the progress.
 
     Raises:
-        StorageError: The database cannot be read, or the backup not be written, or the backup is damaged;
-            earlier backups are still there.
+        StorageError: The database cannot be read, the backup cannot be written, or the backup is damaged;
+            earlier backups remain.
         ValueError: There is no series: the target is a file.
     """
     folder = database.parent if target is None else target
@@ -97,7 +98,7 @@ def back_up(
         raise ValueError(f"{target} is one file, not a folder with a series of backups")
     path = folder
     if is_series:
-        path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_MOMENT)}.db"
+        path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_TIME_FORMAT)}.db"
     if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
         raise StorageError(f"the backup cannot be written to {path}")
     with _failing(f"cannot back up {database} to {path}"):
@@ -115,7 +116,7 @@ def back_up(
 
 def _remove_unfinished(folder: Path, stem: str) -> None:
     """Remove the remains of killed backups of the series."""
-    pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
+    pattern = re.compile(rf"({re.escape(stem)}-{_TIME_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):
             with suppress(BeingWritten), unfinished_file(folder / match[1]):
@@ -132,7 +133,7 @@ def _failing(what: str) -> Iterator[None]:
 
 
 def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
-    timeout_s = BUSY_TIMEOUT_MS / 1000
+    timeout_s = STATEMENT_BUSY_TIMEOUT_MS / 1000
     with (
         closing(sqlite3.connect(database, timeout=timeout_s, isolation_level=None)) as source,
         closing(sqlite3.connect(target, isolation_level=None)) as copy,
@@ -155,7 +156,7 @@ def _check(path: Path) -> None:
     """Refuse a backup that is damaged.
 
     Raises:
-        StorageError: It is, and so is the database, or the disk.
+        StorageError: It is damaged, and so is the database, or the disk.
     """
     with closing(sqlite3.connect(path)) as copy:
         # A value that its column cannot have is for `db recheck`; it must not stop the backups.
@@ -177,7 +178,7 @@ def _sync(path: Path) -> None:
 
 
 def _remove_older(newest: Path, stem: str, keep: int) -> tuple[Path, ...]:
-    pattern = re.compile(rf"{re.escape(stem)}-{_MOMENT_PATTERN}\.db")
+    pattern = re.compile(rf"{re.escape(stem)}-{_TIME_PATTERN}\.db")
     series = sorted(each for each in newest.parent.iterdir() if pattern.fullmatch(each.name))
     removed = tuple(each for each in series[: max(len(series) - keep, 0)] if each != newest)
     for each in removed:

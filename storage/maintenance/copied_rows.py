@@ -1,7 +1,7 @@
-"""The rows of a table in transit between databases, as values that mean the same on both.
+"""The rows of a table in transit between databases, as values with the same meaning on both.
 
-Most values are read and written by their column's type.  Two are not: a packed record is copied byte by
-byte, and JSON as text, because two databases may write one value in two ways.
+Most values are read and written by their column's type. Two are not: a packed record is copied byte by byte,
+and JSON as text, because two databases may write the same value differently.
 """
 
 import hashlib
@@ -34,14 +34,14 @@ from storage.errors import StorageError, is_damage, reason_of
 from storage.tables.types import PackedRecord, as_stored
 
 BATCH = 500
-"""Rows in memory at a time."""
+"""Number of rows in memory at a time."""
 
 Row = tuple[Any, ...]
 """A row's values in the order of the table's columns."""
 
 
 class CopiedTable:
-    """One table: the statements that read and write its rows, and what makes two rows equal.
+    """One table: the statements that read and write its rows, and the equality of two rows.
 
     Args:
         table: With a primary key.
@@ -113,14 +113,14 @@ class CopiedTable:
         return {f"to_{column.name}": value for column, value in zip(self._columns, row, strict=True)}
 
     def canonical(self, row: Row) -> Row:
-        """A canonical form, equal for rows that mean the same on any database."""
+        """A canonical form, equal for rows with the same meaning on any database."""
         return tuple(
             _canonical_json(value) if isinstance(column.type, JSON) and isinstance(value, str) else value
             for column, value in zip(self._columns, row, strict=True)
         )
 
     def sequence(self) -> TextClause | None:
-        """Sets PostgreSQL's sequence, if the table's key has one, to go on after the rows that are there."""
+        """Sets PostgreSQL's sequence, if the table's key has one, to continue after the existing rows."""
         column = self._table.autoincrement_column
         if column is None:
             return None
@@ -132,7 +132,7 @@ class CopiedTable:
 
 
 class Digest:
-    """Number and checksum of rows; equal rows have equal ones, whatever databases they are from."""
+    """Number and checksum of rows; equal for equal rows, whatever databases they are from."""
 
     def __init__(self) -> None:
         self.rows = 0

@@ -1,8 +1,8 @@
 """Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
 
-The source is read as it was at one moment, so that a program may play on it meanwhile.  The target must be
-empty, or a copy that was interrupted, which is begun again.  While it is filled its revision begins with
-`storage.migrate.UNFINISHED_COPY`, with which no program opens it.  At the end all rows of both databases are
+The source is read as it was at one moment, so that a program may use it meanwhile. The target must be empty,
+or an interrupted copy, which is started again. During the copy its revision begins with
+`storage.migrate.UNFINISHED_COPY`, with which no program opens it. At the end all rows of both databases are
 read once more and compared, one by one.
 """
 
@@ -23,12 +23,12 @@ from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"
-"""The role of a program that fills a database (`Database.sole`)."""
+"""The role of a program that fills a database (`Database.hold_role`)."""
 
 _Pair = tuple[Row | None, Row | None]
 
 OnStep = Callable[[str, str, int], None]
-"""Called with what is done (``copy`` or ``verify``), the table, and how many rows so far."""
+"""Called with the step (``copy`` or ``verify``), the table, and the number of rows so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
 
     Args:
         source_url: URL of a database with the newest schema.  It is only read.
-        target_url: URL of a database without rows, or of an unfinished copy.  Tables that are missing are
-            created.
+        target_url: URL of a database without rows, or of an unfinished copy. Missing tables are created.
         on_step: Called with the progress.
 
     Raises:
@@ -67,7 +66,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
     try:
         target = await _open_target(source, target_url)
         try:
-            async with target.sole(ROLE):
+            async with target.hold_role(ROLE):
                 return await _Copying(source, target, on_step or _ignore).run()
         finally:
             await target.close()
@@ -102,7 +101,7 @@ async def _open_target(source: Database, url: str) -> Database:
 
 
 def _unfinished() -> str:
-    """The revision of a copy that is not finished."""
+    """The revision of an unfinished copy."""
     return f"{migrate.UNFINISHED_COPY} {migrate.head()}"
 
 
@@ -136,7 +135,7 @@ class _Copying:
         return CopyReport(self._source.url, self._target.url, tuple(verified))
 
     async def _begin(self) -> None:
-        """Mark the target as unfinished, and empty it if it was so already.
+        """Mark the target as unfinished, and empty it if it was already.
 
         Raises:
             StorageError: It has other data.
@@ -173,7 +172,7 @@ class _Copying:
         """Write rows in one transaction.
 
         Raises:
-            StorageError: The target refuses a row: which and why.
+            StorageError: The target refuses a row; the message names it and the reason.
         """
         if not rows:
             return

@@ -1,7 +1,7 @@
 """Finds rows with values that their columns cannot have, and moves them to the quarantine.
 
-The constraints of the tables refuse such values, so only a fault of the disk or an odd program leaves one.
-All other code reads rows as they should be.
+The constraints of the tables refuse such values, so only a disk fault or a foreign program leaves one. All
+other code assumes valid rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +36,8 @@ from storage.tables.control import BlockRow
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
 
 _BATCH = 500
-_LARGEST = 1.7976931348623157e308
-"""The largest number that is not infinite."""
+_MAX_FLOAT = 1.7976931348623157e308
+"""The largest finite number."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
 """Tables to check, each with a condition; None: all rows."""
@@ -57,13 +57,13 @@ class MalformedRow:
 
     @property
     def text(self) -> str:
-        """Which row, and why, in one line."""
+        """The row and the reason, in one line."""
         others = f", with {self.moved - 1} that belong to it" if self.moved > 1 else ""
         return f"row {self.id} of {self.table}{others}: {self.reason}"
 
 
 def whole_database() -> Tables:
-    """All tables that are not computed from others."""
+    """All tables except those computed from others."""
     return {table: None for table in all_tables().sorted_tables if table.name not in DERIVED}
 
 
@@ -119,7 +119,7 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
 
 
 def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
-    """The primary key, or SQLite's number of the row: a text may be no text."""
+    """The primary key, or SQLite's number of the row, because a text key may be invalid text."""
     if session.get_bind().dialect.name == "sqlite":
         return [literal_column("rowid", Integer)]
     return [*table.primary_key]
@@ -198,17 +198,17 @@ async def _name(
 
 
 def _constraints(table: Table) -> list[str]:
-    """The conditions of a table's rows, but for that on their types: reading checks these."""
+    """The conditions on a table's rows, except those on their types, which reading checks."""
     checks = [each for each in table.constraints if isinstance(each, CheckConstraint)]
     return sorted(str(each.sqltext) for each in checks if each.name != f"ck_{table.name}_types")
 
 
 def _require_type(value: object, column: Any) -> None:
-    """Refuse a value of another type than its column's; other types refuse such values themselves."""
+    """Refuse a value of another type than its column's; other column types refuse such values themselves."""
     if value is None:
         is_right = column.nullable
     elif isinstance(column.type, Float):
-        is_right = isinstance(value, int | float) and -_LARGEST <= value <= _LARGEST
+        is_right = isinstance(value, int | float) and -_MAX_FLOAT <= value <= _MAX_FLOAT
     elif isinstance(column.type, Integer):
         is_right = isinstance(value, int)
     else:

@@ -19,7 +19,7 @@ from storage.tables.games import DecisionRow, GameRow
 from storage.tables.types import as_stored
 
 BATCH = 200
-"""Decisions in one transaction: a few hundredths of a second, in which other writers wait."""
+"""Number of decisions in one transaction: a few hundredths of a second, in which other writers wait."""
 
 OnCount = Callable[[int], None]
 """Called with the number of decisions finished since the last call."""
@@ -34,11 +34,11 @@ class Pruned:
     already: int = 0
     """Records that had been pruned before."""
     incomplete: int = 0
-    """Records left as they are: their move's profile is incomplete, and `db recheck` may complete it."""
+    """Records left unchanged: their move's profile is incomplete, and `db recheck` may complete it."""
     damaged: int = 0
-    """Records left as they are, because they cannot be read."""
+    """Records left unchanged because they cannot be read."""
     changed: int = 0
-    """Records left as they are, because another program changed them meanwhile."""
+    """Records left unchanged because another program changed them meanwhile."""
     bytes_before: int = 0
     """Size of the shortened records, packed."""
     bytes_after: int = 0
@@ -49,7 +49,7 @@ class Pruned:
 class _Batch:
     last_id: int
     new: list[tuple[int, bytes, bytes]] = field(default_factory=list)
-    """Key, record as found, and pruned record."""
+    """Key, original record, and pruned record."""
 
 
 async def prune(
@@ -65,7 +65,7 @@ async def prune(
         on_count: Called with the progress.
 
     Raises:
-        StorageError: The database failed; what was pruned so far stays so.
+        StorageError: The database failed; records pruned so far stay pruned.
     """
     result = Pruned()
     after_id = -(2**63)
@@ -87,7 +87,7 @@ async def prune(
 
 
 async def count_old(database: Database, before: datetime) -> int:
-    """Decisions that `prune` would look at."""
+    """Number of decisions that `prune` would examine."""
     async with database.read() as session:
         statement = select(func.count()).select_from(DecisionRow).join(GameRow).where(*_conditions(before))
         return int(await session.scalar(statement) or 0)

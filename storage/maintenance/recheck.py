@@ -17,7 +17,7 @@ from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus, from_row
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from storage.tables.training import SearchedGame
+from storage.tables.puzzles import SearchedGame
 from storage.tables.types import as_stored
 
 _Statement = Select[*tuple[Any, ...]]
@@ -44,7 +44,7 @@ class RecordedDecision:
     is_settled: bool
     """`storage.records.StoredGame.is_settled` of its game."""
     moves: tuple[str, ...]
-    """The game's, as the server showed them."""
+    """The game's moves, as the server showed them."""
     ply: int
     is_taken_back: bool
     move: str
@@ -52,7 +52,7 @@ class RecordedDecision:
     outcome_rule: int | None
     """The version of the rules that judged its outcome; None: it has none."""
     outcome_reply: str | None
-    """The reply that it judges; None: it has none, or there was no reply."""
+    """The reply that the outcome judges; None: there is no outcome, or there was no reply."""
     rule: int | None
     """The version of the rules that judged its profile; None: that is incomplete."""
     forecast_rule: int | None
@@ -77,7 +77,7 @@ def wrong_columns(
     Args:
         found: The row; columns judged by other rules than these are left out.
         decision: From its record.
-        judged: What its profile says; None: that is incomplete.
+        judged: The judgement of its profile; None: the profile is incomplete.
     """
     expected: dict[str, object] = {name: getattr(decision, name) for name in _COPIED}
     expected["replies"] = reply_scores(decision.chosen) if decision.chosen.is_whole else None
@@ -205,16 +205,16 @@ async def settle_later(
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
-    """Store what a confirmed decision of a settled game still lacks, or has only by earlier rules.
+    """Store the data that a confirmed decision of a settled game still lacks, or has only by earlier rules.
 
-    The game's summary goes: to make it again after each decision would take longer than the rest.
+    The game's summary is removed: making it again after each decision would take longer than everything else.
 
     Args:
         found: The decision as it was read before.
         decision: The same, with the chosen move's complete profile if it was found.
-        judged: What that profile says; None: it is incomplete.
+        judged: The judgement of that profile; None: the profile is incomplete.
         outcome: None: the decision has one by today's rules, or cannot be judged.
-        made: A forecast and its sums; None: the decision has a forecast, or there can be none.
+        made: A forecast and its sums; None: the decision has a forecast, or cannot have one.
 
     Returns:
         Whether the outcome was stored; False if there was none to store, or the decision has one by now.

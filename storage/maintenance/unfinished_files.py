@@ -12,7 +12,7 @@ from pathlib import Path
 from storage.errors import StorageError
 
 UNFINISHED = ".new"
-"""End of the name of a file that is being written."""
+"""Suffix of the name of a file that is being written."""
 _ENDS = ("", "-wal", "-shm", "-journal")
 """Suffixes of the files of an unfinished SQLite database."""
 
@@ -28,8 +28,8 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
     The caller renames it when complete; otherwise it is removed after the block.
 
     Args:
-        path: The name that it will get.
-        mode: Its permissions, without those that the process takes from new files (umask).
+        path: The final name.
+        mode: Its permissions, without those that the process removes from new files (umask).
 
     Raises:
         BeingWritten: Another program writes it.
@@ -50,7 +50,7 @@ def unfinished_file(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def _locked(unfinished: Path, path: Path, mode: int) -> int | None:
-    """The handle of an empty file that is locked; None: it has another name by now, or none."""
+    """The handle of an empty, locked file; None: it has another name by now, or none."""
     handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, mode)
     try:
         # SQLite's own locks are of another kind, and are not in the way.

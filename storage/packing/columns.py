@@ -1,9 +1,9 @@
-"""Lists of plain JSON values as columns of bytes that compress well, and back again without any difference.
+"""Lists of plain JSON values as columns of bytes that compress well; the conversion is lossless.
 
-A list of objects becomes a table: what is the same in all of them is written once, and the values of one
-name follow each other.  A list of lists becomes their lengths and their values.  Numbers become the
-differences of successive ones, and of these first all lowest bytes, then all next ones, and so on: scores of
-moves are alike, so most of the higher bytes are zero.
+A list of objects becomes a table: values that all objects share are written once, and the values of one name
+follow each other. A list of lists becomes their lengths and their values. Numbers become the differences of
+successive ones, and of these first all lowest bytes, then all next ones, and so on: scores of moves are
+similar, so most of the higher bytes are zero.
 
 A column begins with a byte for its kind:
 
@@ -21,9 +21,9 @@ byte what follows
 ``j`` anything else: the length in bytes of the JSON text, and this text
 ==== =========================================================================================
 
-Counts are in base 128, lowest digit first, all but the last with 128 added.  The number of values is known
-before the column is read, and each of them takes a byte at least: what is read is never much larger than
-what it is read from.
+Counts are in base 128, lowest digit first, all but the last with 128 added. The number of values is known
+before the column is read, and each takes at least a byte, so decoded data is never much larger than its
+input.
 """
 
 import json
@@ -38,7 +38,7 @@ from typing import Any
 _UNITS = (1, 2, 1_000_000)
 """Floats are mostly multiples of 1/unit: scores, means of two scores, probabilities to six digits."""
 _WIDEST = 8
-_MOST = 255
+_MAX_NAMES = 255
 """Names of one table, and sets of them, each encoded as a byte."""
 
 
@@ -46,7 +46,7 @@ def to_json(value: object) -> bytes:
     """The JSON text of a value, without spaces.
 
     Raises:
-        TypeError, ValueError: JSON has no such value.
+        TypeError, ValueError: JSON cannot express the value.
     """
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
@@ -55,7 +55,7 @@ def from_json(text: bytes) -> Any:
     """The value of a JSON text.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not JSON.
         RecursionError: It is nested too deeply.
     """
     return json.loads(text, parse_constant=_refuse)
@@ -84,10 +84,10 @@ def write_column(out: bytearray, values: Sequence[Any], lengths: Sequence[int] =
 
     Args:
         values: Its values, one or more.
-        lengths: Those of the lists that the values are from, if they are from lists.
+        lengths: The lengths of the lists that the values are from, if they are from lists.
 
     Raises:
-        TypeError, ValueError: JSON has no such value.
+        TypeError, ValueError: JSON cannot express a value.
     """
     kinds = set(map(type, values))
     write = _WRITERS.get(kinds.pop()) if len(kinds) == 1 else None
@@ -188,7 +188,7 @@ def _write_table(out: bytearray, rows: Sequence[dict[str, Any]], _lengths: Seque
     sets: dict[tuple[str, ...], int] = {}
     of_rows = [sets.setdefault(tuple(row), len(sets)) for row in rows]
     names = list(dict.fromkeys(chain.from_iterable(sets)))
-    if not 0 < len(names) <= _MOST or len(sets) > _MOST:
+    if not 0 < len(names) <= _MAX_NAMES or len(sets) > _MAX_NAMES:
         return False
     if any(type(name) is not str or "\n" in name for name in names):
         return False
@@ -218,7 +218,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
 class ColumnReader:
     """Reads columns from bytes.
 
-    All methods raise ValueError, LookupError or RecursionError where the bytes are not what was written.
+    All methods raise ValueError, LookupError or RecursionError for invalid bytes.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -251,7 +251,7 @@ class ColumnReader:
         return self.take(self.count())
 
     def end(self) -> None:
-        """Refuse bytes that are left."""
+        """Refuse remaining bytes."""
         if self._at != len(self._data):
             raise ValueError("it goes on after its end")
 
@@ -259,8 +259,8 @@ class ColumnReader:
         """The values of a column.
 
         Args:
-            count: How many.
-            lengths: As `write_column` had them.
+            count: Number of values.
+            lengths: As for `write_column`.
         """
         kind = self.take(1)
         if kind == b"i":
@@ -331,7 +331,7 @@ class ColumnReader:
     def _table(self, count: int) -> list[dict[str, Any]]:
         names = self.text().decode().split("\n")
         number = self.count()
-        if len(names) > _MOST or number > _MOST:
+        if len(names) > _MAX_NAMES or number > _MAX_NAMES:
             raise ValueError("a table has too many names")
         sets = [list(self.text()) for _ in range(number)]
         of_rows = self.take(count)

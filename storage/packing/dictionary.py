@@ -68,4 +68,4 @@ _DECISION = (
 )
 
 DICTIONARY = (_POSITIONS + _OPTIONS + _FORECAST + _MOVES + _DECISION).encode("latin-1")
-"""The likeliest parts come last: short distances cost least."""
+"""The most frequent parts come last: short distances cost least."""

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, 
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
-from storage.tables.types import IntPk, UtcDateTime, UtcTime, enum_column
+from storage.tables.types import EnumText, IntPk, UtcDateTime, UtcTime
 
 
 class ArenaAccess(StrEnum):
@@ -20,9 +20,9 @@ class ArenaAccess(StrEnum):
     ACTIVE = "active"
     """Everything."""
     PENDING = "pending"
-    """Watch only: the arena's owner has to approve it first."""
+    """Watch only: the arena's owner has to approve the account first."""
     BANNED = "banned"
-    """Nothing: its token does not work."""
+    """No rights: its token does not work."""
     DELETED = "deleted"
     """Deleted: its name and its chat are gone, its games stay."""
 
@@ -39,7 +39,7 @@ class ArenaAccount(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     """SHA-256 of the bearer token in hexadecimal; the token itself is never stored."""
     created_at: Mapped[UtcTime]
-    access: Mapped[ArenaAccess] = mapped_column(enum_column(ArenaAccess), server_default="active")
+    access: Mapped[ArenaAccess] = mapped_column(EnumText(ArenaAccess), server_default="active")
 
 
 class ArenaRating(Base):
@@ -106,7 +106,7 @@ class ArenaGame(Base):
     """Changes of the ratings; null if unrated or not over."""
     second_diff: Mapped[int | None] = mapped_column(Integer)
     unrated: Mapped[str | None] = mapped_column(String(32))
-    """Why a rated game changed no rating; null: it did, is casual or is not over."""
+    """Why a rated game did not change the ratings; null: it did, is casual or is not over."""
     turn_began_ms: Mapped[int | None] = mapped_column(BigInteger)
     """When the side to move began to think, in the arena's time (`ArenaElapsed`); null: not known."""
     created_at: Mapped[UtcTime]
@@ -115,7 +115,7 @@ class ArenaGame(Base):
 
 
 class ArenaElapsed(Base):
-    """The arena's time: how long it could serve its players, over all its runs; one row."""
+    """The arena's time: the total time in which it could serve its players, over all its runs; one row."""
 
     __tablename__ = "arena_elapsed"
 

@@ -1,7 +1,7 @@
 """The declarative base of every table, with the naming convention for constraints.
 
 SQLite stores any value in any column. A check on each table therefore holds the types of all its columns, so
-that it refuses what PostgreSQL refuses by itself; enumerations are checked on both.
+that it refuses the same values as PostgreSQL; enumerations are checked on both.
 """
 
 from typing import Any

@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, KeyColumn, UtcTime
 
 
 class BlockRow(Base):
-    """An account that none of ours plays at its site, by the operator's command."""
+    """An account that our accounts at its site do not play, by the operator's command."""
 
     __tablename__ = "blocks"
     __table_args__ = (UniqueConstraint("site", "name"),)

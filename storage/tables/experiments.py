@@ -11,9 +11,8 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 
 class ExperimentResultRow(Base):
-    """The result of one job of a `storage.research.experiment_results.ExperimentRun`, whose fields are
-    columns.
-    """
+    """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are
+    columns."""
 
     __tablename__ = "experiment_results"
     __table_args__ = (UniqueConstraint("experiment", "version", "size", "seed", "job"),)

@@ -1,4 +1,4 @@
-"""The table of malformed rows that were moved out of the way (`storage.quarantine`)."""
+"""The table of malformed rows in quarantine (`storage.quarantine`)."""
 
 from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, UtcTime
 
 
 class QuarantineRow(Base):
-    """A row that was moved here, or a reference that was cut; to restore several, begin with the last."""
+    """A row in quarantine, or a reference that was cut; to restore several, begin with the last."""
 
     __tablename__ = "quarantine"
 

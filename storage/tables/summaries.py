@@ -1,4 +1,4 @@
-"""Games that are over as statistics read them; derived from the other tables (`storage.evidence`)."""
+"""Finished games in the form that statistics use; derived from the other tables (`storage.evidence`)."""
 
 from sqlalchemy import ForeignKey, Index, LargeBinary, Text
 from sqlalchemy.orm import Mapped, mapped_column

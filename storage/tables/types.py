@@ -79,25 +79,20 @@ class EnumText(_Checked[StrEnum]):
             kind,
             native_enum=False,
             create_constraint=False,
-            length=LONGEST_VALUE,
+            length=MAX_VALUE_LENGTH,
             values_callable=lambda members: [member.value for member in members],
         )
         self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
 
 
-def enum_column(kind: type[StrEnum]) -> EnumText:
-    """The type of a column of a `StrEnum`."""
-    return EnumText(kind)
-
-
-LONGEST_VALUE = 32
-"""Letters in the value of an enumeration, at most."""
+MAX_VALUE_LENGTH = 32
+"""Maximum number of letters in the value of an enumeration."""
 
 
 class PackedRecord(_Checked[dict[str, Any]]):
     """A record of plain JSON values, stored packed (`storage.packing.records`).
 
-    Reading one raises `RecordError` where it is damaged.
+    Reading raises `RecordError` if it is damaged.
     """
 
     impl = LargeBinary
@@ -119,7 +114,7 @@ BigInt = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits; SQLite numbers rows itself only in a column of type INTEGER (which has 64 bits there)."""
 
 RepliesType = JSON(none_as_null=True)
-"""JSON as text on PostgreSQL, too, where it takes half the room of JSONB."""
+"""JSON as text, also on PostgreSQL, where it takes half the space of JSONB."""
 
 JsonType = JSON().with_variant(JSONB(), "postgresql")
 
@@ -127,7 +122,7 @@ IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
 """Primary key, numbered by the database."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
-"""A moment, always aware and in UTC."""
+"""A time, always aware and in UTC."""
 
 JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
@@ -153,7 +148,7 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
     if isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
     if isinstance(item, EnumText):
-        return f"sa.String(length={LONGEST_VALUE})"
+        return f"sa.String(length={MAX_VALUE_LENGTH})"
     if isinstance(item, PackedRecord):
         return "sa.LargeBinary()"
     if item is RepliesType:

@@ -1,9 +1,9 @@
 """The arena's time, by which all its clocks run; it stops while the arena cannot serve its players.
 
-It is saved every second while games run, and with each move, so a killed arena continues where it was.  An
-outage begins with the first attempt that failed and ends a moment after the database works again, so that
-players have time to come back; after a restart there is the same moment.  Time in which the process was
-frozen is an outage, too.  Each outage leaves an event.
+It is saved every second while games run, and with each move, so a killed arena continues where it was. An
+outage begins with the first failed attempt and ends a moment after the database works again, so that players
+have time to come back; a restart has the same grace period. Time during which the process was frozen is an
+outage, too. Each outage is recorded as an event.
 """
 
 import logging
@@ -20,7 +20,7 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
-"""Kind of the events that say when the arena's time stood still: `why` is ``stopped``, ``frozen`` or
+"""Kind of the events that record a stop of the arena's time: `why` is ``stopped``, ``frozen`` or
 ``database``."""
 _SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
 _RETRY_S = 1.0  # between attempts to use a database that has failed
@@ -45,13 +45,13 @@ class ArenaTime:
         self._grace_s = grace_s
         self._owner = AccountKey(site)
         self._lost = clock()
-        """How far the time is behind the clock."""
+        """Seconds by which the time is behind the clock."""
         self._stopped_at: float | None = None
-        """When the time stopped, by the clock; None: it runs."""
+        """When the time stopped, by the clock; None: it is running."""
         self._resumes_at = float("inf")
-        """When it runs again, by the clock; infinity: not known."""
+        """When it resumes, by the clock; infinity: not known."""
         self._is_confirmed = False
-        """Whether our own attempt failed, too: one failed request may be a bug."""
+        """Whether our own attempt failed, too: a single failed request may be a bug."""
         self._worked_at = clock()
         """By the clock: all earlier outages have been counted."""
         self._saved_at = float("-inf")
@@ -65,15 +65,15 @@ class ArenaTime:
 
     @property
     def is_standing(self) -> bool:
-        """Whether an outage, or the moment after it, stops all clocks."""
+        """Whether an outage, or the grace period after it, stops all clocks."""
         self._go_on()
         return self._stopped_at is not None and self._is_confirmed
 
     def wait_s(self, *, is_needed: bool) -> float:
-        """Seconds until `save` is due, or until the time runs again; infinity: never.
+        """Seconds until `save` is due, or until the time resumes; infinity: never.
 
         Args:
-            is_needed: Whether games go on.
+            is_needed: Whether any game is running.
         """
         self._go_on()
         if self._is_away:
@@ -94,7 +94,7 @@ class ArenaTime:
             self._is_confirmed = False
 
     def froze(self, seconds: float) -> None:
-        """Stop the clocks in retrospect for the seconds, up to now, in which the process did not run."""
+        """Stop the clocks retroactively for the seconds, up to now, in which the process did not run."""
         self._go_on()
         if self._stopped_at is not None:
             return
@@ -108,8 +108,8 @@ class ArenaTime:
     async def load(self) -> None:
         """Continue where the arena last was; time in which it did not run is an outage.
 
-        Its event is written together with the time: a process that holds the games but saves nothing ends no
-        outage.
+        Its event is written together with the time, so a process that holds the games but saves nothing ends
+        no outage.
 
         Raises:
             StorageError: The database failed.
@@ -128,10 +128,10 @@ class ArenaTime:
             self._resumes_at = at + self._grace_s
 
     async def save(self, *, is_needed: bool) -> None:
-        """Save the time if that is due; during an outage see whether it is over.
+        """Save the time if due; during an outage, check whether it is over.
 
         Args:
-            is_needed: Whether games go on.
+            is_needed: Whether any game is running.
 
         Raises:
             StorageError: The database failed: the time stands still.
@@ -177,7 +177,7 @@ class ArenaTime:
             raise
 
     def _detail(self, why: str, began: datetime) -> dict[str, str]:
-        """Detail of the event of an outage, without the grace period after it."""
+        """Detail of an outage's event, without the grace period after it."""
         ended = now_utc() + timedelta(seconds=self._grace_s)
         return {
             "why": why,

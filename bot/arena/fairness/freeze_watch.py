@@ -22,7 +22,7 @@ async def watch_freezes(
 
     Args:
         report: Called with the length of each freeze, in seconds.
-        clock: In seconds; goes on while the process does not.
+        clock: In seconds; keeps running while the process does not.
         sleep: Waits for some seconds.
     """
     last = clock()

@@ -1,7 +1,7 @@
 """Detects names that imitate our bots or roles that people trust.
 
-Names consist of ASCII letters, digits, hyphens and underscores, so a small table of what looks alike among
-these is enough.
+Names consist of ASCII letters, digits, hyphens and underscores, so a small table of lookalikes among these is
+enough.
 """
 
 import re
@@ -27,7 +27,7 @@ _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def imitated(name: str, own: Iterable[str] = ()) -> str | None:
-    """The protected name that a name, or a part of it, imitates; None: none.
+    """The protected name that a name, or a part of it, imitates; None if there is none.
 
     Words for a role are ignored: ``desdemonabot``, ``the-real-admin``.
 
@@ -47,7 +47,7 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
 
 
 def _cores(text: str, words: Iterable[str]) -> list[str]:
-    """A text, and the rest of it without such words at its beginning and end."""
+    """A text, and the text without such words at its beginning and end."""
     cores = [text]
     for each in cores:  # which grows
         for word in words:

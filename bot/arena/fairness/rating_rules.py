@@ -7,11 +7,11 @@ from bot.arena.glicko import Rating
 
 PROVISIONAL_CAP = 1700.0
 """No result against a provisional rating raises a rating above this: two hundred above the initial rating."""
-_LEAST_WEIGHT = 1 / 16
+_MIN_WEIGHT = 1 / 16
 
 
 class Unrated(StrEnum):
-    """Why a rated game changed no rating."""
+    """Why a rated game did not change the ratings."""
 
     SHORT = "short"
     """It has too few moves."""
@@ -41,17 +41,17 @@ def weight_of(earlier: int, full_games: int) -> float:
 
     Args:
         earlier: Rated games of the same two players in the variant, within `arena.rating_window_h`.
-        full_games: Number that count in full; each further one counts half the last.
+        full_games: Number that count in full; each further one counts half as much as the previous one.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
-    return weight if weight >= _LEAST_WEIGHT else 0.0
+    return weight if weight >= _MIN_WEIGHT else 0.0
 
 
 def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:
     """The ratings of both sides after a game.
 
     Args:
-        before: Those before it.
+        before: The ratings before it.
         first_score: The first side's: 1 won, 0.5 drawn, 0 lost.
         weight: How much the game counts.
     """

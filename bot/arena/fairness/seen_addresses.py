@@ -8,8 +8,8 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 
-_MOST_ACCOUNTS = 20_000
-_MOST_EACH = 8
+_MAX_ACCOUNTS = 20_000
+_MAX_PER_ACCOUNT = 8
 
 
 class SeenAddresses:
@@ -22,15 +22,15 @@ class SeenAddresses:
         self._seen: OrderedDict[str, OrderedDict[bytes, float]] = OrderedDict()
 
     def note(self, account_id: str, address: str) -> None:
-        """An account has sent a request from an address."""
+        """Record that an account sent a request from an address."""
         own = self._seen.setdefault(account_id, OrderedDict())
         self._seen.move_to_end(account_id)
         digest = self._digest(address)
         own[digest] = self._clock()
         own.move_to_end(digest)
-        if len(own) > _MOST_EACH:
+        if len(own) > _MAX_PER_ACCOUNT:
             own.popitem(last=False)
-        if len(self._seen) > _MOST_ACCOUNTS:
+        if len(self._seen) > _MAX_ACCOUNTS:
             self._seen.popitem(last=False)
 
     def share(self, first_id: str, second_id: str) -> bool:

@@ -20,7 +20,7 @@ from engine.stop import StopFlag, Stopped
 NODES = 200_000
 """Positions to search for the scores: a tenth of a second or two."""
 LINE_NODES = 20_000
-"""Positions to search for the line of each move, most of which is known by then."""
+"""Positions to search for the line of each move; most of these are in the table already."""
 DEEPEST = 16
 LINES = 3
 WITHIN_CENTI = 150

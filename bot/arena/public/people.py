@@ -23,11 +23,11 @@ from storage.evidence.statistics.reply_progress import GameProgress
 
 RANKED_DEVIATION = 75.0
 """Players with a larger deviation are not ranked yet, as on Lichess; ranking takes about twenty games."""
-MOST_DEVIATION = 1000.0
-MOST_RANKED, MOST_OTHERS = 100, 50
-"""Players on a ranking."""
+MAX_DEVIATION = 1000.0
+MAX_RANKED, MAX_OTHERS = 100, 50
+"""Number of players on a ranking."""
 GAMES = 20
-"""On one page of a list."""
+"""Number of games on one page of a list."""
 
 _RATINGS = NumberStyle(is_grouped=False)
 _PERCENT = NumberStyle(0, unit=" %")
@@ -85,7 +85,7 @@ class GamePage:
     games: tuple[Json, ...]
     """Of `listed_game`."""
     before: str
-    """Id of the last one if there are older ones, else empty."""
+    """Id of the last one if there are older ones, otherwise empty."""
 
     @classmethod
     def of(cls, account_id: str, lines: Sequence[ArenaGameLine], size: int) -> "GamePage":
@@ -94,7 +94,7 @@ class GamePage:
         Args:
             account_id: The player.
             lines: One more than `size` if there are more.
-            size: Games of a page.
+            size: Games per page.
         """
         shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
         games = tuple(listed_game(line, line.players.index(account_id)) for line in shown)
@@ -114,17 +114,17 @@ class VariantRating:
     games: int
     is_provisional: bool
     chart: Markup | None
-    """Its course; None with less than two rated games."""
+    """Its history; None with fewer than two rated games."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapTrend:
-    """How a player's replies at one game changed."""
+    """How a player's replies at one game have changed."""
 
     title: str
     history: GameProgress
     chart: Markup | None
-    """None while there are too few replies to draw."""
+    """None while there are too few replies for a chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class PlayerView:
 
 
 def variant_ratings(account: AccountRecord, points: Mapping[str, Points]) -> tuple[VariantRating, ...]:
-    """A player's ratings with their courses, those with the most games first."""
+    """A player's ratings with their histories, those with the most games first."""
     ratings = []
     for key, record in account.ratings.items():
         if key in VARIANTS and record.games:
@@ -174,7 +174,7 @@ def _rating_chart(title: str, points: Points) -> Markup | None:
 
 
 def trap_trends(histories: Sequence[GameProgress]) -> tuple[TrapTrend, ...]:
-    """How a player's replies changed, by game; games without a judged reply are left out."""
+    """How a player's replies have changed, by game; games without a judged reply are left out."""
     return tuple(
         TrapTrend(get_rules(each.game).title, each, _trap_chart(each))
         for each in histories

@@ -40,7 +40,7 @@ def preview(game: str, rows: Sequence[str], last_squares: Sequence[str] = ()) ->
         last_squares: Squares of the last move.
 
     Raises:
-        ValueError: The rows are no board of the game, or a square is not on it.
+        ValueError: The rows are not a board of the game, or a square is not on it.
         subprocess.CalledProcessError: The drawing process failed.
     """
     drawing = tag(

@@ -1,4 +1,4 @@
-"""Streams for spectators: each line is the state of a whole game, encoded once for all who watch it.
+"""Streams for spectators: each line is the state of a whole game, encoded once for all its spectators.
 
 A slow reader skips lines and gets the newest one.
 """

@@ -20,8 +20,8 @@ LEFT_TO_OTHERS = 0.6
 RECENT_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 
-An address's own bucket does not show its demand: where many share the common bucket, each gets less
-than its own bucket gains, and that stays full.
+An address's own bucket does not show its demand: when many share the common bucket, each spends less than its
+own bucket gains, so that one stays full.
 """
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
@@ -108,7 +108,7 @@ class Budgets:
         """Charge a request's points to its account.
 
         Raises:
-            TooMany: It has not enough.
+            TooMany: The account has too few points.
         """
         spend(self._bots if is_bot else self._persons, account_id, cost)
 
@@ -121,7 +121,7 @@ class Budgets:
             is_playing: Whether its account is in a game.
 
         Raises:
-            TooMany: One of the two has not enough.
+            TooMany: One of the two has too few points.
         """
         reserved = 0.0 if is_playing else RESERVED_FOR_PLAYERS
         spend(self._addresses, address, cost, reserved)

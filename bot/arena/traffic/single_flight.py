@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from bot.arena.challenges import ServerBusy
 
 MAX_WAITING = 32
-"""Most computations that may wait at once."""
+"""Maximum number of waiting computations."""
 RETRY_AFTER_S = 2
 """Retry-After when all slots are busy, in seconds."""
 

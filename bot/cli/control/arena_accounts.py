@@ -9,7 +9,7 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import ask_database, config_of, note, print_json, print_rows
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 BY = "command line"
 """The caller's name in events of changes made without a running program."""
 
@@ -43,9 +43,9 @@ def list_command(
 
 
 def approve(context: typer.Context, name: NameArgument) -> None:
-    """Let an account play that waits for approval.
+    """Approve an account that waits for approval.
 
-    Accounts wait where the setting `arena.approve_accounts` is on.
+    Accounts wait for approval if the setting `arena.approve_accounts` is on.
     """
     _change(context, "approve", name)
 
@@ -84,11 +84,11 @@ def delete(
 ) -> None:
     """Delete an account with its token, ratings and chat.
 
-    Its games stay as those of deleted-N; a game that goes on ends as by `ban`.
+    Its games stay as those of deleted-N; a running game ends as with `ban`.
     """
     if not yes:
         typer.confirm(
-            f"Delete {printable(name)} and all that says who it was?  This cannot be undone.",
+            f"Delete {printable(name)} and everything that identifies it?  This cannot be undone.",
             abort=True,
             err=True,
         )
@@ -118,7 +118,7 @@ async def _listed(actions: Any) -> list[str]:
 def _carried_out(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
-    """Let the running program do it; without one do it in the database.
+    """Have the running program do it; without one, change the database.
 
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.
@@ -128,7 +128,7 @@ def _carried_out(
 
     config = config_of(context)
     try:
-        return list(ask(config.control_socket, request, PATIENCE_S))
+        return list(ask(config.control_socket, request, TIMEOUT_S))
     except NotRunning:
         bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
         return ask_database(context, lambda database: alone(ArenaActions(config, database, bots=bots)))

@@ -26,7 +26,7 @@ def export_table(
     suspect: bool | None,
     target: Target,
 ) -> int:
-    """Write the rows of the selected games, as they all are at one moment; return how many.
+    """Write the rows of the selected games as of one moment; return their number.
 
     Args:
         context: The command's.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from storage.database import Database
 
 _NAMED = 4
-"""Accounts listed when a name matches several."""
+"""Number of accounts listed when a name matches several."""
 
 
 def opponent(

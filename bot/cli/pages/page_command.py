@@ -92,7 +92,7 @@ def _load(context: typer.Context, page: "Page", filters: "Filters", own: Mapping
 
 
 def _plain(value: object) -> object:
-    """A view's JSON with texts for times and the like, as the page has them."""
+    """A view's JSON with times and similar values as text, as on the page."""
     import json
 
     plain: object = json.loads(json.dumps(value, default=str))

@@ -64,7 +64,7 @@ def stats(
 ) -> None:
     """Show results, errors and traps of groups of games.
 
-    The expectations for random moves and of a model of people are shown beside them.
+    It also shows the expectations for random moves and from a model of people.
 
     Intervals stay valid under continuous monitoring, and allow for people who play several games.
     """
@@ -174,7 +174,7 @@ _NOT_OF_A_TRIAL = {
     "phase": "a trial compares whole games",
     **dict.fromkeys(("strategy", "version", "settings"), _BY_THE_DRAW),
 }
-"""Parameters that a trial's report has no use for, and why."""
+"""Parameters that do not apply to a trial's report, with the reasons."""
 _NOT_OF_A_PLAN = {
     "by": "a plan has no groups",
     "arms": "a plan is of no trial's players",
@@ -182,13 +182,13 @@ _NOT_OF_A_PLAN = {
     "suspect": "a plan does not tell suspect games from others",
     "phase": "a plan is for whole games",
 }
-"""The same of a plan."""
+"""The same for a plan."""
 _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
-"""The same of a calibration, which takes a trial's games like any others."""
+"""The same for a calibration, which treats a trial's games like any others."""
 
 
 def _given(context: typer.Context) -> dict[str, str]:
-    """The options on the command line: of each parameter, the option as it was given."""
+    """The options on the command line, by parameter, as they were given."""
     given = {}
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")
@@ -205,7 +205,7 @@ def _refuse_unused(given: dict[str, str]) -> None:
         given: Options by the name of the parameter, as `_given` finds them.
 
     Raises:
-        UsageError: One would; the message names it and says why.
+        UsageError: An option would have no effect; the message names it and says why.
     """
     reports = {"plan": _NOT_OF_A_PLAN, "calibration": _NOT_OF_A_CALIBRATION, "trial": _NOT_OF_A_TRIAL}
     reasons = next((reports[name] for name in reports if name in given), {})
@@ -228,7 +228,7 @@ def _keys(text: str) -> "list[By]":
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
     from bot.views.statistics.plan import plan_parts
     from storage.errors import StorageError
-    from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.evidence.inference.plan import MIN_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
     from storage.evidence.statistics.pace import recent_pace
 
@@ -241,7 +241,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     rate, pace, decisions = None, None, plan_decisions()
     try:
         rate, pace = ask_database(context, read)
-        if rate.games >= LEAST_GAMES:
+        if rate.games >= MIN_GAMES:
             decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
         note(f"{error}; so the plan assumes how often a draw decides")

@@ -1,9 +1,9 @@
 """An account on GGS as a state machine: messages in, commands and events out.  No I/O.
 
-The server reuses its ids, so games and requests have keys of our own here.  `bot.servers.ggs.lifecycle` has
-the tables of what may happen to our attempts at a match and to a game.
+The server reuses its ids, so we give games and requests keys of our own. `bot.servers.ggs.lifecycle` has the
+tables of transitions for our attempts at a match and for a game.
 
-The server does not store unrated games, but they may have ended unnoticed: they are looked up, too.
+The server does not store unrated games, but they may have ended unnoticed, so they are looked up, too.
 """
 
 import logging
@@ -23,13 +23,13 @@ from bot.servers.ggs.wire import SERVICE
 logger = logging.getLogger(__name__)
 
 WAITED_S = 60.0
-"""Seconds of the opponent's thinking time after which we check, again and again, for a missed move."""
+"""Seconds of the opponent's thinking time after which we check for a missed move, repeatedly."""
 ALERTED_S = 30.0
-"""Least seconds between two full resyncs: an overloaded server may drop messages all the time."""
+"""Minimum seconds between two full resyncs: an overloaded server may drop messages all the time."""
 
 
 class GgsAccount(GgsState):
-    """The state of the account: its connection to the service here, the rest in parts of its own.
+    """The state of the account: its connection to the service; separate parts hold the rest.
 
     Args:
         name: Of the account.
@@ -61,7 +61,7 @@ class GgsAccount(GgsState):
         """Follow limits of games.
 
         Args:
-            most_games: Most matches at once; the server knows and keeps it.
+            most_games: Maximum number of concurrent matches; the server knows and enforces it.
             may_begin: Whether there is room for that many further games.
         """
         is_told = self._challenges.most_games == most_games or self._is_away
@@ -72,7 +72,7 @@ class GgsAccount(GgsState):
     # --- Connecting and disconnecting -------------------------------------------------------------------
 
     def connected(self, now_s: float) -> None:
-        """We have logged in."""
+        """Record that we have logged in."""
         self._polled_at = now_s
         self.out.say("vt100 -")
         self.out.say("bell -t -tc -tg -n -nc -ng -ni -nn")
@@ -94,7 +94,7 @@ class GgsAccount(GgsState):
         self.out.ask("stored")
 
     def lost(self, reason: str) -> None:
-        """The connection or the service is gone, and with it every game and request on it."""
+        """Handle the loss of the connection or the service, and with it of every game and request."""
         self.requests.lost(reason)  # some may have been reported while the service was believed to be away
         self.archive.give_up(is_lost=True)
         for game in [*self.games.live.values(), *self.games.with_status(GgsStatus.DOUBTFUL)]:
@@ -244,7 +244,7 @@ class GgsAccount(GgsState):
             self.out.ask("moves", match)
 
     def _resume_again(self) -> None:
-        """An opponent of an adjourned game has logged in."""
+        """Handle the login of an opponent of an adjourned game."""
         self._challenges.resume_again()
         if not self._is_away:
             self.out.ask("stored")

@@ -1,7 +1,7 @@
 """Finds the result of GGS games that ended while we were away, in the server's archive.  No I/O.
 
-A game is *searched* among the account's latest matches (``history``) as long as the archive's id is unknown;
-then its match is *looked* up (``look``).
+A game is *searched* among the account's latest matches (``history``) until the archive's id is known; then
+its match is *looked up* (``look``).
 """
 
 import logging
@@ -19,18 +19,19 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""Moves that distinguish a game from the usual start from others between the same opponents."""
+"""Number of moves that distinguish a game from the usual start from others between the same opponents."""
 MAX_QUERIES = 8
-"""Most matches, the latest first, that we look up for one game; they have its players and its type."""
+"""Maximum number of matches, the latest first, that we look up for one game; they have its players and its
+type."""
 
 
 @dataclass(slots=True, eq=False)
 class _ArchiveQuery:
-    """A look-up of one match: the games whose last moves and results we need."""
+    """A look-up of one match, with the games whose last moves and results we need."""
 
     games: list[GgsGame]
     message: MatchEnded | None = None
-    """The end of their match; None: we have missed it."""
+    """The message that ended the match; None: we have missed it."""
     change: int | None = None
     """Change of our rating."""
     since_s: float | None = None
@@ -71,7 +72,7 @@ class Archive:
         """Look up how the games of a match ended.
 
         Args:
-            message: The end of their match.
+            message: The end of the match.
             games: The games that need it.
             change: Of our rating.
         """
@@ -153,21 +154,21 @@ class Archive:
 
     # --- Giving up --------------------------------------------------------------------------------------
 
-    def end_overdue(self, now_s: float, patience_s: float) -> None:
-        """Give up the look-ups still open `patience_s` after the first call that saw them."""
+    def end_overdue(self, now_s: float, timeout_s: float) -> None:
+        """Give up the look-ups still open `timeout_s` after the first call that saw them."""
         late = []
         for key, query in list(self._queries.items()):
             if query.since_s is None:
                 query.since_s = now_s
-            elif now_s - query.since_s >= patience_s:
+            elif now_s - query.since_s >= timeout_s:
                 late.append(self._queries.pop(key))
         self._end(late)
 
     def give_up(self, *, is_lost: bool) -> None:
-        """Give up everything, and end the games with what is known of them.
+        """Give up everything, and end the games with the information available.
 
         Args:
-            is_lost: The connection is: games without a known end are searched on the next one.
+            is_lost: Whether the connection is lost: games without a known end are searched on the next one.
         """
         queries, searched = list(self._queries.values()), self._searched
         self._queries.clear()

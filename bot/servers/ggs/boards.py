@@ -78,7 +78,7 @@ class Boards:
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)
             received = sum(game.match == id_ for game in self._games.live.values()) + len(match.ended)
-            is_meant = asked is None or self._requests.origin(id_) is asked
+            is_meant = asked is None or self._requests.origins.get(id_) is asked
             if is_meant and received < (1 if type_ is None else type_.boards):
                 lacking.append(id_)
         return lacking
@@ -148,7 +148,7 @@ class Boards:
         """Bring a game up to date with its board.
 
         Args:
-            key: Key of the challenge that the game came from; empty: none.
+            key: Key of the game's challenge; empty: none.
         """
         if game.status is not GgsStatus.LIVE or game.moves != board.moves:
             game.turn_since_s = now_s
@@ -187,7 +187,7 @@ class Boards:
         The server takes back the last move of a synchro game whose other game is a move behind when the match
         is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
         """
-        origin = self._requests.origin(board.match)
+        origin = self._requests.origins.get(board.match)
         if origin is None or origin.line.flag is not Flag.STORED:
             return None
         for game in self._games.with_status(GgsStatus.OVER):
@@ -200,11 +200,11 @@ class Boards:
     def _resumed(self, match: GgsMatch, board: BoardRecord) -> GgsGame | None:
         """The game of ours that a board resumes; None: it is a new one.
 
-        The server gives a resumed match a new id, so its request has to say what it is: a request with the
-        stored flag and id.  Without one the match is a new game, with two exceptions, in which we have missed
-        messages: the match was running before we heard of it, or it shows a beginning that contains
-        every move of ours.  A tournament's match resumes nothing: the director begins new ones, and those
-        that go on without us keep their ids.
+        The server gives a resumed match a new id, so only its request identifies it: a request with the
+        stored flag and id. Without one the match is a new game, with two exceptions, in which we have missed
+        messages: the match was running before we knew of it, or its moves include every move of ours. A
+        tournament's match resumes nothing: the director begins new ones, and those that continue without us
+        keep their ids.
         """
         moves = board.moves
         away = [
@@ -214,7 +214,7 @@ class Boards:
             and is_same(game, board.record, board.our_side)
             and agree(game.moves, moves)
         ]
-        origin = self._requests.origin(board.match)
+        origin = self._requests.origins.get(board.match)
         if match.began.flag is Flag.TOURNAMENT:
             candidates = [
                 game
@@ -233,7 +233,7 @@ class Boards:
         return min(candidates, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
-        """A game that has begun; its events reach no player before its start is reported."""
+        """Add a game that has begun; its events reach no player before its start is reported."""
         names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
         our_side = names.index(self._name)
         clock = parse_clock((record.black_clock, record.white_clock)[our_side]).clock
@@ -285,7 +285,7 @@ class Boards:
         self._out.tell_game(game.about.game_id, game.state(now_s))
 
     def refused(self, id_: str, text: str) -> None:
-        """The service refuses an action of ours in a game."""
+        """Handle the service's refusal of an action of ours in a game."""
         for game in self._games.of(id_):
             game.refusal = text
             logger.info("game %s: %s", game.about.game_id, text)

@@ -14,7 +14,8 @@ from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 logger = logging.getLogger(__name__)
 
 LATER = ("no opponent present", "Your open value is too low")
-"""Beginnings of the refusals after which we request an adjourned game again; after any other we do not."""
+"""Beginnings of the refusals after which we request an adjourned game again; after any other refusal we do
+not."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 
@@ -33,7 +34,7 @@ class GgsChallenges:
         self._archive = state.archive
         self._boards = boards
         self.most_games = 1
-        """Most matches that the server lets us have at once."""
+        """Maximum number of concurrent matches that the server allows us."""
         self.may_begin: Callable[[int], bool] = lambda _: True
         """Whether there is room for that many further games."""
         self._is_full = False
@@ -44,14 +45,14 @@ class GgsChallenges:
         """Opponents of adjourned games whose logins the server announces to us."""
 
     def lost(self) -> None:
-        """The connection or the service is gone."""
+        """Handle the loss of the connection or the service."""
         self._resuming.clear()
         self._followed.clear()
 
     # --- Requests ---------------------------------------------------------------------------------------
 
     def requested(self, line: Request) -> None:
-        """A request appears or goes."""
+        """Handle a request that appears or disappears."""
         if self._name not in (line.asker, line.other):  # between others, or open to everybody
             return
         known = self._requests.remove(line.id)
@@ -163,7 +164,7 @@ class GgsChallenges:
         return len(self._matches) < self.most_games and self.may_begin(1 if type_ is None else type_.boards)
 
     def refused(self, stored_id: str, text: str) -> None:
-        """The service refuses a request of ours to resume a stored match."""
+        """Handle the service's refusal of our request to resume a stored match."""
         if text.startswith(LATER):
             self._resuming.discard(stored_id)  # retry with the next list of stored games
 
@@ -172,5 +173,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """An opponent of an adjourned game has logged in: ask again for what the next list has."""
+        """After the login of an adjourned game's opponent, request again what the next list contains."""
         self._resuming.clear()

@@ -41,9 +41,9 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """The game is or was away, and its events reach no player."""
+    """Whether the game is or was away, so that its events reach no player."""
     is_stale: bool = False
-    """We have requested its state."""
+    """Whether we have requested its state."""
     sent: str = ""
     """Our move that the server has not confirmed yet."""
     refusal: str = ""
@@ -58,7 +58,7 @@ class GgsGame:
         """Enter the state after an event.
 
         Raises:
-            ProtocolError: The game cannot see it in its state.
+            ProtocolError: The event is not possible in the game's state.
         """
         self.status = after(GAME, self.status, event)
 
@@ -131,7 +131,7 @@ def read_board(id_: str, record: GgfGame, name: str) -> BoardRecord:
     """Replay a board of our account.
 
     Raises:
-        BadPosition: The start is no position.
+        BadPosition: The start is not a position.
         IllegalMove: The moves cannot be played.
         ProtocolError: The clocks cannot be read.
     """

@@ -12,7 +12,7 @@ from bot.servers.ggs.lifecycle import GgsGameEvent, GgsStatus
 from bot.servers.ggs.wire import AdjournedMatch, Flag, MatchEnded, Request
 
 REMEMBERED = 200
-"""Finished games that `GgsGames.find` still returns."""
+"""Number of finished games that `GgsGames.find` still returns."""
 
 
 class GgsGames:
@@ -31,7 +31,7 @@ class GgsGames:
         self.live: dict[str, GgsGame] = {}
         """By the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the last game began, and how many did on each board."""
+        """The second in which the last game began, and the number of games that began in it on each board."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are open in the database; call it before the first connection."""
@@ -45,10 +45,6 @@ class GgsGames:
     def playing(self) -> list[str]:
         """Ids of the games that are live."""
         return [game.about.game_id for game in self.live.values() if game.is_played]
-
-    def find(self, game_id: str) -> GgsGame | None:
-        """A current or recent game; None: unknown."""
-        return self.by_id.get(game_id)
 
     def of(self, id_: str) -> Iterator[GgsGame]:
         """The live games of a match, or the live game on a board."""
@@ -88,7 +84,7 @@ class GgsGames:
         return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
     def forget_some(self) -> None:
-        """Forget finished games but the latest."""
+        """Forget finished games except the latest."""
         for game in self.with_status(GgsStatus.OVER)[:-REMEMBERED]:
             del self.by_id[game.about.game_id]
 

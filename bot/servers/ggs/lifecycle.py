@@ -19,8 +19,8 @@
               |                       |                  |
               |---ended--> OVER <-----|<------ended------|
 
-A request that the server removes is forgotten.  A doubtful game may turn out to be away, and one that is away
-doubtful.  An attempt that is settled stays as it is: the server still removes the request of a match that has
+A request that the server removes is forgotten. A doubtful game may turn out to be away, and an away game may
+become doubtful. A settled attempt does not change: the server still removes the request of a match that has
 begun.
 """
 

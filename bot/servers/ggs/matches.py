@@ -12,7 +12,7 @@ from bot.servers.ggs.game import GgsGame
 from bot.servers.ggs.wire import MatchBegan, MatchList
 
 MAX_QUERIES = 8
-"""Most unanswered queries for the running matches that are remembered."""
+"""Maximum number of unanswered queries for the running matches that are remembered."""
 
 
 @dataclass(slots=True)

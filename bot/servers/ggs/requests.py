@@ -1,7 +1,7 @@
 """Match requests on GGS: those on the server's list, and the state of our own.  No I/O.
 
-The server's answers do not name their commands but come in the same order.  So commands without an answer
-wait in a queue, and an answer to one of them shows that the answers to the earlier ones were lost.
+The server's answers do not name their commands but come in the same order. So unanswered commands wait in a
+queue, and an answer to one of them shows that the answers to the earlier ones were lost.
 """
 
 import re
@@ -26,7 +26,7 @@ from bot.servers.ggs.lifecycle import (
 from bot.servers.ggs.wire import Flag, GgsClock
 
 MAX_UNANSWERED = 50
-"""Most commands without an answer; beyond it the oldest is forgotten."""
+"""Maximum number of unanswered commands; beyond it the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Asked:
         """Enter the state after an event.
 
         Raises:
-            ProtocolError: The request cannot see it in its state.
+            ProtocolError: The event is not possible in the request's state.
         """
         self.state = after(REQUEST, self.state, event)
 
@@ -68,7 +68,7 @@ class Attempt:
     """Key of the request that we accept or have made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why it will not lead to a match; empty: it still may, or it has."""
+    """Why it will not lead to a match; empty: it still may, or it already has."""
 
     @property
     def began(self) -> bool:
@@ -109,7 +109,7 @@ class Requests:
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
         """Attempts with a request on the list, by its key."""
-        self._origins: dict[str, Asked] = {}
+        self.origins: dict[str, Asked] = {}
         """The request that a match came from, by the match's id."""
 
     def __len__(self) -> int:
@@ -118,13 +118,9 @@ class Requests:
     def __iter__(self) -> Iterator[Asked]:
         return iter(list(self._table.values()))
 
-    def origin(self, match: str) -> Asked | None:
-        """The request that a match came from; None: unknown."""
-        return self._origins.get(match)
-
     def key_of_challenge(self, match: str) -> str:
         """The key of the challenge that a match came from; empty: it came from none, or is resumed."""
-        origin = self.origin(match)
+        origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
     def is_accepting(self, asked: Asked) -> bool:
@@ -201,7 +197,7 @@ class Requests:
         return asked
 
     def is_wanted(self, asked: Asked) -> bool:
-        """Match a request of ours, just listed, to its attempt; return whether that is still open."""
+        """Match a listed request of ours to its attempt; return whether the attempt is still open."""
         asked.pass_to(RequestEvent.OURS)
         line = asked.line
         is_resumption = line.flag is Flag.STORED
@@ -221,7 +217,7 @@ class Requests:
         origin = self._origin_of(message)
         self.ended(message.id)
         if origin is not None:
-            self._origins[message.id] = origin
+            self.origins[message.id] = origin
         attempt = None if origin is None else self._attempts.get(origin.key)
         if attempt is None:
             attempt = next((each for each in self._unanswered if _crosses(each, message)), None)
@@ -231,13 +227,14 @@ class Requests:
             attempt.pass_to(AttemptEvent.BEGAN)
 
     def ended(self, match: str) -> None:
-        """Forget a match that is over, or whose id another one has."""
-        self._origins.pop(match, None)
+        """Forget a match that is over, or whose id now belongs to another match."""
+        self.origins.pop(match, None)
 
     def refused(self, text: str) -> Attempt | None:
-        """Settle the attempt that a service error answers, and return it; None: it answers no attempt.
+        """Settle the attempt that a service error answers, and return it; None: the error answers no attempt.
 
-        An error that names something answers the command that names it, any other error the oldest command.
+        An error that names an object answers the command about that object, any other error the oldest
+        command.
         """
         named = re.search(r"'([^']*)'", text)
         for attempt in self._unanswered:
@@ -248,7 +245,8 @@ class Requests:
         return None
 
     def resumes(self, asked: Asked) -> None:
-        """A request resumes an adjourned game of ours: it is no challenge, though it may have been one."""
+        """Record that a request resumes an adjourned game of ours: it is not a challenge, though it may have
+        been one."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 
@@ -261,7 +259,7 @@ class Requests:
         self._table.clear()
         self._unanswered.clear()
         self._attempts.clear()
-        self._origins.clear()
+        self.origins.clear()
 
     def _tell_gone(self, asked: Asked) -> None:
         if asked.state is RequestState.CHALLENGE:
@@ -288,7 +286,7 @@ class Requests:
                 and any(sorted((line.asker, other)) == sorted(message.names) for other in others)
                 and colourless(line.type_text) == colourless(message.type_text)
                 and is_rated == (message.flag is not Flag.UNRATED)
-                and asked not in self._origins.values()
+                and asked not in self.origins.values()
             ):
                 # The server names the requester first.
                 origins.append((self.is_accepting(asked), line.asker == message.names[0], asked))

@@ -24,11 +24,11 @@ SERVICE = "/os"
 """The Othello service's user name."""
 ENCODING = "latin-1"
 LINE_LIMIT = 1 << 14
-"""Bytes kept of a line; the server itself sends no line a tenth as long."""
+"""Maximum number of bytes kept of a line; the server itself sends no line a tenth as long."""
 BLOCK_LIMIT = 2000
-"""Lines kept of a block; a list of all users has about a hundred."""
+"""Maximum number of lines kept of a block; a list of all users has about a hundred."""
 TEXT_LIMIT = 1 << 18
-"""Characters kept of a block."""
+"""Maximum number of characters kept of a block."""
 SAY_LIMIT = 400
 """Longest chat message that we send, in characters; the server takes more."""
 
@@ -138,12 +138,12 @@ class GameType:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether this program takes requests for it."""
+        """Whether this program accepts requests for it."""
         return self.is_played and not self.is_komi
 
     @property
     def is_played(self) -> bool:
-        """Whether this program plays it; komi games only where a tournament begins them."""
+        """Whether this program plays it; komi games only in tournaments."""
         return self.size == 8 and not self.is_anti
 
     @property
@@ -275,7 +275,7 @@ class ServiceError:
 
     @property
     def match_id(self) -> str:
-        """The match that does not exist; empty: the error is another one."""
+        """The match that does not exist; empty: another error."""
         match = re.match(rf"match '({_GAME_ID})' not found", self.text)
         return match[1] if match else ""
 
@@ -292,7 +292,7 @@ class AdjournedMatch:
 @dataclass(frozen=True, slots=True)
 class StoredList:
     name: str
-    """The player whose games they are."""
+    """The owner of these games."""
     games: tuple[AdjournedMatch, ...]
     is_whole: bool = True
     """Whether every row could be read."""
@@ -387,8 +387,8 @@ GgsMessage = (
 class Lines:
     """Splits bytes into lines, independently of packet boundaries.
 
-    Anybody chooses names and chat, so unprintable characters are replaced: they could control a terminal that
-    shows the log.
+    Anybody can choose names and chat, so unprintable characters are replaced: they could control a terminal
+    that shows the log.
     """
 
     def __init__(self) -> None:
@@ -424,7 +424,7 @@ class _Open:
     sender: str
     lines: list[str]
     is_help: bool = False
-    """A text with empty lines in it, up to READY."""
+    """A text that contains empty lines, up to READY."""
     length: int = 0
 
 
@@ -444,7 +444,7 @@ class Blocks:
     _after_empty: bool = False
 
     def feed(self, line: str) -> Iterator[RawMessage | Ready | Alert | LoginPrompt | PasswordPrompt]:
-        """Yield, in order, what this line completes."""
+        """Yield, in order, the blocks that this line completes."""
         opened, after_empty = self._open, self._after_empty
         self._after_empty = line == ""
         if line in _ENDS:
@@ -491,7 +491,7 @@ class Reader:
         self._blocks = Blocks()
 
     def feed(self, data: bytes) -> Iterator[GgsMessage]:
-        """Yield each message that is complete now; one that cannot be parsed as an `Unknown`."""
+        """Yield each message that is complete now; an unparsable one as an `Unknown`."""
         for line in self._lines.feed(data):
             for block in self._blocks.feed(line):
                 if not isinstance(block, RawMessage):

@@ -1,4 +1,4 @@
-"""How well the forecasts of errors were, by model, as a table."""
+"""Accuracy of the forecasts of errors, by model, as a table."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A trial's report: the verdict with its evidence, for whom it holds, and how robust it is."""
+"""A trial's report: the verdict with its evidence, the strata, and its robustness."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -11,7 +11,7 @@ from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
-from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
+from bot.text.values_text import difference, difference_interval, number, signed, time_text, title_of
 from bot.text.verdict_text import (
     evidence,
     headline,
@@ -24,25 +24,25 @@ from bot.text.verdict_text import (
 )
 from bot.views.addresses import query_text
 from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.plan import more_needed
 from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 from storage.evidence.queries.trial_report import TrialReport
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
-MOST_STRATA = 12
-"""Strata that are drawn; CSV has all."""
+MAX_STRATA = 12
+"""Maximum number of strata in the chart; CSV has all."""
 _NAMED = 3
-"""Damaged records that are named; JSON has them all."""
+"""Maximum number of damaged records named; JSON has them all."""
 _WANTED_ELO = 50
 
 
 def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, ...]:
-    """The verdict, single decisions, for whom, and the draw."""
+    """The verdict, single decisions, strata, and the randomisation."""
     parts: list[Part] = [_verdict(report)]
     parts += [
         Note(text) for text in map(_unreadable, (report.damaged_games, report.damaged_decisions)) if text
@@ -82,7 +82,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
     warnings = [warning(verdict)]
     warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
     analyses = interim_analyses(report)
-    until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
+    until = f", ended {time_text(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
     return VerdictPart(
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
         " ".join(filter(None, warnings)),
@@ -90,7 +90,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
         None if report.games is None else _funnel(analyses, report.arms),
-        f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
+        f"Trial {trial.name}, since {time_text(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
         f"running.{'' if analyses is None else _clear_since(analyses)}",
     )
@@ -103,7 +103,7 @@ def interim_analyses(report: TrialReport) -> InterimAnalyses | None:
 
 
 def _unreadable(damaged: Sequence[Unreadable]) -> str:
-    """Which records are left out, and why; empty: none."""
+    """The omitted records, with reasons; empty: none."""
     if not damaged:
         return ""
     reasons = [
@@ -174,7 +174,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """Since which game the interval of the difference in score excludes 0; empty: it holds 0."""
+    """The game since which the interval of the difference in score excludes 0; empty: it includes 0."""
     unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -221,7 +221,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
             each.score,
             f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
         )
-        for each in report.strata[:MOST_STRATA]
+        for each in report.strata[:MAX_STRATA]
     )
     chart = IntervalChart(
         title="For whom?",
@@ -238,17 +238,16 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
 
 
 def _stratum_text(stratum: Stratum) -> str:
-    least = stratum.rating_from
-    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
-    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+    band = RatingBand(stratum.rating_from)
+    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band.text}"
 
 
 def _stratum_query(stratum: Stratum) -> dict[str, str]:
     query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
-    least = stratum.rating_from
-    if least is None:
+    band = RatingBand(stratum.rating_from)
+    if band.first is None:
         return query
-    return {**query, "min-rating": str(least), "max-rating": str(least + RATING_BAND - 1)}
+    return {**query, "min-rating": str(band.first), "max-rating": str(band.last)}
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
@@ -292,14 +291,15 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The interval of enough persons; there may be none for want of data that determine it."""
+    """The interval of enough persons; absent if the data do not determine it."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)
 
 
 def _more(report: TrialReport, games: GamesReport) -> str:
-    """How many games more a difference in Elo needs, by the scores and the deviation of these games."""
+    """The number of further games needed for a difference in Elo, given the scores and the deviation of these
+    games."""
     trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
     effect = _WANTED_ELO * games.elo.score_per_elo
     unknown = f"For {wanted}: `desdemona stats --plan` says how many games."

@@ -18,7 +18,9 @@ ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
 """With `Decided.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
-"""Specifications, to be followed by the depth.  A job's name has them, so no result passes for another's."""
+"""Specifications, to be followed by the depth. A job's name has them, so one result cannot be taken for
+another's.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,9 @@ PLIES = 8
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
-"""In discs; stated before the run, with intervals that hold together (95 %, Bonferroni).  All else is
-exploratory."""
+"""In discs; stated before the run, with simultaneous intervals (95 %, Bonferroni). All other results are
+exploratory.
+"""
 
 
 class Figure6(MatchExperiment):
@@ -79,7 +82,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; in the order of use, so that a part of the run says most."""
+        """See `MatchExperiment.cells`; in the order of use, so that a partial run says most."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
@@ -107,7 +110,7 @@ class Figure6(MatchExperiment):
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
-    """Whether a match has a result to find: with both colours, a player against itself scores 1 to 1."""
+    """Whether a match needs playing: with both colours, a player against itself always scores 1 to 1."""
     return kind != ORIGINAL or depths[0] != depths[1]
 
 
@@ -146,7 +149,7 @@ def _as_printed(games: Mapping[str, Games]) -> Table:
 
 
 def _result(row: Row, games: Mapping[str, Games], trappy: str) -> str:
-    """Black's discs to White's in our game, by this trappy player where the row has one."""
+    """Black's discs to White's in our game, by this trappy strategy if the row has one."""
     # A is the trappy player, or else the deeper one; it moves first in the first game of a pair.
     is_first = row.black == TRAPPY or (row.white != TRAPPY and row.black_depth >= row.white_depth)
     kind, deep, shallow = (
@@ -229,7 +232,7 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
     count = share(sum(is_better for _, is_better in better), len(better))
     yield PaperClaim(
         "In 67 % of the cases trappy had a better final score than standard against a shallower opponent",
-        ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.INCONCLUSIVE,
         f"{count.count} of {len(better)} rows "
         f"({', '.join(str(at) for at, is_better in better if is_better)}): {share_percent(count)} %",
     )
@@ -240,7 +243,7 @@ def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
         found = _found(games, TRAPPY, depth, depth, PLIES)
         says = f"(a) At equal depth ({depth}) trappy plays slightly worse than standard"
         if found is None:
-            yield PaperClaim(says, ClaimVerdict.OPEN, "not played")
+            yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
         lost = mean_of(found.margins, COMPARISONS)
         yield PaperClaim(
@@ -260,7 +263,7 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
         trappy = _found(games, TRAPPY, deep, shallow, PLIES)
         original = _found(games, ORIGINAL, deep, shallow, PLIES)
         if trappy is None or original is None:
-            yield PaperClaim(says, ClaimVerdict.OPEN, "not played")
+            yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
         gain = paired(trappy, original, COMPARISONS)
         better, worse = better_and_worse(trappy, original)

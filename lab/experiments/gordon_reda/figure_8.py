@@ -13,12 +13,12 @@ from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.experiment_report import ClaimVerdict, PaperClaim, Report, Table
 
 FIGURE_7 = "d3 c3 c4 e3 f2 c5 b3 f2 c1 d1 e1 f3 f6"
-"""The moves of both colours, as printed: f2 stands there twice."""
+"""The moves of both colours, as printed: f2 occurs twice."""
 STANDARD = {"f1": 150, "g1": 50, "a2": -150, "c2": -50, "a3": 0, "f5": 400, "e6": 400}
 TRAPPY = {**STANDARD, "c2": -37.5, "e6": 448}
 """Figure 8, in the paper's units."""
 BEST_REPLY, TRAP = "b4", "f7"
-"""To e6, by the text."""
+"""After e6, by the text."""
 DEPTH = 8
 _TABLE_MB = 64
 
@@ -67,7 +67,9 @@ class Figure8(Experiment):
 
 
 def readings(moves: Sequence[str], last_moves: set[str]) -> Iterator[list[str]]:
-    """Legal games with at most one move that is not as printed, after which these moves alone are legal."""
+    """Legal games that differ from the printed moves in at most one, after which exactly these moves are
+    legal.
+    """
     game = Othello()
 
     def after(position: Any, played: list[str], misprints: int) -> Iterator[list[str]]:
@@ -99,30 +101,36 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
     ]
     yield PaperClaim(
         "With one misprint mended, Figure 8's seven moves are all that White has",
-        ClaimVerdict.HOLDS if len(found) == 1 else ClaimVerdict.FAILS if not found else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS
+        if len(found) == 1
+        else ClaimVerdict.FAILS
+        if not found
+        else ClaimVerdict.INCONCLUSIVE,
         "; ".join(changes) or "no reading",
     )
 
 
 def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
-    """None of them can fail: the paper's evaluation is not described, and ours is another."""
+    """None of them can fail: the paper's evaluation is not described, and ours is a different one."""
     e6, best = values["e6"], max(values, key=lambda move: float(values[move]["raw"]))
     chosen = max(values, key=lambda move: (float(values[move]["adjusted"]), float(values[move]["raw"])))
     yield PaperClaim(
         "Standard minimax plays f5 (e6 is worth the same)",
-        ClaimVerdict.HOLDS if best in ("f5", "e6") else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if best in ("f5", "e6") else ClaimVerdict.INCONCLUSIVE,
         f"{best} is worth {values[best]['raw'] / 100:+.2f} discs by our evaluation, "
         f"f5 {values['f5']['raw'] / 100:+.2f}, e6 {e6['raw'] / 100:+.2f}",
     )
     yield PaperClaim(
         "Trappy minimax plays e6",
-        ClaimVerdict.HOLDS if chosen == "e6" else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if chosen == "e6" else ClaimVerdict.INCONCLUSIVE,
         f"by ours {chosen}, adjusted to {values[chosen]['adjusted'] / 100:+.2f}; "
         f"e6 {e6['adjusted'] / 100:+.2f}",
     )
     yield PaperClaim(
         "To e6 the correct reply is b4, and f7 is the trap",
-        ClaimVerdict.HOLDS if e6["best"] == [BEST_REPLY] and e6["trap"] == TRAP else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS
+        if e6["best"] == [BEST_REPLY] and e6["trap"] == TRAP
+        else ClaimVerdict.INCONCLUSIVE,
         f"by ours, best: {', '.join(e6['best'])}; trap: {e6['trap'] or 'none'}",
     )
 

@@ -1,12 +1,12 @@
 """Gordon & Reda 2006, Figure 9: people's replies to traps, with the base rates that the paper lacks.
 
-Three sources.  Recorded games of people: every move in them is one that the bot could have made, and the
-reply is judged as if it had.  Games of trappy and of standard minimax against models of people, in the same
-openings.  And the bot's own games, which are not read here: a job's result follows from its arguments and the
-seed alone, so that a stopped run ends with the same numbers anywhere, while the bot's games change from day
-to day and are monitored continuously, which needs intervals of another kind. They are reported by `desdemona
-stats --by player`, whose rows "Figure 9" are the same counts by the same function
-(`engine.judgement.classify_reply`); a test holds the two together.
+Three sources. Recorded games of people: the bot could have made every move in them, and the reply is judged
+as if it had. Games of trappy and of standard minimax against models of people, in the same openings. And the
+bot's own games, which are not read here: a job's result follows from its arguments and the seed alone, so
+that a stopped run ends with the same numbers anywhere, while the bot's games change from day to day and are
+monitored continuously, which needs intervals of another kind. They are reported by `desdemona stats --by
+player`, whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_reply`); a
+test holds the two together.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.base.rounding import counted
 from bot.match.conditions import Terms
 from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
@@ -29,7 +30,6 @@ from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
     at_level,
-    counted,
     in_points,
     mean_of,
     share_percent,
@@ -80,7 +80,7 @@ class TrapsAndPeople(Experiment):
     needs: ClassVar = f"{NEEDED}, and maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; in rounds, so that a part of them has something of every source."""
+        """See `Experiment.jobs`; in rounds, so that a part of them covers every source."""
         found: list[tuple[float, Job]] = []
         if size is Size.FULL:
             for game, most in _RECORDED.items():
@@ -105,7 +105,7 @@ class TrapsAndPeople(Experiment):
         """Judge some recorded replies (`trap_replies.recorded`), or play a few pairs.
 
         Returns:
-            Of games ``replies``, as of recorded ones; ``groups``: the number of each one's opening;
+            For games ``replies``, as for recorded ones; ``groups``: the index of each one's opening;
             ``points``: ours in each game.
         """
         if "player" not in arguments:
@@ -173,7 +173,7 @@ def _name(game: str, player: str, people: str, first: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """The games that both players have played against the same people in the same openings."""
+    """The games that both strategies have played against the same people in the same openings."""
 
     replies: tuple[TrapReplies, TrapReplies]
     """To the standard player's moves, and to the trappy one's."""
@@ -235,7 +235,7 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
 
 
 def _ratings() -> PaperClaim:
-    """The paper's main claim on people, from what it prints of the games."""
+    """The paper's main claim on people, from the game results that it prints."""
     standard, trappy = (
         np.repeat([1.0, 0.5, 0.0], counts)
         for counts in (PAPER_RESULTS[STANDARD.name], PAPER_RESULTS[TRAPPY.name])

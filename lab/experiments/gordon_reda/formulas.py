@@ -1,4 +1,4 @@
-"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, as printed and as mended, and their numbers."""
+"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, printed and corrected, and their numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -93,7 +93,7 @@ class Formulas(Experiment):
 
 
 def printed_scale(quality: float, raw: float) -> float:
-    """Figure 5 to the letter, its conditions read in the one way that makes sense."""
+    """Figure 5 to the letter, with its conditions read in the only way that makes sense."""
     size = abs(raw)
     if quality <= 0:
         return 0.0

@@ -30,18 +30,18 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
-LEAST = TrapParams().threshold_percent / 100
-"""The cost, in expected score, from which a reply can be a trap that counts."""
-STEPS = tuple(LEAST * 2 ** (step / 2) for step in range(9))
-"""Where the bands of equal cost begin: from one to the next it grows by a factor of 1.41."""
+MIN_COST = TrapParams().threshold_percent / 100
+"""Minimum cost, in expected score, of a reply that can be a trap that counts."""
+STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
+"""Lower ends of the bands of equal cost: each is 1.41 times the previous one."""
 _DIGITS = 6
 
 
 class TrapReply(NamedTuple):
-    """A reply to a move of ours, where there were at least two; shares and costs from 0 to 1."""
+    """A reply to a move of ours with at least two replies; shares and costs from 0 to 1."""
 
     kind: int
-    """Number of `KINDS`."""
+    """Index into `KINDS`."""
     is_trap: int
     """Our move set a trap."""
     is_decided: int
@@ -54,7 +54,7 @@ class TrapReply(NamedTuple):
     random_fell: float
     random_erred: float
     band: int
-    """Number of `STEPS`, by the reply's cost; -1: it cost less."""
+    """Index into `STEPS`, by the reply's cost; -1: it cost less."""
     traps: int
     """Replies in this band that are traps, and others; 0 without a band."""
     others: int
@@ -67,7 +67,8 @@ class TrapReply(NamedTuple):
 
 
 def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
-    """Judge a reply, as the bot's own games are judged; None: there was no choice, or no whole profile.
+    """Judge a reply in the same way as in the bot's own games; None: there was no choice, or the profile is
+    incomplete.
 
     Args:
         reply: None: the game ended first.
@@ -120,11 +121,11 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
     Args:
         folder: Games of people (`lab.experiments.given_games`).
-        first: Number of the first move in the sample's order.
+        first: Index of the first move in the sample's order.
         most: Size of the sample.
 
     Returns:
-        ``replies``: `TrapReply`; ``groups``: who made each; ``games``: in which.
+        ``replies``: `TrapReply`; ``groups``: the person of each; ``games``: its game.
     """
     replies, groups, games = [], [], []
     for at, each in enumerate(_sample(game, folder, seed, most)[first : first + count]):
@@ -164,14 +165,14 @@ class TrapReplies:
 
     Args:
         replies: `TrapReply`, as lists.
-        groups: Whose values belong together: the person or the opening of each.
+        groups: The person or the opening of each reply, for clustering.
         games: Number of games.
     """
 
     def __init__(self, replies: Sequence[Sequence[Any]], groups: Sequence[Any], games: int) -> None:
         rows = [TrapReply(*each) for each in replies]
         self.kept = [at for at, each in enumerate(rows) if not each.is_decided]
-        """Numbers of the given replies that count."""
+        """Indices of the replies that count."""
         self.games = games
         self.rows = [rows[at] for at in self.kept]
         groups = [groups[at] for at in self.kept]
@@ -217,7 +218,7 @@ class TrapReplies:
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """How often the trap was played, of errors where the position had traps and others in the same band."""
+    """How often the trap was played, among errors in positions with traps and others in the same band."""
 
     fell: PersonShare
     random: float
@@ -250,7 +251,7 @@ def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
 
 
 def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
-    """Band by band, how often a reply was played that is a trap, and one that is none."""
+    """For each band, how often a trap was played, and how often another reply."""
     played_band = found.column(lambda each: each.band)
     fell = found.is_kind(OutcomeKind.FELL_FOR_PAPER_TRAP)
     rows = []
@@ -270,7 +271,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
 
 
 def estimate(found: FixedInterval) -> MeanEstimate:
-    """A fixed interval as reports write it; none from fewer than 30 effective groups."""
+    """A fixed interval in the form of reports; none below 30 effective groups."""
     found = only_of_enough_persons(found)
     if found.value is None:
         return without_interval(0.0, 0)
@@ -283,11 +284,11 @@ def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstim
     """The difference of two ratios of sums, leaving out one opening at a time.
 
     Args:
-        above: The sums above the line, by opening and player; shape (n, 2).
-        below: The same below the line.
+        above: The sums in the numerator, by opening and strategy; shape (n, 2).
+        below: The same in the denominator.
 
     Returns:
-        The second player's ratio less the first's.
+        The second strategy's ratio less the first's.
     """
     top, bottom = above.sum(axis=0), below.sum(axis=0)
     counts = below.sum(axis=1)

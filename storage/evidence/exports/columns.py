@@ -1,4 +1,4 @@
-"""Columns of exports: what a column is made of, and how its value is read."""
+"""Columns of exports: their sources, and how their values are computed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from storage.filters import Filters, filter_conditions, in_phase, of_games
 from storage.tables.games import GameRow, OpponentRow
 
 ERROR_COST = 1000
-"""Least cost of an error, in hundredths of a per cent: a tenth of the game."""
+"""Minimum cost of an error, in hundredths of a per cent: a tenth of the game."""
 
 Value = int | float | str | None
 
@@ -48,7 +48,7 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """All rows, with an `id` to name damaged ones by and `game_id`, the oldest first."""
+    """All rows, with `id`, which names damaged ones, and `game_id`, the oldest first."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
     """The exported rows of one row of the statement."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
@@ -70,7 +70,7 @@ def export_of(
 
     Args:
         about: Meaning of a row.
-        base: The statement, with `id` and `game_id` alone.
+        base: The statement, with only `id` and `game_id`.
         columns: Columns of every row.
         selected: See `Export`.
     """
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """The filters of an export of moves: which games, and which moves in them."""
+    """The filters of an export of moves: which games, and which of their moves."""
     return [*filter_conditions(of_games(filters)), *in_phase(filters)]
 
 
@@ -97,14 +97,20 @@ def computed(
 
 
 def _of(
-    kind: ColumnKind, convert: Callable[[Any], Value], name: str, about: str, source: Any
+    kind: ColumnKind,
+    usual: Callable[[Any], Value],
+    name: str,
+    about: str,
+    source: Any,
+    convert: Callable[[Any], Value] | None = None,
 ) -> ExportColumn:
     """A column with the converted value of its source, where that is not null."""
-    return ExportColumn(name, kind, about, lambda value: None if value is None else convert(value), (source,))
+    read = convert or usual
+    return ExportColumn(name, kind, about, lambda value: None if value is None else read(value), (source,))
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""Whole numbers, by name, meaning and source; likewise the following ones."""
+"""Whole numbers, by name, meaning, source and conversion, if it is not `int`; likewise the following ones."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Truth values as 0 or 1."""
@@ -113,22 +119,17 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 """Hundredths of a per cent as a share of the game."""
 
 
-def moment_text(value: datetime | None) -> str | None:
+def timestamp_text(value: datetime | None) -> str | None:
     """A time in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-moment = partial(_of, ColumnKind.TEXT, moment_text)
+timestamp = partial(_of, ColumnKind.TEXT, timestamp_text)
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Value:
-    """Seconds between two moments, to a thousandth."""
+    """Seconds between two times, to a thousandth."""
     return None if start is None or end is None else round((end - start).total_seconds(), 3)
-
-
-def rating_band(rating: int | None) -> str:
-    """The band of 200 points that a rating is in, for instance ``1400-1599``."""
-    return "unrated" if rating is None else f"{rating // 200 * 200}-{rating // 200 * 200 + 199}"
 
 
 OF_GAME: list[ExportColumn] = [

@@ -1,8 +1,8 @@
 """Cells of CSV that a spreadsheet would take for formulas: names and chat come from strangers.
 
 A text that begins like a formula gets an apostrophe before it, as OWASP advises ("CSV Injection"); numbers
-stay what they are.  So that programs lose nothing, a text that begins with apostrophes before such a
-character gets one more: removing one restores the original text (`text_of`).
+are unchanged. So that programs lose nothing, a text that begins with apostrophes before such a character gets
+one more: removing one restores the original text (`text_of`).
 """
 
 import csv

@@ -1,9 +1,8 @@
 """Rows of plain columns for other programs: games, decisions, outcomes, baits, replies, records, events.
 
-Names and meanings are kept from version to version.  Flags are 0 or 1; moments are texts in UTC,
-``2026-11-30 18:00:05``; costs, chances and probabilities are from 0 to 1; scores named ``_centi`` are
-hundredths of a disc or pawn, from the opponent's side.  Decisions that were taken back or never played are in
-none of them.
+Names and meanings are stable from version to version. Flags are 0 or 1; times are texts in UTC,
+``2026-11-30 18:00:05``; costs and probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a
+disc or pawn, from the opponent's side. They exclude decisions that were taken back or never played.
 """
 
 from collections.abc import AsyncGenerator, Collection
@@ -19,7 +18,7 @@ from storage.evidence.exports.games import GAMES
 from storage.filters import Filters
 
 BATCH = 1000
-"""Rows in memory at a time."""
+"""Number of rows in memory at a time."""
 
 
 class What(StrEnum):
@@ -63,7 +62,7 @@ async def export_rows(
         without_games: Keys of games to leave out.
 
     Raises:
-        RecordError: A row is damaged: which and why.
+        RecordError: A row is damaged; the message names it and the reason.
     """
     statement = export.statement.where(*export.selected(filters))
     async with connection.stream(statement, execution_options={"yield_per": BATCH}) as result:

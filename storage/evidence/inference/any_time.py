@@ -45,12 +45,12 @@ from storage.evidence.inference.persons import (
     first_and_codes,
 )
 
-LEAST_VALUES = 100
-"""Least number of values for which an asymptotic interval is valid."""
-LEAST_PERSONS = 30.0
-"""Least number of effective persons for which the variance of their sums is reliable."""
-_LARGEST_LOG = 700.0
-"""Where e-values end: exp(700) is 10^304."""
+MIN_VALUES = 100
+"""Minimum number of values for which an asymptotic interval is valid."""
+MIN_PERSONS = 30.0
+"""Minimum number of effective persons for which the variance of their sums is reliable."""
+_MAX_LOG = 700.0
+"""Cap of e-values: exp(700) is 10^304."""
 
 
 class PlannedN(IntEnum):
@@ -72,10 +72,10 @@ class SequenceDesign:
     planned_n: int
     """Number of values at which it is tightest; see `PlannedN`."""
     alpha: float = ALPHA
-    """Greatest probability that any of its intervals excludes the truth."""
-    least_values: int = LEAST_VALUES
+    """Maximum probability that any of its intervals excludes the truth."""
+    least_values: int = MIN_VALUES
     """Fewer values: too early."""
-    least_persons: float = LEAST_PERSONS
+    least_persons: float = MIN_PERSONS
     """Fewer effective persons: too early."""
 
     def __post_init__(self) -> None:
@@ -113,19 +113,21 @@ class SequenceDesign:
 class AnyTimeEstimate:
     """A mean with its any-time-valid interval for the population of persons; treat as immutable.
 
-    It is not frozen: that would take five times as long to make, and some tables need tens of thousands.
+    It is not frozen, because creating it would take five times as long, and some tables need tens of
+    thousands.
     """
 
     n: int
     """Number of values."""
     persons: int
-    """Persons they come from."""
+    """Number of persons."""
     effective_persons: float
     """P; `persons` if all have equally many values."""
     mean: float | None
     """None without values."""
     sd: float | None
-    """Standard deviation per value, sqrt(s2), persons' likeness included; None for fewer than two values."""
+    """Standard deviation per value, sqrt(s2), including the correlation within persons; None for fewer than
+    two values."""
     low: float | None
     """None while it is too early."""
     high: float | None
@@ -135,7 +137,7 @@ class AnyTimeEstimate:
     most
     10^304."""
     too_early: str | None
-    """Why there is no interval, as `SequenceDesign.too_early` says it."""
+    """Why there is no interval, as in `SequenceDesign.too_early`."""
     alpha: float
     kind: Literal["any time"] = "any time"
 
@@ -153,7 +155,7 @@ def estimate(
     Args:
         values: Shape (n,); their order does not matter.
         persons: Each value's person, shape (n,).
-        design: What was fixed beforehand.
+        design: The design fixed beforehand.
 
     Raises:
         ValueError: Lengths differ, or a value is not finite.
@@ -166,14 +168,14 @@ def estimate(
 def estimates(
     values: Floats, persons: Codes, groups: Codes, size: int, design: SequenceDesign
 ) -> list[AnyTimeEstimate]:
-    """`estimate` of each of several groups.
+    """`estimate` for each of several groups.
 
     Args:
         values: Of all groups, finite, shape (n,).
-        persons: Number of each value's person, shape (n,).
-        groups: Number of each value's group, shape (n,).
+        persons: Index of each value's person, shape (n,).
+        groups: Index of each value's group, shape (n,).
         size: Number of groups.
-        design: What was fixed beforehand.
+        design: The design fixed beforehand.
     """
     pairs = groups * (int(persons.max(initial=0)) + 1) + persons
     first, pair = first_and_codes(pairs)
@@ -199,11 +201,11 @@ def estimates_of_sums(
 
     Args:
         n: Number of values, shape (groups,); 0: the other numbers are ignored.
-        persons: Persons they come from, shape (groups,).
-        effective: P, as `storage.evidence.inference.persons.effective_persons` has it, shape (groups,).
+        persons: Number of persons, shape (groups,).
+        effective: P, as in `storage.evidence.inference.persons.effective_persons`, shape (groups,).
         mean: M, shape (groups,).
         spread: V, shape (groups,).
-        design: What was fixed beforehand.
+        design: The design fixed beforehand.
     """
     counted = np.maximum(n, 1)
     variance = spread / np.maximum(n - 1, 1)
@@ -299,7 +301,7 @@ class LargestPerson:
 
     person: PersonId
     share: float
-    """Their part of V, from 0 to 1."""
+    """Their share of V, from 0 to 1."""
     without: AnyTimeEstimate
 
 
@@ -348,4 +350,4 @@ def _e_values(n: Floats, mean: Floats, variance: Floats, design: SequenceDesign)
         evidence = (r - 1) * n * mean * mean / (2 * r * variance)
     # All values are alike: certainly 0, or certainly not.
     evidence = np.where(variance == 0, np.where(mean == 0, 0.0, inf), evidence)
-    return np.exp(np.minimum(evidence - np.log(r) / 2, _LARGEST_LOG))
+    return np.exp(np.minimum(evidence - np.log(r) / 2, _MAX_LOG))

@@ -1,7 +1,7 @@
 """Calibration of the models of people: predicted against observed errors, and discrimination.
 
-The intervals are fixed ones, by person, from 30 effective persons on; beside them stands an alarm for drift
-valid at any time: the mean of O - p.  An e-process over all replies would be no alarm: differences
+The intervals are fixed ones, by person, from 30 effective persons on; in addition, an alarm for drift is
+valid at any time: the mean of O - p. An e-process over all replies would not work as an alarm: differences
 between persons alone raise it to 20 in half of the runs of a model that is right on average.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
-    LEAST_PERSONS,
+    MIN_PERSONS,
     AnyTimeEstimate,
     PlannedN,
     SequenceDesign,
@@ -33,7 +33,7 @@ class Calibration:
     """Sum of the predicted probabilities."""
     happened: int
     ratio: FixedInterval
-    """Expected / happened; above 1: it happens less often than predicted."""
+    """Expected / happened; above 1: fewer events than predicted."""
     intercept: FixedInterval
     """a of logit P = a + b logit p; 0 if calibrated."""
     slope: FixedInterval
@@ -48,13 +48,13 @@ def calibration(
     persons: Sequence[PersonId],
     planned_n: int = PlannedN.REPLIES,
 ) -> Calibration:
-    """Compare predictions of one model with what happened.
+    """Compare predictions of one model with the outcomes.
 
     Args:
         predicted: Probabilities, shape (n,).
         happened: Shape (n,).
-        persons: Who replied, shape (n,).
-        planned_n: Where the alarm's interval is tightest.
+        persons: The person of each reply, shape (n,).
+        planned_n: Number of replies at which the alarm's interval is tightest.
 
     Raises:
         ValueError: Lengths differ, or a probability is not from 0 to 1.
@@ -73,8 +73,8 @@ def calibration(
 
 
 def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
-    """No interval below `LEAST_PERSONS` effective persons; intervals are valid at any time."""
-    if found.low is None or found.effective_persons >= LEAST_PERSONS:
+    """No interval below `MIN_PERSONS` effective persons; intervals are valid at any time."""
+    if found.low is None or found.effective_persons >= MIN_PERSONS:
         return found
-    early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"
+    early = f"P {floor(found.effective_persons)} of {MIN_PERSONS:g}"
     return replace(found, low=None, high=None, too_early=early)

@@ -57,8 +57,8 @@ _CENTRE = 0.5
 class TrialDecision:
     """A decision randomised between a move that sets a trap and one that sets none.
 
-    All but `settled_at` and `cost` is known, and stored, before the draw.  Costs and values are expected
-    scores, from 0 to 1; costs count to the same depth after both moves.
+    Everything except `settled_at` and `cost` is known, and stored, before the draw. Costs and values are
+    expected scores, from 0 to 1; costs count to the same depth after both moves.
     """
 
     decision_id: int
@@ -136,11 +136,11 @@ class DecisionsReport(TrialCounts):
     """The single decisions of a trial: a trap less no trap."""
 
     planned_n: int
-    """Planned number of decisions: at it the intervals are tightest, and from it on the fixed ones may be
+    """Planned number of decisions: the intervals are tightest there, and from there on the fixed ones may be
     shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
-    """Y.  Includes that positions with traps have more bad replies."""
+    """Y. It includes the effect that positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
     """Y less the mean cost of all replies in the position reached: 0 for a person who moves at random."""
     earned: DecisionOutcome
@@ -148,8 +148,7 @@ class DecisionsReport(TrialCounts):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
-        (`storage.evidence.inference.trial`).
-        """
+        (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
         hide_early(fields["guard"])
@@ -175,7 +174,7 @@ def decisions_report(
         decisions: All randomised ones, in any order.
         terms: The trial's design.
         at: Now, with a time zone.
-        flags: Of suspect games: their decisions count, and a line leaves them out.
+        flags: Of suspect games: their decisions count, and a separate line leaves them out.
 
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
@@ -193,7 +192,7 @@ def decisions_report(
     first = rows["games_before"] == 0
 
     def outcome(y: Floats, m: Floats) -> DecisionOutcome:
-        """An outcome with its guess, which must not depend on what was drawn."""
+        """An outcome with its guess, which must not depend on the draw."""
         return DecisionOutcome(
             endpoint((y - m) * contrast(treated, probability), rows, first, flags, design),
             centred_least_squares(y, x, treated, probability, persons, terms.alpha),
@@ -264,7 +263,7 @@ def centred_least_squares(
         treated: A, shape (n,).
         probability: p, shape (n,).
         persons: Shape (n,).
-        alpha: Chance that the interval excludes the truth.
+        alpha: Probability that the interval excludes the truth.
     """
     weights = np.where(treated, _CENTRE / probability, (1 - _CENTRE) / (1 - probability))
     design = np.stack([np.ones(len(x)), x, treated - _CENTRE], axis=1)

@@ -1,8 +1,6 @@
 """Default constants of trials, fixed before the first game unless a trial sets its own."""
 
 ALPHA = 0.05
-"""Greatest probability that an interval excludes the truth."""
+"""Maximum probability that an interval excludes the truth."""
 CAP_GAMES = 50
 """Number of a person's first games that count."""
-RATING_BAND = 200
-"""Width of a rating band, in rating points."""

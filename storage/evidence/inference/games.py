@@ -1,8 +1,7 @@
 """Whole games of a trial: the differences in score and cost between trappy and standard.
 
-Each game is drawn between the two players.  With A = 1 for trappy, pi the recorded probability of trappy,
-Y the
-outcome, e its expectation before the game and m a guess from earlier games of the stratum::
+Each game is drawn between the two strategies. With A = 1 for trappy, pi the recorded probability of trappy, Y
+the outcome, e its expectation before the game and m a guess from earlier games of the stratum::
 
     m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
     psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
@@ -29,7 +28,6 @@ from storage.evidence.inference.any_time import (
     estimates,
     interim_analyses,
 )
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.persons import (
     Codes,
     Floats,
@@ -54,12 +52,13 @@ from storage.evidence.inference.trial import (
     randomisation_check,
     refuse,
 )
+from storage.evidence.rating_bands import BAND_WIDTH
 
 _PRIOR_GAMES = 10.0
 """A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""
 _ELO_PER_LOGIT = 400 / log(10)
 _UNRATED = 1_000
-"""In place of a rating band."""
+"""Stands for a missing rating band."""
 
 
 TRIAL_GAME = np.dtype(
@@ -71,9 +70,10 @@ TRIAL_GAME = np.dtype(
 )
 """A game assigned at random to trappy or standard: A = 1 for the treated player.
 
-Beside the columns of `UNIT` there are the ratings before the game, the person's and ours, on the same scale;
-our score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; all of
-these not a number where there is none; and the game's place in `TrialGames.kinds`."""
+Besides the columns of `UNIT`: the ratings before the game, the person's and ours, on the same scale; our
+score: 1, 1/2 or 0; the mean cost of the person's judged replies, in expected score from 0 to 1; NaN where one
+of these is missing; and the game's index in `TrialGames.kinds`.
+"""
 
 
 class GameKind(NamedTuple):
@@ -122,7 +122,7 @@ class Stratum:
     site: str
     speed: str
     rating_from: int | None
-    """The person's rating is this or up to `RATING_BAND` - 1 more; None: unrated."""
+    """The lowest rating of the person's `RatingBand`; None: unrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class EloDifference:
     """A difference in score as a difference in Elo."""
 
     value: float | None
-    """None without games, or where the expected scores leave no room for a difference."""
+    """None without games, or if the expected scores leave no room for a difference."""
     low: float | None
     """None while it is too early."""
     high: float | None
@@ -162,12 +162,11 @@ class GamesReport(TrialCounts):
     cost: EndpointReport
     """Mean cost per judged reply."""
     strata: tuple[StratumResult, ...]
-    """The largest first; each interval is right by itself."""
+    """The largest first; the intervals are not simultaneous."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
-        (`storage.evidence.inference.trial`).
-        """
+        (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
             fields[guard]["broken"] = list(of.broken)
@@ -208,13 +207,13 @@ def games_report_and_interim(
 ) -> tuple[GamesReport, InterimAnalyses]:
     """The current results of a trial's games, and the difference in score after each game that counts.
 
-    Games are in the order of the draw; the last look is what the report says.
+    Games are in the order of the draw; the last interim analysis equals the report.
 
     Args:
-        games: All games drawn between its two players.
+        games: All games drawn between its two strategies.
         terms: The trial's design.
         at: Now, with a time zone.
-        flags: Of suspect games: they count, and a line leaves them out.
+        flags: Of suspect games: they count, and a separate line leaves them out.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -244,18 +243,18 @@ class _Counted:
 
     games: Units
     strata: Codes
-    """Number of each game's stratum."""
+    """Index of each game's stratum."""
     names: Sequence[Stratum]
     """The strata."""
 
     @classmethod
     def of(cls, games: Units, kinds: Sequence[GameKind]) -> "_Counted":
-        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // RATING_BAND)
+        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // BAND_WIDTH)
         pairs = games["kind"] + len(kinds) * bands.astype(np.int64)
         names = []
         for pair in np.unique(pairs).tolist():
             band, kind = divmod(pair, len(kinds))
-            least = None if band == _UNRATED else band * RATING_BAND
+            least = None if band == _UNRATED else band * BAND_WIDTH
             names.append(Stratum(**kinds[kind]._asdict(), rating_from=least))
         return cls(games, codes_of(pairs), names)
 
@@ -268,7 +267,8 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """psi of the cost.  No rating expects a cost: the mean of earlier games of all strata does instead."""
+    """psi of the cost. Ratings do not predict a cost, so the mean of earlier games of all strata is used
+    instead."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)

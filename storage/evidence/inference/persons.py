@@ -34,7 +34,8 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
 
 
 def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
-    """Where each key is first, in the order of the keys, shape (G,); and `codes_of` them, shape (n,)."""
+    """The index of each key's first occurrence, in the order of the keys, shape (G,); and `codes_of` the
+    keys, shape (n,)."""
     codes = codes_of(keys)
     first = np.zeros(int(codes.max(initial=-1)) + 1, np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # where several go to one place, the last one stays
@@ -42,7 +43,7 @@ def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
 
 
 def effective_persons(counts: Floats) -> float:
-    """P = n^2 / sum n_c^2: persons of equally many values who would make a mean as uncertain as these.
+    """P = n^2 / sum n_c^2: the number of persons with equally many values whose mean would be as uncertain.
 
     Args:
         counts: Number of values of each person, shape (G,).
@@ -86,8 +87,8 @@ def checked(
         what: The word for a value in messages.
         values: Shape (n,).
         persons: Each value's person, shape (n,).
-        least: A value is at least this.
-        most: A value is at most this.
+        least: Minimum of a value.
+        most: Maximum of a value.
 
     Raises:
         ValueError: Lengths differ, or a value is not finite or outside the limits.

@@ -1,8 +1,8 @@
 """Sample sizes (games, decisions or traps) for an effect of a given size, for fixed and any-time analyses.
 
-A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on.  One that may be read at
-any time does from the least n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials
-that work end much earlier.
+A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on. An any-time interval does
+from the smallest n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials with an
+effect end much earlier.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,13 @@ from storage.evidence.inference.defaults import ALPHA
 
 POWER = 0.8
 DRAWS_PER_GAME = 1.0
-"""Randomised decisions per game that plans assume where it was not measured: what chess and xiangqi had in a
+"""Randomised decisions per game that plans assume without a measurement: the rate of chess and xiangqi in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
-LEAST_GAMES = 30
-"""Least number of games that give the rate of random draws: a rate of one a game to some 18 %."""
+MIN_GAMES = 30
+"""Minimum number of games for measuring the rate of random draws: it gives a rate of one a game to about 18
+%."""
 FAIR_COIN = 4.0
-"""Mean of 1 / (pi (1 - pi)) where both arms are equally likely."""
+"""Mean of 1 / (pi (1 - pi)) if both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)
 """Expected scores in plans."""
 _ELOS = (20, 50, 100)
@@ -35,10 +36,10 @@ _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
 _TRAPS_PER_PERSON = 10.0
 """Answered traps per effective person, n / P."""
 _LIKENESS = 0.09
-"""Intraclass correlation of one person's falls; 0.06 to 0.12 in simulations."""
+"""Intraclass correlation of one person's taken baits; 0.06 to 0.12 in simulations."""
 _TRAPS_PER_GAME = 2.0
 """Answered traps of a game."""
-_MOST = 1e12
+_MAX_VALUES = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class PlanRow:
     given: str
     """The assumptions, in words."""
     effect: float
-    """In the values' own unit: score, cost, or share of falls."""
+    """In the values' own unit: score, cost, or share of baits taken."""
     effect_elo: float | None
     """The same in Elo; None unless it was given in Elo."""
     sd: float
@@ -91,9 +92,9 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     def is_enough(n: float) -> bool:
         return sd * (float(design.width(n)) + z / sqrt(n)) <= effect
 
-    low, high = 1.0, _MOST
+    low, high = 1.0, _MAX_VALUES
     if not is_enough(high):
-        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MOST:g} values")
+        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MAX_VALUES:g} values")
     if is_enough(low):
         return low
     while high / low > 1 + 1e-12:
@@ -102,10 +103,8 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     return high
 
 
-def more_needed(
-    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
-) -> int | None:
-    """How many more values an effect needs, by the standard deviation found so far.
+def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -> int | None:
+    """Number of further values that an effect needs, by the standard deviation found so far.
 
     Returns:
         0 if there are enough; None before `design.least_values` values, or if they do not differ.
@@ -115,7 +114,7 @@ def more_needed(
     """
     if found.n < design.least_values or not found.sd:
         return None
-    return max(0, ceil(any_time_needed(effect, found.sd, design, power)) - found.n)
+    return max(0, ceil(any_time_needed(effect, found.sd, design)) - found.n)
 
 
 def usual_draws(score: float) -> float:
@@ -124,7 +123,7 @@ def usual_draws(score: float) -> float:
 
 
 def elo_effect(score: float, elo: float) -> float:
-    """The difference in score of two players `elo` apart whose expected scores lie about `score`.
+    """The difference in score of two strategies `elo` apart whose expected scores lie about `score`.
 
     Raises:
         ValueError: The score is not between 0 and 1.
@@ -169,7 +168,7 @@ def plan_decisions(
     """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
 
     Args:
-        decisions_per_game: How many randomised decisions a game has.
+        decisions_per_game: Number of randomised decisions per game.
         measured_in: Games in which that was measured; None: it is assumed.
     """
     design, rows = SequenceDesign(PlannedN.DECISIONS), []
@@ -183,7 +182,7 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[PlanRow, ...]:
-    """Answered traps that shares of falls beyond an expectation need.
+    """Answered traps needed to detect differences of the share of falls from an expectation.
 
     At a share f of falls the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective
     person and rho the intraclass correlation of one person's falls.

@@ -16,9 +16,9 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""Standard errors above the model from which a person is suspect."""
+"""Number of standard errors above the model from which a person is suspect."""
 ENGINE_REPLIES = 100
-"""Least number of judged replies of a person."""
+"""Minimum number of judged replies of a person."""
 COPIED_PLIES = 20
 COPIED_WITHIN = timedelta(days=7)
 
@@ -44,12 +44,12 @@ PLAYED = np.dtype(
         *((name, "<i4") for name in ("plies", "has_left", "timed", "fast", "judged", "optimal")),
     ]
 )
-"""A game as the flags see it: its key and that of the opponent's account; when it began, in microseconds
-since 1970 (UTC); a number that games share whose first `COPIED_PLIES` moves from the same start are the same
+"""A game as the flags need it: its key and that of the opponent's account; when it began, in microseconds
+since 1970 (UTC); a number shared by games with the same first `COPIED_PLIES` moves from the same start
 (`NO_OPENING`: it is shorter); the people model's probabilities of an optimal reply, summed over the judged
-replies; moves of both sides; whether the person resigned, left, or lost on time; replies of which is known
-how long they took, and those among them that took less than `FAST_S`; replies that were judged and have a
-prediction, and the optimal ones among them."""
+replies; moves of both sides; whether the person resigned, left, or lost on time; the number of timed replies,
+and of those that took less than `FAST_S`; the number of judged replies with a prediction, and of the optimal
+ones among them."""
 NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 
@@ -59,7 +59,7 @@ Flags = Mapping[int, tuple[SuspectFlag, ...]]
 
 
 def flagged(flags: Flags, games: NDArray[np.int64]) -> dict[SuspectFlag, NDArray[np.bool_]]:
-    """For every flag whether each of some games has it, shape (games,)."""
+    """For every flag an array that says whether each of some games has it, shape (games,)."""
     return {
         flag: np.isin(games, np.array([key for key, its in flags.items() if flag in its], np.int64))
         for flag in SuspectFlag
@@ -89,8 +89,8 @@ def _play_like_engines(games: NDArray[np.void]) -> NDArray[np.bool_]:
     """Whether the optimal replies of each game's person exceed the model's expectation by `ENGINE_ERRORS`
     standard errors.
 
-    The standard error is by game, but at least what independent replies would have: two games whose surpluses
-    happen to be equal prove nothing.
+    The standard error is by game, but at least that of independent replies: two games with equal surpluses by
+    chance prove nothing.
     """
     persons, judged = codes_of(games["person"]), games["judged"].astype(np.float64)
     expected = np.minimum(games["optimal_expected"], judged)  # a sum of chances may be a rounding above

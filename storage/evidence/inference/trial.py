@@ -1,8 +1,8 @@
-"""Rules for games and single decisions of a trial alike: which count, in which order, and the randomisation
+"""Rules for the games and single decisions of a trial: which count, in which order, and the randomisation
 check.
 
-Inclusion depends only on facts from before the draw.  Values come in the order of the draw, up to the oldest
-one whose outcome is still open: values taken in the order in which they end would be chosen by how they end.
+Inclusion depends only on facts from before the draw. Values come in the order of the draw, up to the oldest
+one whose outcome is still open: values in the order of their ends would be selected by how they end.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
-    LEAST_PERSONS,
-    LEAST_VALUES,
+    MIN_PERSONS,
+    MIN_VALUES,
     AnyTimeEstimate,
     LargestPerson,
     PlannedN,
@@ -38,25 +38,25 @@ UNIT = np.dtype(
 )
 """A row of a trial: a unit for which one of two choices was drawn at random.
 
-Its key, and those of its game and of the opponent's account; when the choice was drawn, and when the outcome
-was known (`UNSETTLED`: it is not yet), in microseconds since 1970 (UTC); the recorded probability of
-treatment, in
-(0, 1); A, whether the treatment was drawn; and an `Exclusion`.  Kinds of rows have more columns."""
+Its key, and those of its game and of the opponent's account; the time of the draw, and of the outcome
+(`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment, in (0,
+1); A, whether the treatment was drawn; and an `Exclusion`. Kinds of rows have more columns.
+"""
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
 UNSETTLED = np.iinfo(np.int64).max
-"""In place of the time of an outcome that is still open."""
+"""Stands for the time of an outcome that is still open."""
 
 
 class Exclusion(IntEnum):
-    """Why a row does not count, by facts from before the draw; a number, for a column."""
+    """Why a row does not count, by facts from before the draw; a number, for use in a column."""
 
     NONE = 0
     """It counts."""
     PROGRAM = 1
     """The opponent is a program."""
     OWN_POSITION = 2
-    """The game began in a position that the opponent had chosen."""
+    """The game began in a position chosen by the opponent."""
     REPEATED_DRAW = 3
     """The draw was already known: the move had been drawn before, and was taken back."""
 
@@ -71,15 +71,15 @@ class TrialTerms:
     """The design of a trial, fixed before its first game."""
 
     alpha: float = ALPHA
-    """Greatest probability that an endpoint's interval ever excludes the truth."""
+    """Maximum probability that an endpoint's interval ever excludes the truth."""
     cap_games: int = CAP_GAMES
-    """Number of games of a person that count, the first ones drawn."""
+    """Number of a person's games that count, the first ones drawn."""
     open_days: float = 14.0
-    """Open for longer: missing, also if an outcome comes later."""
+    """Rows that stay open for longer count as missing, even if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
     planned_decisions: int = PlannedN.DECISIONS
-    least_values: int = LEAST_VALUES
-    least_persons: float = LEAST_PERSONS
+    least_values: int = MIN_VALUES
+    least_persons: float = MIN_PERSONS
 
     def __post_init__(self) -> None:
         if self.cap_games < 1:
@@ -136,14 +136,14 @@ class CountedRows:
 def drawn_rows(
     rows: Units, terms: TrialTerms, at: datetime, games_before: Codes | None = None
 ) -> CountedRows:
-    """The rows that count, whichever the outcome.
+    """The rows that count, for any outcome.
 
     Args:
         rows: In any order; of rows drawn at the same time the first given counts as drawn first.
         terms: The trial's.
         at: Now, with a time zone.
-        games_before: How many games of the trial each row's person began before its game, shape (n,); None:
-            each row is a game, and there are no others.
+        games_before: Number of games of the trial that each row's person began before its game, shape (n,);
+            None: each row is a game, and there are no others.
 
     Raises:
         ValueError: `at` has no time zone.
@@ -174,10 +174,10 @@ def drawn_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialCounts:
-    """How many rows of a trial count; a row is a game or a decision."""
+    """Numbers of rows of a trial that count; a row is a game or a decision."""
 
     drawn: int
-    """Rows that count, those without an outcome included."""
+    """Rows that count, including those without an outcome."""
     drawn_treated: int
     """Draws of the treatment among them."""
     drawn_untreated: int
@@ -187,7 +187,7 @@ class TrialCounts:
     excluded: dict[str, int]
     """Rows left out by facts from before the draw, by reason."""
     over_cap: int
-    """Rows left out because their person's first games were enough."""
+    """Rows left out because their person has reached the limit of games."""
     waiting: int
     """Rows from the oldest open one on: they will count later."""
 
@@ -196,14 +196,14 @@ def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
     """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
 
     Args:
-        treated: A, what was drawn, shape (n,).
+        treated: A, the result of the draw, shape (n,).
         probability: pi, the recorded probability that A is 1, shape (n,).
     """
     return np.asarray(np.where(treated, 1 / probability, -1 / (1 - probability)))
 
 
 _OF_AN_ESTIMATE = ("mean", "value", "sd", "low", "high", "e_value")
-"""Fields of `AnyTimeEstimate` and `FixedInterval` that are no counts."""
+"""Fields of `AnyTimeEstimate` and `FixedInterval` that are not counts."""
 
 
 def hide_early(found: Any, why: str | None = None) -> None:
@@ -214,7 +214,7 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
     Args:
         found: Plain JSON values of estimates with their own reason in `too_early`; changed in place.
-        why: A reason to hide all of them; None: each by its own.
+        why: A reason to hide all of them; None: each has its own.
     """
     if isinstance(found, dict):
         if "too_early" in found:
@@ -231,7 +231,8 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Whether the assignment matches its recorded probabilities, and whether one arm loses outcomes."""
+    """Whether the assignment matches its recorded probabilities, and whether outcomes are missing more often
+    in one arm."""
 
     draw: AnyTimeEstimate
     """A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""
@@ -248,7 +249,7 @@ class RandomisationCheck:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """Which of `draw` and `missing` exclude 0; empty if all is well."""
+        """Which of `draw` and `missing` exclude 0; empty if neither does."""
         return tuple(name for name in ("draw", "missing") if getattr(self, name).excludes_zero)
 
 
@@ -279,7 +280,7 @@ class EndpointReport:
     first_games: AnyTimeEstimate
     """Estimate from each person's first game."""
     later_games: AnyTimeEstimate
-    """Estimate from all games but each person's first."""
+    """Estimate from all games except each person's first."""
 
 
 def endpoint(
@@ -317,7 +318,7 @@ def check_draws(rows: Units, noun: str) -> None:
 
     Args:
         rows: The rows.
-        noun: What one is called.
+        noun: The word for one row.
 
     Raises:
         ValueError: A row occurs twice, its probability is outside (0, 1), or its end is before the draw; the

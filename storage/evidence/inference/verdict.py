@@ -1,8 +1,8 @@
-"""The verdict on a trial, which follows from the any-time interval of each outcome alone.
+"""The verdict on a trial, which depends only on the any-time interval of each outcome.
 
-Every page, command, report and export that says who does better says it by `TrialVerdict`, and experiments
-judge their claims by the same `finding_of`.  Nothing is decided before the interval may be read; the verdict
-then has the counts that are still missing, and no estimate.
+Every page, command, report and export states a comparison by `TrialVerdict`, and experiments judge their
+claims by the same `finding_of`. Nothing is decided before there is a valid interval; until then the verdict
+has the missing counts and no estimate.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
-_MOST_MORE = 1_000_000
-"""Forecasts of required values end here."""
+_MAX_MORE = 1_000_000
+"""Maximum of forecasts of required values."""
 
 
 class IntervalFinding(StrEnum):
@@ -45,7 +45,8 @@ def finding_of(low: float | None, high: float | None, margin: float = 0.0) -> In
     Args:
         low: Its lower limit; None: there is no interval.
         high: Its upper limit; None likewise.
-        margin: A difference of at most this much either way is of no interest; 0: every difference is.
+        margin: A difference of at most this much either way is of no interest; 0: every difference is of
+            interest.
     """
     if low is None or high is None:
         return IntervalFinding.TOO_EARLY
@@ -74,7 +75,7 @@ class TrialOutcome(StrEnum):
 
     @property
     def margin(self) -> float:
-        """The margin of no interest, in expected score: below it a difference is not worth a trial.
+        """The margin of no interest, in expected score: a smaller difference is not worth a trial.
 
         It is about the smallest difference that `storage.evidence.inference.plan` plans for.
         """
@@ -102,13 +103,13 @@ class TrialVerdict:
     n_second: int
     """Those of the second choice."""
     n_needed: int
-    """Values before which there is no interval."""
+    """Minimum number of values for an interval."""
     persons: int
-    """Persons the values come from."""
+    """Number of persons."""
     effective_persons: float
     """The effective number of persons, lower when a few of them have most of the values."""
     persons_needed: float
-    """Effective persons before which there is no interval."""
+    """Minimum number of effective persons for an interval."""
     mean: float | None
     """The difference, in expected score; None while it is too early."""
     low: float | None
@@ -118,16 +119,15 @@ class TrialVerdict:
     e_value: float | None
     """Evidence against no difference; None while it is too early."""
     alpha: float
-    """Greatest probability that the interval ever excludes the truth."""
+    """Maximum probability that the interval ever excludes the truth."""
     more: int | None
-    """Values still needed until it is decided, if mean and deviation stay as they are; 0: it is decided.
+    """Values still needed for a decision, if mean and deviation stay the same; 0: it is decided.
     None: too early to tell, or more than a million."""
     more_to_narrow: int | None
     """Values still needed until the interval is a third narrower; None likewise."""
     broken: tuple[str, ...]
-    """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty:
-    they may be.
-    """
+    """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty: they may
+    be valid."""
 
 
 def games_verdicts(
@@ -136,8 +136,8 @@ def games_verdicts(
     """The verdicts on whole games, the planned outcome first.
 
     Args:
-        report: What was found.
-        arms: The two players, in the report's order.
+        report: The results.
+        arms: The two strategies, in the report's order.
         planned: The trial's endpoint, ``score`` or ``cost``.
         terms: The settings fixed before the first game.
     """
@@ -158,7 +158,7 @@ def decisions_verdicts(
     """The verdicts on single decisions, the cost of the reply first.
 
     Args:
-        report: What was found.
+        report: The results.
         terms: The settings fixed before the first game.
         is_planned: Whether the cost of the reply is the trial's endpoint.
     """
@@ -229,7 +229,7 @@ def _verdict(
 
 
 def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """How many more values make the interval a third narrower, by the deviation so far.
+    """Number of further values that make the interval a third narrower, by the deviation so far.
 
     Returns:
         None: there is no interval, or a million more do not.
@@ -240,9 +240,9 @@ def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None
 
 
 def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float) -> int | None:
-    """How many more values decide, if mean and deviation stay as they are.
+    """Number of further values for a decision, if mean and deviation stay the same.
 
-    It is decided when the interval leaves 0 or lies within the margin.
+    It is decided when the interval excludes 0 or lies within the margin.
 
     Returns:
         None: there is no interval, or a million more do not decide.
@@ -254,8 +254,9 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """How many more values make half of an interval this wide, in deviations; None: a million do not."""
-    low, high = n - 1, n + _MOST_MORE
+    """Number of further values that make half of an interval this wide, in deviations; None: a million do
+    not."""
+    low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None
     while high - low > 1:

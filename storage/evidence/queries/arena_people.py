@@ -15,9 +15,9 @@ from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
 
-MOST_POINTS = 2000
-"""Latest rated games in a curve."""
-MOST_GAMES = 400
+MAX_POINTS = 2000
+"""Maximum number of latest rated games in a curve."""
+MAX_GAMES = 400
 """Number of latest games whose replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
@@ -57,13 +57,13 @@ class RatedPlayer:
 async def list_arena_games(
     session: AsyncSession, account_id: str, limit: int, before: str = ""
 ) -> list[ArenaGameLine]:
-    """The games of an account, running ones too, the latest first.
+    """The games of an account, including running ones, the latest first.
 
     Args:
         session: The transaction.
         account_id: The account.
-        limit: Most games.
-        before: Id of a game: only those that began before it; empty, or no game's: the latest.
+        limit: Maximum number of games.
+        before: Id of a game: only games that began before it; empty, or no game's id: the latest.
     """
     row = ArenaGame
     start = None
@@ -127,7 +127,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
             select(row.variant, row.created_at, rating, diff)
             .where(player == account_id, diff.is_not(None))
             .order_by(row.created_at.desc())
-            .limit(MOST_POINTS)
+            .limit(MAX_POINTS)
         )
         for variant, at, before, change in await session.execute(latest):
             points[variant].append((at, before + (change or 0)))
@@ -142,7 +142,7 @@ async def best_rated(
     Args:
         session: The transaction.
         variant: The variant's key.
-        limit: Most players.
+        limit: Maximum number of players.
         deviations: Only ratings whose deviation is above the first and at most the second.
     """
     row, player = ArenaRating, ArenaAccount
@@ -162,7 +162,7 @@ async def best_rated(
 
 
 async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> ReplyTable:
-    """An account's replies to our moves in games that are over and judged to the end, of these the latest."""
+    """An account's latest replies to our moves in games that are over and fully judged."""
     latest = (
         select(GameRow.id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
@@ -173,6 +173,6 @@ async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> Re
             GameRow.is_settled.is_(True),
         )
         .order_by(GameRow.started_at.desc(), GameRow.id.desc())
-        .limit(MOST_GAMES)
+        .limit(MAX_GAMES)
     )
     return await replies_of(session, GameRow.id.in_(latest))

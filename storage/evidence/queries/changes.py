@@ -1,4 +1,4 @@
-"""Detects with one cheap query that any program has changed the database."""
+"""Detects with one cheap query whether any program has changed the database."""
 
 from contextlib import suppress
 
@@ -9,7 +9,8 @@ from storage.database import Database
 from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
-"""Changes when another connection has committed: so this connection must never write, nor be another one."""
+"""Changes when another connection has committed: so the same connection must be used each time, and must
+never write."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
 """The next transaction's number.  It also grows when other databases of the server are written."""
 
@@ -18,7 +19,7 @@ class ChangeWatch:
     """One connection that is polled; `close` it.
 
     Args:
-        database: Which is watched.
+        database: The watched database.
     """
 
     def __init__(self, database: Database) -> None:

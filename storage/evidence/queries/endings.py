@@ -12,7 +12,7 @@ from storage.tables.games import GameRow
 
 @dataclass(frozen=True, slots=True)
 class EndingCount:
-    """Games that ended alike."""
+    """Games that ended in the same way."""
 
     site: str
     result: str

@@ -21,7 +21,7 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 
 
 class WhichResult(StrEnum):
-    """Games by how they ended, our view."""
+    """Games by result, our view."""
 
     ANY = "any"
     WIN = "win"
@@ -31,7 +31,7 @@ class WhichResult(StrEnum):
     """Still being played."""
     ABORTED = "aborted"
     UNKNOWN = "unknown"
-    """Over, but the site does not say how it ended."""
+    """Over, but the site does not report the result."""
 
 
 class GameOrder(StrEnum):
@@ -110,7 +110,7 @@ class MoveMark:
 
 
 async def count_games(session: AsyncSession, filters: Filters, result: WhichResult) -> int:
-    """How many games there are."""
+    """Number of games."""
     statement = select(func.count()).select_from(GameRow).where(*shown_games(filters), *_result(result))
     return int(await session.scalar(statement) or 0)
 
@@ -213,7 +213,7 @@ async def list_marks(session: AsyncSession, game_id: int) -> list[MoveMark]:
 
 
 def plies() -> ColumnElement[int]:
-    """How many moves a game has, both sides': its list of moves has a space between two."""
+    """Number of moves of both sides in a game: its list of moves has a space between two."""
     moves = GameRow.moves
     spaces = func.length(moves) - func.length(func.replace(moves, " ", ""))
     return case((moves == "", 0), else_=spaces + 1)

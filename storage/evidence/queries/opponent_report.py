@@ -100,7 +100,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class SuspectGame:
-    """A game that plain rules mark (`storage.evidence.inference.suspects`)."""
+    """A game flagged by plain rules (`storage.evidence.inference.suspects`)."""
 
     game_id: int
     at: datetime
@@ -129,7 +129,7 @@ class OpponentReport:
 
     @property
     def flags(self) -> dict[SuspectFlag, int]:
-        """How many games have each flag."""
+        """Number of games with each flag."""
         counts = Counter(flag for game in self.suspects for flag in game.flags)
         return {flag: counts[flag] for flag in SuspectFlag if counts[flag]}
 

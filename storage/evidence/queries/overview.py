@@ -18,7 +18,7 @@ from storage.evidence.slips import is_slip
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_TIMES = 50_000
+_MAX_TIMES = 50_000
 """Number of latest moves whose times are read."""
 
 
@@ -67,7 +67,7 @@ class BaitEvent:
 
     @property
     def is_slip(self) -> bool:
-        """Whether the reply left the bait alone and was an error all the same."""
+        """Whether the reply left the bait alone but was an error anyway."""
         return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
@@ -92,12 +92,12 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Some days in order, also those without games.
+    """Some days in order, including those without games.
 
     Args:
         games: Those that began on these days, without aborted ones.
         first: The first day.
-        days: How many days.
+        days: Number of days.
     """
     day = days_of(games["began_us"]) - (first - FIRST_DAY).days
     known = ~np.isnan(games["score"])
@@ -161,7 +161,7 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
         DecisionRow.time_s.label("value"),
         # Games of correspondence that began earlier are few; the index on games serves this.
         games=(GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE),
-        most=_MOST_TIMES,
+        most=_MAX_TIMES,
         which=(DecisionRow.created_at >= since,),
     )
     return [

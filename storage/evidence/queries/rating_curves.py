@@ -48,7 +48,7 @@ class RatingCurve:
         return min(point.rating for point in self.points)
 
     def change_since(self, moment: datetime) -> int | None:
-        """By how much the rating has changed; None: there was no game before."""
+        """Change of the rating; None: there was no game before."""
         before = [point.rating for point in self.points if point.at < moment]
         return self.now - before[-1] if before else None
 

@@ -28,14 +28,14 @@ class TrialReport:
 
     trial: StoredTrial
     arms: tuple[str, ...]
-    """The two players that are compared, the one that sets traps first; or the only one."""
+    """The two strategies that are compared, the one that sets traps first; or the only one."""
     games: GamesReport | None
-    """None: the trial has one player, and nothing to compare it with."""
+    """None: the trial has only one strategy, and no comparison."""
     interim_analyses: InterimAnalyses | None
     """The difference in score after each game; None likewise."""
     damaged_games: tuple[Unreadable, ...]
     decisions: DecisionsReport | None
-    """None: no player of the trial draws single decisions."""
+    """None: no strategy of the trial draws single decisions."""
     damaged_decisions: tuple[Unreadable, ...]
 
     @property
@@ -67,16 +67,16 @@ def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial
 
 
 def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
-    """The two players to compare: the requested ones, or the only two, the one that sets traps first.
+    """The two strategies to compare: the requested ones, or the only two, the one that sets traps first.
 
-    A trial of single decisions alone has one player, and nothing to compare it with.
+    A trial of single decisions alone has only one strategy, and no comparison.
 
     Args:
         trial: The trial.
         text: Two names and a comma between them; None: choose.
 
     Raises:
-        FilterError: They are not two of its players, or it has more than two and none were named.
+        FilterError: They are not two of its strategies, or it has more than two and none were named.
     """
     if text is None and len(trial.arms) == 1:
         return trial.arms
@@ -143,8 +143,8 @@ async def trial_report(
     Args:
         database: Where the trial is.
         name: As for `read_trial`, like the next two; errors as there.
-        arms: See there.
-        filters: See there.
+        arms: As there.
+        filters: As there.
         at: Now, aware.
     """
     async with database.read() as session:
@@ -158,7 +158,7 @@ async def trial_verdicts(
 ) -> dict[str, TrialVerdict]:
     """The verdict of each trial on its planned outcome, by its name.
 
-    Trials of more than two players are left out: which two to compare is the reader's choice.
+    Trials of more than two strategies are left out: the reader has to choose two of them.
     """
     verdicts = {}
     for trial in trials:
@@ -176,16 +176,16 @@ async def read_trial(
 
     Args:
         session: Of the transaction.
-        name: As `choose_trial` wants it.
-        arms: As `choose_arms` wants them.
-        filters: Which games; only by what was known before the draw.
+        name: As for `choose_trial`.
+        arms: As for `choose_arms`.
+        filters: Which games; only by facts from before the draw.
 
     Returns:
         The rows; None: there is no trial.
 
     Raises:
         FilterError: As `choose_trial` and `choose_arms`.
-        RecordError: A row without which there is no report is damaged.
+        RecordError: A row that the report needs is damaged.
     """
     trial = choose_trial(await list_trials(session), name)
     if trial is None:

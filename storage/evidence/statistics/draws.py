@@ -17,9 +17,9 @@ class DrawRate:
     """The rate of randomised decisions in games with people."""
 
     games: int
-    """Finished and settled games of players that draw single decisions."""
+    """Finished and settled games of strategies that draw single decisions."""
     draws: int
-    """Their drawn decisions that got a reply, the only ones that count in a trial."""
+    """Their drawn decisions with a reply, the only ones that count in a trial."""
 
 
 async def read_draw_rate(session: AsyncSession, filters: Filters | None = None) -> DrawRate:

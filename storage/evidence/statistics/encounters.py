@@ -1,8 +1,8 @@
 """Totals of some games for the people who played them: results, baits and slips.
 
-Chat and farewell speak of the same things as the page of a game (docs/trials.md), so the words mean the same
-there: a person falls into a trap by taking its confirmed bait (`engine.bait_rule`), in a position that was
-not decided; any other reply that costs a tenth of the game or more is a *slip* (`storage.evidence.slips`).
+Chat and farewell use the same terms as the page of a game (docs/trials.md): a person falls into a trap by
+taking its confirmed bait (`engine.bait_rule`), in a position that was not decided; any other reply that costs
+a tenth of the game or more is a *slip* (`storage.evidence.slips`).
 """
 
 from collections.abc import Sequence

@@ -14,13 +14,13 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
-from storage.evidence.reading import many_objects, played, read_games, read_replies
-from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
+from storage.evidence.rating_bands import RatingBand
+from storage.evidence.reading import many_objects, played, read_games, read_parts
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
     GroupStatistics,
-    band_text,
     complete_keys,
     phase_name,
     week_text,
@@ -34,7 +34,7 @@ _LABELS = (By.STRATEGY, By.GAME, By.SITE, By.SPEED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySources:
-    """Data for the keys of games that is not in the array."""
+    """Data about games that is not in the array."""
 
     late: Sequence[int]
     """Keys of games beyond their person's first `CAP_GAMES`."""
@@ -54,8 +54,8 @@ class GroupRows:
     cells: Cells
     sources: KeySources
     outdated: int
-    """Decisions judged or forecast by earlier rules, or without a forecast; also of games that
-    `read_groups` leaves out because they were not requested."""
+    """Decisions judged or forecast by earlier rules, or without a forecast; includes games that `read_groups`
+    leaves out because they were not requested."""
     left_out: int = 0
     """Games with a row that this program did not write, which count nowhere."""
     only_with_cells: bool = False
@@ -85,13 +85,16 @@ async def read_groups(
     cells, games, count, outdated = [], [], 0, 0
     which = played(of_games(filters))
     left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
-    async for part in read_replies(session, *which):
-        left_out -= len(part.of)
-        outdated += outdated_of(part.of)
-        wanted = only_among(part, among)
-        cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
-        games.append(wanted.of)
-        count += len(wanted.of)
+    async for part, is_wanted in read_parts(session, *which):
+        left_out -= int(is_wanted.sum())
+        outdated += outdated_of(part.of.where(is_wanted))
+        is_wanted &= is_among(part.of, among)
+        of_part = cells_of(part)
+        if filters.phase is not None:
+            of_part = of_part.where(of_part.phases == filters.phase.number)
+        cells.append((of_part.of_games(is_wanted), count))
+        games.append(part.of.where(is_wanted))
+        count += len(games[-1])
     return GroupRows(
         by=keys,
         games=GameRows.joined(games),
@@ -103,11 +106,11 @@ async def read_groups(
     )
 
 
-def only_among(part: ReplyTable, among: Callable[[int], bool] | None) -> ReplyTable:
-    """The wanted games, by their keys; None: all are."""
+def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
+    """Whether each game is wanted, by its key; None: all are."""
     if among is None:
-        return part
-    return part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
+        return np.ones(len(games), bool)
+    return np.array([among(key) for key in games.games["id"].tolist()], bool)
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
@@ -202,14 +205,14 @@ class GroupIndex:
         rank[order] = np.arange(len(names))
         self.names: list[tuple[str, ...]] = [names[number] for number in order]
         self.members: Codes = members
-        """Numbers of the games, each as often as it has groups."""
+        """Indices of the games, each as often as it has groups."""
         self.of_member: Codes = rank[of_member]
         """The group of each of these."""
         self.of_cell: Codes = rank[of_cell]
 
 
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key: for each game, or each cell, the number of a text; and the distinct texts."""
+    """The values of a key: for each game, or each cell, the index of a text; and the distinct texts."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is By.PHASE:
@@ -227,7 +230,7 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         codes, texts = is_program.astype(np.intp), ("person", "program")
     elif key is By.RATING_BAND:
         values, codes = np.unique(games["rating"], return_inverse=True)
-        texts = [band_text(None if rating != rating else int(rating)) for rating in values.tolist()]
+        texts = [RatingBand.of(rating).text for rating in values.tolist()]
     elif key in _CONFIGURED:
         values, codes = np.unique(games["config"], return_inverse=True)
         texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in values.tolist()]
@@ -260,7 +263,7 @@ def _performances(groups: GroupIndex, games: NDArray[np.void]) -> list[Performan
 
 
 def _distinct(groups: Codes, values: NDArray[Any], size: int) -> Codes:
-    """For each group the number of different values."""
+    """The number of distinct values of each group."""
     first, _ = first_and_codes(combined([groups, codes_of(values)]))
     return np.bincount(groups[first], minlength=size)
 
@@ -276,9 +279,9 @@ async def read_sources(session: AsyncSession, by: Sequence[By]) -> KeySources:
 
 
 def _late(every: GameRows) -> list[int]:
-    """Keys of the games that do not count among the first `CAP_GAMES` of their person, at their game.
+    """Keys of the games beyond the first `CAP_GAMES` of their person, at their game.
 
-    In the order in which they began, whatever the filters; aborted games count for nothing.
+    Games count in the order in which they began, whatever the filters; aborted games do not count.
     """
     games = every.games
     persons, is_played = codes_of(games["person"]), games["state"] != ABORTED

@@ -1,12 +1,12 @@
 """Statistics of groups of games: costs of opponents' replies, error rates, and their expectations.
 
-A group has one game (Othello, chess, ...), and rating bands are per site, so that only like things are
-summed.
-Replies are compared with what chance and the model of people expect of the very same positions, never with
-other positions: after a trap there are fewer good replies, so a random mover errs more often there.
+A group has one game (Othello, chess, ...), and rating bands are per site, so that only comparable values are
+summed. Replies are compared with the expectations of chance and of the model of people for the very same
+positions, never with other positions: after a trap there are fewer good replies, so a random mover errs more
+often there.
 
-Differences have confidence sequences by person (`storage.evidence.inference.any_time`): they may be read
-at any time.
+Differences have confidence sequences by person (`storage.evidence.inference.any_time`), which are valid at
+any time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import Any, Self
 
 from storage.evidence.inference.any_time import AnyTimeEstimate
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.intervals import Performance
 from storage.filters import PHASE_PLIES
 
@@ -57,14 +56,6 @@ OF_REPLY = frozenset({By.PHASE, By.MODEL})
 """Keys of replies; all other keys are of games."""
 
 
-def band_text(rating: int | None) -> str:
-    """A rating's band, for instance ``1400 to 1599``; ``unrated``."""
-    if rating is None:
-        return "unrated"
-    least = rating // RATING_BAND * RATING_BAND
-    return f"{least} to {least + RATING_BAND - 1}"
-
-
 def week_text(day: date) -> str:
     """The week of a day, as the date of its Monday: ``2026-11-23``."""
     return str(day - timedelta(days=day.weekday()))
@@ -90,11 +81,12 @@ class Expected:
     chance: float | None
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
-    """Mean by the forecasts: the model of people where the game has one, else the replies' shallow scores."""
+    """Mean by the forecasts: of the model of people if the game has one, otherwise of the replies' shallow
+    scores."""
     beyond_chance: AnyTimeEstimate
-    """Happened less chance."""
+    """Actual less chance."""
     beyond_model: AnyTimeEstimate
-    """Happened less forecast."""
+    """Actual less forecast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +109,7 @@ class GroupStatistics:
     optimal: int
     """Of these, replies that are among the best."""
     decided: int
-    """Judged replies in positions won or lost by force, which are counted only here."""
+    """Judged replies in positions won or lost by force, which count only here."""
     models: tuple[str, ...]
     """The models of the replies' forecasts, by `storage.evidence.replies.model_text`; sorted."""
     errors: Expected
@@ -139,7 +131,7 @@ class GroupStatistics:
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """A nested row as a flat one; nested names are joined by ``_``, but for those of the group."""
+    """A nested row as a flat one; nested names are joined by ``_``, except those of the group."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"

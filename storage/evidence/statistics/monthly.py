@@ -26,10 +26,10 @@ from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
-MOST_BAITS = 8
-"""Baits of a report."""
-MOST_RATINGS = 6
-"""Ratings of a report that are followed, those with the most games."""
+MAX_BAITS = 8
+"""Maximum number of baits in a report."""
+MAX_RATINGS = 6
+"""Maximum number of rating curves in a report, those with the most games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CostliestBait:
     our_side: int
     at: datetime
     move: str
-    """Ours, as people of the game write it."""
+    """Our move, in the notation for people."""
     reply: str
     """The reply that took the bait, in the same notation."""
     bait_squares: tuple[str, ...]
@@ -64,7 +64,7 @@ class MonthlyReport:
     since: datetime
     until: datetime
     days: tuple[Day, ...]
-    """Every day, also those without games."""
+    """Every day, including those without games."""
     groups: tuple[GroupStatistics, ...]
     """By player and game."""
     ratings: tuple[RatingCurve, ...]
@@ -97,7 +97,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         until,
         tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MOST_RATINGS]),
+        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MAX_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
@@ -111,7 +111,7 @@ def _rank(curve: RatingCurve) -> tuple[int, str, str, str, str]:
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     baits = (await read_baits(session, filters)).replies
     taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
-    order = np.lexsort((taken["decision"], -costs(taken)))[:MOST_BAITS]
+    order = np.lexsort((taken["decision"], -costs(taken)))[:MAX_BAITS]
     rows = await session.execute(
         select(
             GameRow.id,

@@ -1,10 +1,10 @@
 """The trend of one opponent's replies: errors and costs, in blocks of games.
 
-Replies to moves that set a trap are counted separately from all others.  Only what the statistics count is
-here: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
+Replies to moves that set a trap are counted separately from all others. It counts only the replies that the
+statistics count: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
-Replies of one game are alike, so an interval is by game: it leaves out one game at a time
-(`storage.evidence.inference.fixed`). A few replies may all happen to be alike. So the interval of the error
+Replies of one game are correlated, so an interval is by game: it leaves out one game at a time
+(`storage.evidence.inference.fixed`). A few replies may all be alike by chance. So the interval of the error
 rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
 (docs/statistics.md says how often they cover the truth).
 """
@@ -18,23 +18,23 @@ import numpy as np
 from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.inference.persons import Codes, Floats
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.intervals import share
 from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
-"""Games of a block."""
-LEAST_REPLIES = 20
-"""Fewer replies: neither number nor interval."""
-LEAST_GAMES = 10.0
-"""Fewer effective games: the same."""
+"""Number of games in a block."""
+MIN_REPLIES = 20
+"""Minimum number of replies for a number and an interval."""
+MIN_GAMES = 10.0
+"""The same for effective games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyQuality:
     """The quality of the replies of one kind in some games; shares and costs from 0 to 1.
 
-    Shares, costs and their ends are None where there are too few replies or games.
+    Shares, costs and the ends of their intervals are None if there are too few replies or games.
     """
 
     replies: int
@@ -60,7 +60,7 @@ class ReplyQuality:
 
 @dataclass(frozen=True, slots=True)
 class ProgressBlock:
-    """Games that follow each other."""
+    """Consecutive games."""
 
     first: int
     """Number of its first game, from 1."""
@@ -95,18 +95,18 @@ class GameProgress:
 def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, ...]:
     """The trends of an opponent's replies, by game, those with the most games first.
 
-    Includes intervals; call it outside of transactions, which need not wait for arithmetic.
+    Includes intervals; call it outside transactions, which need not wait for arithmetic.
 
     Args:
         table: The opponent's games, in any order.
-        size: Games of a block, 1 or more.
+        size: Number of games in a block, 1 or more.
     """
     games, name = table.of.games, table.of.label("game")
     order = np.lexsort((games["id"], games["began_us"]))
     sums = _sums_by_game(table)
 
     def block_of(members: Codes, first: int) -> ProgressBlock:
-        since, until = (moment_of(games["began_us"][members[at]].item()) for at in (0, -1))
+        since, until = (time_of(games["began_us"][members[at]].item()) for at in (0, -1))
         tempting, elsewhere = (reply_quality(*sums[:, members, kind]) for kind in (0, 1))
         return ProgressBlock(first, first + len(members) - 1, since, until, tempting, elsewhere)
 
@@ -142,7 +142,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     """The quality of the replies of some games.
 
     Args:
-        replies: How many each game has, shape (games,).
+        replies: Number of replies in each game, shape (games,).
         errors: Those that cost a tenth of the game or more, shape (games,).
         costs: Their total cost, in games, shape (games,).
     """
@@ -150,7 +150,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
     erred, cost = fixed_mean_of_persons(errors, counts), fixed_mean_of_persons(costs, counts)
     total, count = round(counts.sum()), round(errors.sum())
-    is_enough = total >= LEAST_REPLIES and erred.effective_persons >= LEAST_GAMES
+    is_enough = total >= MIN_REPLIES and erred.effective_persons >= MIN_GAMES
     by_reply = share(count, total)
     error_ends: tuple[float | None, float | None] = (None, None)
     cost_ends = error_ends

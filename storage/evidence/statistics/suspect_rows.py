@@ -1,4 +1,4 @@
-"""The games of people as `storage.evidence.inference.suspects` sees them, and their flags.
+"""The games of people as input of `storage.evidence.inference.suspects`, and their flags.
 
 The rules compare a game with the person's other games and with those of other accounts, so all games are
 read, whatever a report selects; matches between programs and aborted games are left out.

@@ -1,6 +1,6 @@
-"""The games and single decisions of a trial, as `storage.evidence.inference` counts them.
+"""The games and single decisions of a trial, in the form that `storage.evidence.inference` uses.
 
-Where a record contradicts itself, the others still count: each such record is named.
+If a record contradicts itself, it is named, and the others still count.
 """
 
 from collections import Counter
@@ -37,9 +37,9 @@ from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow,
 from storage.tables.types import as_stored
 
 _BATCH = 100
-"""Records of decisions in memory at a time: about 10 KB each."""
+"""Number of decision records in memory at a time: about 10 KB each."""
 _GAMES = 5_000
-"""Games in one statement."""
+"""Number of games in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Unreadable:
     game_id: int
     """Our key of its game."""
     ply: int | None = None
-    """Of a decision."""
+    """Ply of the decision."""
 
 
 async def trial_games(
@@ -64,23 +64,23 @@ async def trial_games(
     control: str,
     filters: Filters | None = None,
 ) -> tuple[TrialGames, list[Unreadable]]:
-    """The games of a trial between two of its players, and those whose draw cannot be read.
+    """The games of a trial between two of its strategies, and those whose draw cannot be read.
 
-    Aborted games are there, too: an abort comes after the draw and may depend on it, so such a game counts as
-    missing.  It has neither score nor cost, whatever was replied before.
+    Includes aborted games: an abort comes after the draw and may depend on it, so such a game counts as
+    missing. It has neither score nor cost, whatever the replies before the abort.
 
     Args:
         session: Of the transaction.
         trial: The trial.
-        treated: The player whose effect is estimated (A = 1).
-        control: The player that it is compared with; games of other arms are left out.
+        treated: The strategy whose effect is estimated (A = 1).
+        control: The strategy that it is compared with; games of other arms are left out.
         filters: Which of its games.
 
     Returns:
         The games in the order in which they began.
 
     Raises:
-        RecordError: Something else that is stored is damaged; the message names the game or decision.
+        RecordError: Other stored data is damaged; the message names the game or decision.
     """
     rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
@@ -126,7 +126,7 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
 
 
 def _probability(labels: Labels, treated: str, control: str) -> float | RecordError:
-    """The probability of the treated player, among two; or the error in the assignment's record."""
+    """The probability of the treated strategy, among two; or the error in the assignment's record."""
     try:
         return probability_of(labels.probabilities, treated, control)
     except RecordError as error:
@@ -138,8 +138,8 @@ async def trial_decisions(
 ) -> tuple[list[TrialDecision], list[Unreadable]]:
     """The randomised decisions of a trial's games, in the order of the draw.
 
-    Everything that was drawn is here: also what the server never took, what was taken back, and aborted
-    games.  The reply that counts is the first one, even if it was taken back.
+    Includes every draw: also moves that the server never accepted or that were taken back, and aborted games.
+    The first reply counts, even if it was taken back.
 
     Args:
         trial: The trial.
@@ -147,8 +147,8 @@ async def trial_decisions(
 
     Returns:
         The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
-        record. Among the latter are the decisions whose record does not say whether it was randomised, in
-        games of players that randomise.
+        record. The latter include decisions whose record does not say whether they were randomised, in games
+        of strategies that randomise.
     """
     keys = await _keys_of_draws(
         session, GameRow.trial_id == trial.id, *filter_conditions(filters or Filters())
@@ -189,7 +189,7 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
-    """By game of the trial: how many games its person began before it, with or without a randomised
+    """By game of the trial: the number of games its person began before it, with or without a randomised
     decision."""
     games = await session.execute(
         select(GameRow.id, GameRow.opponent_id)
@@ -238,11 +238,11 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
     Args:
         row: The row.
         games_before: Games of the trial that the person began before this one.
-        draws: Game, ply and seed of the rows before it; this one's are added.
+        draws: Game, ply and seed of the rows before it; this row's are added.
 
     Raises:
-        RecordError: It is damaged, or its seed or checksum does not belong to what is stored.
-        IncompleteProfile: A profile that should be whole is not.
+        RecordError: It is damaged, or its seed or checksum does not match the stored data.
+        IncompleteProfile: A profile that should be complete is not.
     """
     decision = Decision.from_record(unpack(row.record))
     foreseen = None if row.forecast is None else ReplyForecast.from_record(unpack(row.forecast))
@@ -294,7 +294,7 @@ def trial_decision(
         decision: The record, with the draw.
         forecast: Of both moves' replies; None: by their shallow scores.
         reply: The person's first reply; None: there was none.
-        unit: The fields of `TrialDecision` that the record does not have.
+        unit: The fields of `TrialDecision` that the record lacks.
 
     Raises:
         RecordError: The decision has no draw, or the reply is not in the profile.
@@ -322,8 +322,8 @@ def trial_decision(
 class _Costs:
     """The costs of the replies to a move, as shares of the game.
 
-    Without a forecast the replies' shallow scores give the probabilities: that depends on nothing after
-    the draw.
+    Without a forecast the replies' shallow scores give the probabilities, which depend on nothing after the
+    draw.
     """
 
     def __init__(self, decision: Decision, candidate: Candidate, forecast: ReplyForecast | None) -> None:

@@ -14,7 +14,7 @@ ALL: dict[tuple[str, ...], LazyCommand] = {
     **{(name,): command for name, command in COMMANDS.items()},
     **{(group, name): each for group, (commands, _) in GROUPS.items() for name, each in commands.items()},
 }
-MOST_AT_THE_TOP = 25
+MAX_AT_THE_TOP = 25
 COLUMNS = 80
 
 # Hardly one of these takes less than a twentieth of a second to import.
@@ -62,7 +62,7 @@ def test_the_root_lists_few_commands_under_headings_in_order(desdemona: Command)
     listed = [name for names in PANELS.values() for name in names]
     assert listed[0] == "run"
     assert sorted(listed) == sorted([*COMMANDS, *GROUPS])
-    assert len(listed) <= MOST_AT_THE_TOP
+    assert len(listed) <= MAX_AT_THE_TOP
     lines = desdemona("--help")[1].splitlines()
     headings = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert headings == ["Options", *PANELS]
@@ -86,7 +86,8 @@ def test_old_names_work_and_say_what_to_write(desdemona: Command, old: str) -> N
     status, out, err = desdemona(*old.split(), "--help")
     assert (status, out) == (0, desdemona(*OLD_NAMES[old].split(), "--help")[1])
     assert (
-        err == f"desdemona: `{old}` is now `{OLD_NAMES[old]}`; the old name will go with the next release\n"
+        err
+        == f"desdemona: `{old}` is now `{OLD_NAMES[old]}`; the old name will be removed in the next release\n"
     )
     assert f"\n  {old} " not in desdemona("--help")[1]
 

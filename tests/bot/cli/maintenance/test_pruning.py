@@ -58,7 +58,7 @@ def test_recheck_says_pruned_and_not_damaged(desdemona: Command, played: Path) -
     status, told, _ = desdemona("db", "prune", "--keep-profiles", "1y", "--yes")
     assert status == 0
     assert f": {before['verified']} decisions pruned" in told
-    assert "`desdemona db vacuum` gives the room back to the disk" in told
+    assert "`desdemona db vacuum` returns the space to the disk" in told
     status, told, _ = desdemona("db", "recheck", "--format", "json")
     assert status == 0
     assert json.loads(told) == {**before, "verified": 0, "pruned": before["verified"]}
@@ -74,5 +74,5 @@ def test_an_odd_time_is_refused(desdemona: Command, migrated_file: Path, time: s
     assert migrated_file.exists()
     status, _, told = desdemona("db", "prune", "--keep-profiles", time)
     assert status == 2
-    assert f"--keep-profiles: {time!r} is no time; write 90d, 12w, 6m or 1y" in told
+    assert f"--keep-profiles: {time!r} is not a time; write 90d, 12w, 6m or 1y" in told
     assert "--keep-profiles: 99999y is too long" in desdemona("db", "prune", "--keep-profiles", "99999y")[2]
