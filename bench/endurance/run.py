@@ -196,8 +196,10 @@ class Endurance:
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}
         try:
-            while self._begun < self._wanted and self._progress < 1:
+            while True:
                 await self._may_begin.wait()
+                if self._begun >= self._wanted or self._progress >= 1:
+                    break
                 self._begun += 1
                 self._playing += 1
                 number = rng.randrange(mine)

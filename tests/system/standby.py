@@ -33,7 +33,7 @@ def standby(folder: Path, url: str, address: str, token: str) -> Daemon:
         storage__url=url,
         server__url=address,
         server__token=token,
-        engine__max_depth=4,
+        engine__max_depth=3,
         engine__workers=1,
         assignment__seed=7,
     )
@@ -57,7 +57,7 @@ async def play_through_kills(
         person = Person(place, f"person{number}", seed=number)
         try:
             while not enough.is_set():
-                game_ids.append(await person.play(Wish(habits=Habits(30 if number else None))))
+                game_ids.append(await person.play(Wish(habits=Habits(16 if number else None))))
         finally:
             await person.close()
 

@@ -16,7 +16,7 @@ PEOPLE = 3
 async def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Games go on through restarts; in the end every move of the bot has one decision."""
     rng = random.Random(9)
-    async with Daemon(tmp_path, engine__max_depth=4, assignment__seed=2006) as daemon:
+    async with Daemon(tmp_path, engine__max_depth=3, assignment__seed=2006) as daemon:
         ids: list[str] = []
         enough = asyncio.Event()
 
@@ -25,7 +25,7 @@ async def test_killed_at_random_moments(tmp_path: Path) -> None:
             try:
                 while not enough.is_set():
                     # One plays to the end; the others resign, which is cheaper.
-                    ids.append(await person.play(Wish(habits=Habits(30 if number else None))))
+                    ids.append(await person.play(Wish(habits=Habits(16 if number else None))))
             finally:
                 await person.close()
 

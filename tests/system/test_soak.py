@@ -14,7 +14,7 @@ PEOPLE = 4
 
 async def test_many_games(tmp_path: Path) -> None:
     """Both engines by randomised selection against weak people; every outcome recomputed independently."""
-    async with Daemon(tmp_path, engine__max_depth=4, assignment__seed=2006) as daemon:
+    async with Daemon(tmp_path, engine__max_depth=3, assignment__seed=2006) as daemon:
         queue = list(range(GAMES))
         ids: list[str] = []
 
@@ -23,7 +23,7 @@ async def test_many_games(tmp_path: Path) -> None:
             try:
                 while queue:
                     game = queue.pop()
-                    resign_at = 20 if game % 6 == 0 else None  # some leave early: traps stay unanswered
+                    resign_at = 20 if game % 3 == 0 else None  # some leave early: traps stay unanswered
                     wish = Wish(rated=game % 2 == 0, habits=Habits(resign_at))
                     ids.append(await person.play(wish))
             finally:
