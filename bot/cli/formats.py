@@ -156,8 +156,8 @@ def import_games(
     """Import other people's games from GGF, PGN or WTHOR.
 
     Each game is stored once; one that cannot be read is reported and skipped.  The players and tournaments of
-    WTHOR files are read from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a
-    file cannot be read at all.
+    WTHOR files are read from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when
+    a file cannot be read at all.
     """
     require_known("--game", game, GAMES)
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]

@@ -84,7 +84,7 @@ DECISIONS = export_of(
             lambda trap_quality: None if trap_quality is None else trap_quality / 100,
             DecisionRow.trap_quality,
         ),
-        whole("reply_count", "replies that the opponent had", DecisionRow.reply_count),
+        whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         moment("at", "moment of the decision", DecisionRow.created_at),
         computed(
             "send_s",
@@ -107,7 +107,7 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to a move of ours, beside what was expected.",
+    "One row for each judged reply to a move of ours, with expectations.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
@@ -164,7 +164,7 @@ OUTCOMES = export_of(
         computed(
             "model",
             _TEXT,
-            "who made the forecast, as `stats --by model` says it; null if there is none",
+            "model of the forecast, as `stats --by model` names it; null if there is none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -192,7 +192,7 @@ BAITS = export_of(
     [
         *_KEYS,
         text("move", "ours", DecisionRow.move),
-        text("bait", "the reply that tempts most", ForecastRow.bait),
+        text("bait", "the most tempting reply", ForecastRow.bait),
         number("probability", "that people play it, by the forecast", ForecastRow.bait_probability),
         share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
         _expected_loss("surprise", "the same as expected_loss, which replaces it"),
@@ -283,7 +283,7 @@ RECORDS = export_of(
         computed(
             "forecast",
             _TEXT,
-            "JSON: what people were expected to reply, and the baits; null if there is none",
+            "JSON: expected replies of people, and the baits; null if there is none",
             lambda forecast: None if forecast is None else _json(forecast),
             as_stored(ForecastRow.record),
         ),

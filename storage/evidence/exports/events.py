@@ -34,7 +34,7 @@ def _detail(detail: object) -> str:
 
 
 EVENTS = export_of(
-    "One row for each event: what happened that is no move.",
+    "One row for each event other than a move.",
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
     [
         whole("event_id", "key of the event", EventRow.id),
@@ -46,7 +46,7 @@ EVENTS = export_of(
         computed(
             "detail",
             ColumnKind.TEXT,
-            "JSON: what is known of it, such as reason or error",
+            "JSON: details, such as reason or error",
             _detail,
             EventRow.detail,
         ),

@@ -109,7 +109,7 @@ def test_a_month_without_games(desdemona: Command, november: Path) -> None:
     assert status == 0
     assert "0 games. All games." in told
     assert "No bait was taken." in told
-    assert "Nothing happened that is no move." in told
+    assert "There were no events." in told
     assert "nan" not in told.partition("<body>")[2]
 
 
