@@ -41,8 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over, with a result."""
     ABORTED = "aborted"
-    """Over before it counted: not counted among a player's games, though its traps and their outcomes count.
-    """
+    """Over before it counted: excluded from a player's games, though its traps and their outcomes count."""
 
 
 class GameResult(StrEnum):
@@ -223,9 +222,7 @@ class TimeSource(StrEnum):
     SERVER = "server"
     """The server, by the time that it charged the opponent's clock."""
     MEASURED = "measured"
-    """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
-    lag.
-    """
+    """Our measurement: from showing our move to showing the reply, without the known lag."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,9 +236,7 @@ class SearchPool:
             task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
 
     def _hurry(self, task: _Task, patience_s: float) -> None:
-        """Make the live job with the latest deadline end early, if this one still waits and has an earlier
-        one.
-        """
+        """Make the live job with the latest deadline end early if this one still waits and is more urgent."""
         with self._changed:
             if task not in self._queue:
                 return

@@ -43,9 +43,7 @@ _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
 _LEAST_TURNED, _MOST_BESIDE = 4, 4
-"""A table with this many columns is transposed if it is too wide; the second number is the rows beside each
-other then.
-"""
+"""Minimum columns of a table that is transposed if too wide, and then maximum rows side by side."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:

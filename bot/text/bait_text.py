@@ -41,9 +41,7 @@ def game_share(cost: float) -> Sentence:
 
 
 def short_name(name: str) -> str:
-    """A name within a sentence: at most `LONGEST_NAME` characters, and unable to change the direction of the
-    text around it.
-    """
+    """A name within a sentence: at most `LONGEST_NAME` characters, unable to change the text's direction."""
     short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 

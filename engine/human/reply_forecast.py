@@ -47,8 +47,7 @@ class ReplyForecast:
     """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
     """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
-    tilted.
-    """
+    tilted."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
@@ -60,8 +59,7 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """The engine of the confirming search, named as `Decision.profile_source`; empty: none, or not recorded.
-    """
+    """The engine that confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
     """The same for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 

@@ -50,9 +50,7 @@ class InfoLine:
 
 
 _MOST_NODES = 10**15
-"""Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
-integers.
-"""
+"""Maximum plausible nodes of a search: days on a large machine; their sums fit the database's integers."""
 _DEEPEST = 999
 """Maximum plausible depth, in plies; engines end theirs at 256 or less."""
 

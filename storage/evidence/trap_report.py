@@ -64,8 +64,7 @@ class CandidateReport:
     """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: the strategy did not use it, or the move gave up too much.
-    """
+    None: the strategy did not use it, or the move gave up too much."""
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -85,9 +84,7 @@ class ReplyReport:
     their_text: str
     """The same for the opponent."""
     score_texts: tuple[str, ...]
-    """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
-    more accurate.
-    """
+    """`scores_centi` for the opponent, as text: its appearance at each depth, the deeper the truer."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
@@ -101,8 +98,7 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
-    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither exists.
-    """
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,7 @@ class DecisionsReport(TrialCounts):
 
     planned_n: int
     """Planned number of decisions: the intervals are tightest there, and from there on the fixed ones may be
-    shown.
-    """
+    shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
     """Y. It includes the effect that positions with traps have more bad replies."""

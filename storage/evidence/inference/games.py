@@ -268,9 +268,7 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 
 def _cost_values(rows: _Counted) -> Floats:
-    """psi of the cost. Ratings do not predict a cost, so the mean of earlier games of all strata is used
-    instead.
-    """
+    """psi of the cost. Ratings predict no cost; the mean of earlier games of all strata does."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)
