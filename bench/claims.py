@@ -52,8 +52,9 @@ def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def none_found(text: str, found: Sequence[str]) -> Claim:
-    """The claim that there is nothing of a kind."""
-    return Claim(text, not found, f"{len(found)} found")
+    """The claim that there is nothing of a kind; else it shows the first five."""
+    shown = "; ".join(each[:200] for each in found[:5])
+    return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
 
 
 def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:

@@ -2,52 +2,23 @@
 
     python -m bench.games [--games chess xiangqi connect4] [--depths 4 6 7 8] [--naive 4] [--positions 12]
 
-The core itself plays the middlegames (random openings, then strong play), from fixed seeds.  Times are
+The core itself plays the middlegames (`bench.suites.middle_games`).  Times are
 processor seconds of one core; `bench.full_width` describes the columns.
 """
 
 import argparse
-import random
 from collections.abc import Sequence
-from typing import Any
 
 import chess
 
 from bench.full_width import print_full_width, timed
+from bench.suites import middle_games
 from engine import _native
-from engine.game import Game
 from engine.games import get_rules
-from engine.search.searchers import NATIVE_GAMES, NativeSearcher, make_searcher
-from engine.stop import StopFlag
+from engine.search.searchers import NATIVE_GAMES, make_searcher
 
 TABLE_MB = 64
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
-RANDOM_PLIES, STRONG_PLIES, STRONG_DEPTH = 6, 14, 6
-
-
-def middle_games(game: Game[Any], count: int) -> list[Any]:
-    """Positions after some random and some strong moves; the same on every machine."""
-    searcher = make_searcher(game.name, 16)
-    assert isinstance(searcher, NativeSearcher)
-    positions: list[Any] = []
-    seed = 0
-    while len(positions) < count:
-        rng, position = random.Random(seed), game.initial()
-        seed += 1
-        for ply in range(RANDOM_PLIES + rng.randrange(STRONG_PLIES)):
-            moves = game.legal_moves(position)
-            if not moves:
-                break
-            if ply < RANDOM_PLIES:
-                position = game.play(position, rng.choice(moves))
-            else:
-                best = searcher.think(
-                    position, STRONG_DEPTH, None, StopFlag(), confidence_percent=100, threads=1
-                )
-                position = game.play(position, game.parse_move(position, best.move))
-        if len(game.legal_moves(position)) > 1:
-            positions.append(position)
-    return positions
 
 
 def python_chess_perft(board: chess.Board, depth: int) -> int:

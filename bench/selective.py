@@ -10,13 +10,12 @@ Times are wall-clock times, so the machine should be idle.
 """
 
 import argparse
-import random
 import re
 import statistics
 import time
 from pathlib import Path
 
-from bench.suites import native_searcher
+from bench.suites import middle_games, native_searcher
 from engine.games import get_rules
 from engine.stop import StopFlag
 
@@ -24,45 +23,18 @@ SUITES = Path(__file__).parents[2] / "shared" / "data" / "suites"
 STS = SUITES / "STS1-STS15_LAN_v6.epd"
 MATES = SUITES / "sunfish_mate2.fen"
 TABLE_MB = 64
-BALANCED_CENTI = 100
 MIDDLE_GAMES = 10
 MATE_DEPTHS = 7
 XIANGQI_DEPTH = 8
-
-
-def middle_games(name: str, count: int, plies: int) -> list[str]:
-    """Nearly balanced positions from quick games of the program against itself after random openings."""
-    game, rng, searcher, positions = (
-        get_rules(name),
-        random.Random(2006),
-        native_searcher(name, TABLE_MB),
-        list[str](),
-    )
-    while len(positions) < count:
-        position = game.initial()
-        for ply in range(plies):
-            moves = game.legal_moves(position)
-            if not moves:
-                break
-            if ply < 6:
-                move = rng.choice(moves)
-            else:
-                move = game.parse_move(position, searcher.think(position, 4, None, StopFlag()).move)
-            position = game.play(position, move)
-        if not game.legal_moves(position):
-            continue
-        if abs(searcher.think(position, 8, None, StopFlag()).score_centi) <= BALANCED_CENTI:
-            positions.append(game.board_text(position))
-    return positions
 
 
 def depth_in(name: str, seconds: float) -> None:
     game = get_rules(name)
     searcher = native_searcher(name, TABLE_MB)
     depths, speeds = [], []
-    for text in middle_games(name, MIDDLE_GAMES, 24):
+    for position in middle_games(game, MIDDLE_GAMES):
         began = time.perf_counter()
-        result = searcher.think(game.parse_position(text), game.deepest_search, seconds, StopFlag())
+        result = searcher.think(position, game.deepest_search, seconds, StopFlag())
         depths.append(result.depth)
         speeds.append(result.nodes / (time.perf_counter() - began))
     print(
@@ -115,11 +87,11 @@ def strategic(seconds: float, every: int) -> None:
 
 def xiangqi_time(depth: int) -> None:
     game = get_rules("xiangqi")
-    start = game.board_text(game.initial())
-    for name, text in [("start", start), *(("middle game", t) for t in middle_games("xiangqi", 5, 24))]:
+    middle = [("middle game", position) for position in middle_games(game, 5)]
+    for name, position in [("start", game.initial()), *middle]:
         searcher = native_searcher("xiangqi", TABLE_MB)
         began = time.perf_counter()
-        result = searcher.think(game.parse_position(text), depth, None, StopFlag())
+        result = searcher.think(position, depth, None, StopFlag())
         ours_s = time.perf_counter() - began
         print(f"xiangqi, {name}: depth {depth} in {1e3 * ours_s:.0f} ms, {result.nodes / 1e3:.0f} k nodes")
 

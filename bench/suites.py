@@ -2,8 +2,9 @@
 
 import random
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from engine.game import Game
 from engine.games.othello import Othello, OthelloPosition
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher, NativeSearcher, make_searcher
@@ -11,6 +12,8 @@ from engine.stop import StopFlag
 
 PLIES = 20
 BALANCED_CENTI = 600
+RANDOM_PLIES, QUICK_PLIES = 6, 18
+NEARLY_EVEN_CENTI = 100
 SHARED_MIDGAMES = Path(__file__).parents[2] / "shared" / "data" / "suites" / "othello_midgame_20.obf"
 
 
@@ -88,4 +91,25 @@ def balanced_positions(count: int) -> list[OthelloPosition]:
                 score = exact_score(searcher, position, 6, StopFlag())
                 if abs(score) < BALANCED_CENTI:
                     positions.append(position)
+    return positions
+
+
+def middle_games(game: Game[Any], count: int) -> list[Any]:
+    """Nearly even positions from quick games of the program against itself after random openings."""
+    rng, searcher, positions = random.Random(2006), native_searcher(game.name, 64), list[Any]()
+    while len(positions) < count:
+        position = game.initial()
+        for ply in range(RANDOM_PLIES + QUICK_PLIES):
+            moves = game.legal_moves(position)
+            if not moves:
+                break
+            if ply < RANDOM_PLIES:
+                move = rng.choice(moves)
+            else:
+                move = game.parse_move(position, searcher.think(position, 4, None, StopFlag()).move)
+            position = game.play(position, move)
+        if not game.legal_moves(position):
+            continue
+        if abs(searcher.think(position, 8, None, StopFlag()).score_centi) <= NEARLY_EVEN_CENTI:
+            positions.append(position)
     return positions

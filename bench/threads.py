@@ -16,8 +16,7 @@ import sys
 import time
 from typing import Any
 
-from bench.selective import middle_games
-from bench.suites import balanced_positions, native_searcher
+from bench.suites import balanced_positions, middle_games, native_searcher
 from engine.game import Game
 from engine.games import get_rules
 from engine.games.othello import Othello, OthelloPosition
@@ -77,7 +76,7 @@ def report(kind: str, count: int, threads: int, seconds: float) -> bool:
     elif kind == "othello":
         positions = balanced_positions(count)
     else:
-        positions = [game.parse_position(text) for text in middle_games(name, count, 24)]
+        positions = middle_games(game, count)
     times, speeds, agree = list[tuple[float, float]](), [], True
     for position in positions:
         depth = 60 if kind == "endings" else depth_for(name, position, seconds)

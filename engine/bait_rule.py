@@ -136,7 +136,7 @@ def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
         *sums([each.cost >= ERROR for each in replies]),
         *sums([each.cost for each in replies]),
         *sums([judgement.is_paper_trap(each) for each in replies]),
-        *sums([made.is_bait(each.reply) for each in replies]),
+        *sums([made.takes_bait(each.reply) for each in replies]),
         *sums([each.is_best for each in replies]),
     )
 

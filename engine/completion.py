@@ -10,7 +10,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.trappy import is_swindle, with_trap
 
-LONGEST_COMPLETION_S = 600.0
+MAX_COMPLETION_S = 600.0
 """Time limit for completing one profile, in seconds: far longer than any search of a game. With few pieces
 left, a search reaches any depth by its table, and a profile of that depth may never finish."""
 

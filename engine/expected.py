@@ -16,7 +16,7 @@ from engine.game import WIN_CENTI
 WHOLE = 10_000
 """A certain win; an even game is worth half of it."""
 PER_PERCENT = WHOLE // 100
-SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI = 1, 1_000_000
+MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI = 1, 1_000_000
 
 _INT16: Final = "h"
 

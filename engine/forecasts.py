@@ -23,9 +23,9 @@ from engine.randomised import other_move
 from engine.search.reference import Searcher, exact_score
 from engine.stop import StopFlag, Stopped
 
-MOST_NODES = 20_000_000
+MAX_NODES = 20_000_000
 """Node limit of a confirming search, which takes a few seconds; beyond it the baits stay unconfirmed."""
-LONGEST_S = 5.0
+MAX_S = 5.0
 """Time limit of a confirming search by another engine, in seconds."""
 _NO_LIMIT = 2**63 - 1  # nodes
 
@@ -155,7 +155,7 @@ def confirm(
     made: ReplyForecast,
     searcher: Searcher,
     stop: StopFlag,
-    most_nodes: int = MOST_NODES,
+    most_nodes: int = MAX_NODES,
 ) -> ReplyForecast:
     """The forecast with its baits searched `CONFIRM_PLIES` deeper, or unchanged if that takes too long.
 
@@ -195,7 +195,7 @@ def confirm_by_engine(
 ) -> ReplyForecast:
     """The forecast with its baits searched `CONFIRM_PLIES` deeper by the engine that gave the scores.
 
-    It is unchanged if that takes more than `LONGEST_S`, if the engine fails, or if a different engine is in
+    It is unchanged if that takes more than `MAX_S`, if the engine fails, or if a different engine is in
     use by now. Engines prune by their own rules, so a second run may find other costs; the record has those
     of this run.
 
@@ -209,7 +209,7 @@ def confirm_by_engine(
         most = max(depth, decision.depth)
         return confirmed_by(made, most, [each.cost for each in made.tempting], source)
     after = game.play(root, game.parse_move(root, decision.move))
-    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, LONGEST_S)
+    scores = engine.compare(after, [each.reply for each in made.tempting], depth - 1, stop, MAX_S)
     if scores is None or scores.name != source:
         return made
     scale = expected_scale_centi(decision)

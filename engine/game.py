@@ -17,7 +17,7 @@ A won game scores ``WIN_CENTI`` plus the game's own measure of the win (Othello:
 every forced win outranks every evaluation and better wins outrank worse ones.
 """
 
-MOST_PLIES = 8_000
+MAX_PLIES = 8_000
 """Plies up to which the score of a loss depends on its ply; longer games do not occur in practice."""
 
 _SOONEST = 10_000
@@ -37,13 +37,13 @@ def lost_centi(ply: int) -> int:
 
     For games without another measure of a win.  `ply_of_loss` is the inverse.
     """
-    return -WIN_CENTI - _SOONEST + min(ply, MOST_PLIES)
+    return -WIN_CENTI - _SOONEST + min(ply, MAX_PLIES)
 
 
 def ply_of_loss(score_centi: float) -> int | None:
     """The ply at which a side has lost, from a score of `lost_centi`; None: another kind of score."""
     ply = WIN_CENTI + _SOONEST - round(abs(score_centi))
-    return ply if 0 <= ply <= MOST_PLIES else None
+    return ply if 0 <= ply <= MAX_PLIES else None
 
 
 class BadPosition(ValueError):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Self
 
 from engine.errors import BadSettings
-from engine.expected import LARGEST_LOGISTIC_CENTI, PER_PERCENT, SMALLEST_LOGISTIC_CENTI, WHOLE
+from engine.expected import MAX_LOGISTIC_CENTI, MIN_LOGISTIC_CENTI, PER_PERCENT, WHOLE
 
 
 class Assessment(StrEnum):
@@ -45,7 +45,7 @@ def _require(params: object, name: str, is_right: bool, must: str) -> None:
 
 
 def _require_logistic(params: "TrapParams | ValueParams | TemptingParams") -> None:
-    least, most = SMALLEST_LOGISTIC_CENTI, LARGEST_LOGISTIC_CENTI
+    least, most = MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI
     is_right = params.logistic_centi == 0 or least <= params.logistic_centi <= most
     _require(params, "logistic_centi", is_right, f"0 or {least} .. {most}")
 

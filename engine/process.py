@@ -33,8 +33,8 @@ POLL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 
 _END_S = 1.0  # for a program to exit by itself
-_LONGEST_LINE = 1 << 16
-_MOST_WAITING = 4 << 20  # bytes of memory for unread lines
+_MAX_LINE_LENGTH = 1 << 16
+_MAX_WAITING = 4 << 20  # bytes of memory for unread lines
 _COMPLAINTS = 3  # last lines of standard error that an error message shows
 _WATCHDOG = 'read -r _; kill -s KILL -- "-$1"'  # a spelling that every shell understands
 _PROC = Path("/proc")
@@ -135,7 +135,7 @@ class EngineProcess:
     def __init__(self, command: Sequence[str], directory: str | None = None) -> None:
         self.name = command[0]
         """Its name in error messages."""
-        self._lines = _UnreadLines(_MOST_WAITING)
+        self._lines = _UnreadLines(_MAX_WAITING)
         self._complaints: deque[str] = deque(maxlen=_COMPLAINTS)
         self._last_words = ""
         self._is_closed = False
@@ -292,8 +292,8 @@ class EngineProcess:
     def _read(pipe: IO[bytes], take: Callable[[str | None], None]) -> None:
         is_rest = False  # the rest of an overlong line
         try:
-            while part := pipe.readline(_LONGEST_LINE):
-                is_whole = part.endswith(b"\n") or len(part) < _LONGEST_LINE
+            while part := pipe.readline(_MAX_LINE_LENGTH):
+                is_whole = part.endswith(b"\n") or len(part) < _MAX_LINE_LENGTH
                 if is_whole and not is_rest:
                     take(part.decode("utf-8", "replace").strip())
                 is_rest = not is_whole

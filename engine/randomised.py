@@ -37,11 +37,11 @@ from engine.trappy import with_trap
 SEED_BITS = 64
 """Random bits of a draw."""
 
-LEAST_VALUE, MOST_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
+MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 """Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
 decided."""
 
-LEAST_REPLIES = 2
+MIN_REPLIES = 2
 """Minimum number of replies to either move, so that an error is possible."""
 
 _SEED = re.compile(r"[0-9a-f]{16}")
@@ -191,7 +191,7 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
 
 def _takes_part(raw_centi: int, scale_centi: float) -> bool:
     # A game won or lost by force is worth 100 % or 0.
-    return LEAST_VALUE <= expected_score(raw_centi, scale_centi) <= MOST_VALUE
+    return MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
 
 
 def _best_control(
@@ -214,8 +214,8 @@ def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: Ra
     for each in (trap, control):
         if not _takes_part(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
-        if len(each.replies) < LEAST_REPLIES:
-            return f"{each.move} leaves fewer than {LEAST_REPLIES} replies"
+        if len(each.replies) < MIN_REPLIES:
+            return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
     gap = expected_score(control.raw_centi, scale_centi) - expected_score(trap.raw_centi, scale_centi)
     if abs(gap) > params.budget:
         return f"{control.move} and {trap.move} differ by {abs(gap)}, more than {params.budget:g}"

@@ -15,7 +15,7 @@ then to the first in order.
 
 Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises,
 so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
-choice.  `verify_tempting` repeats that proof from a record.  With fewer than `LEAST_DEPTH` plies s_3 is no
+choice.  `verify_tempting` repeats that proof from a record.  With fewer than `MIN_DEPTH` plies s_3 is no
 shallow score, and the raw value alone decides.
 """
 
@@ -31,7 +31,7 @@ from engine.errors import BadSettings, RecordError
 from engine.expected import WHOLE, expected_score
 from engine.params import Decided, TemptingParams
 
-LEAST_DEPTH = 4
+MIN_DEPTH = 4
 """Minimum search depth, in plies, at which the scores after two and three plies are shallow."""
 SHALLOW_SCORES = 2
 """Number of shallow scores of a reply: s_2 and s_3."""
@@ -206,7 +206,7 @@ def standings(
 def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, int]:
     if reply.shallow_scores_centi is not None:
         return reply.shallow_scores_centi
-    if reply.bound_centi is None and len(reply.scores_centi) >= LEAST_DEPTH - 1:
+    if reply.bound_centi is None and len(reply.scores_centi) >= MIN_DEPTH - 1:
         return reply.scores_centi[0], reply.scores_centi[1]
     raise RecordError(f"{candidate.move}: {reply.reply} has no scores after two and three plies")
 
@@ -218,7 +218,7 @@ def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, dec
     """The choice from partially known candidates: the move with the highest proved standing.
 
     If nothing is known about any replies, that is the move of the highest raw value, the first in order; the
-    same is true if complete profiles have fewer than `LEAST_DEPTH` plies.
+    same is true if complete profiles have fewer than `MIN_DEPTH` plies.
     """
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
@@ -233,7 +233,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
     if all(
         reply.bound_centi is None
         and reply.shallow_scores_centi is None
-        and len(reply.scores_centi) < LEAST_DEPTH - 1
+        and len(reply.scores_centi) < MIN_DEPTH - 1
         for reply in candidate.replies
     ):
         candidate = replace(candidate, replies=())
@@ -241,7 +241,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
 
 
 def verify_tempting(decision: Decision, params: TemptingParams) -> None:
-    """Check that nothing a search of `LEAST_DEPTH` plies or more left open could have changed the choice.
+    """Check that nothing a search of `MIN_DEPTH` plies or more left open could have changed the choice.
 
     The chosen move must be allowed, and its proved standing no lower than the maximum possible standing of
     any other allowed move.

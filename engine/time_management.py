@@ -16,25 +16,25 @@ LONG_GAME_MOVES = 100
 """A game without an increment may last this many more moves of ours, whatever the position; their cost
 without any thinking is held in reserve."""
 
-LARGEST_LAG_SHARE = 0.8
+MAX_LAG_SHARE = 0.8
 """Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so it
 must not leave no time to think."""
 
-LARGEST_SHARE = 0.2
+MAX_SHARE = 0.2
 """Maximum share of the clock for thinking about one move."""
 
 
-LARGEST_STRETCH = 3.0
+MAX_STRETCH = 3.0
 """A search with too little processor time may take this many times its share of the clock."""
 
-LARGEST_STRETCH_UNTIMED = 10.0
+MAX_STRETCH_UNTIMED = 10.0
 """The same in a game without a clock."""
 
 STARVED_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
 share."""
 
-LARGEST_ENGINE_SHARE = 0.5
+MAX_ENGINE_SHARE = 0.5
 """Maximum share of the clock that another engine may use for one move if it manages the clock itself."""
 
 
@@ -50,7 +50,7 @@ class EngineClock:
     @property
     def longest_s(self) -> float:
         """The time after which the engine must stop."""
-        return max(MIN_TIME_S, LARGEST_ENGINE_SHARE * self.remaining_s)
+        return max(MIN_TIME_S, MAX_ENGINE_SHARE * self.remaining_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def limits_from_clock(
     """Divide the time left on the clock among the remaining moves.
 
     We reserve the cost of every move of a long game, lag included, and divide the rest.  The reserve for lag
-    takes at most `LARGEST_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
-    `LARGEST_SHARE`, so that even a lag of four fifths of the clock does not lose on time. So we lose on time
+    takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
+    `MAX_SHARE`, so that even a lag of four fifths of the clock does not lose on time. So we lose on time
     only if lag alone takes nearly all of the clock.
 
     Args:
@@ -115,24 +115,24 @@ def limits_from_clock(
             of them have had their turn by the time this one alone would have finished.
     """
     if remaining_s is None:
-        return Limits(max_depth, max_time_s, stretch=LARGEST_STRETCH_UNTIMED)
+        return Limits(max_depth, max_time_s, stretch=MAX_STRETCH_UNTIMED)
     measured_s = LAG_MARGIN * lag_s
     our_moves = max(2, (plies_left + 1) // 2)
     long_game = max(our_moves, min(LONG_GAME_MOVES, (most_plies_left + 1) // 2))
     # What each move costs without thinking, less its increment; a negative cost is time to spend.
     cost_s = (measured_s + FASTEST_MOVE_S if lag_s > 0 else overhead_s) - 0.8 * increment_s
     least_reserve_s = long_game * max(0.0, FASTEST_MOVE_S - 0.8 * increment_s)
-    reserve_s = least_reserve_s + LARGEST_LAG_SHARE * remaining_s
+    reserve_s = least_reserve_s + MAX_LAG_SHARE * remaining_s
     reserve_s = min((long_game if cost_s > 0 else our_moves) * cost_s, reserve_s)
     share_s = (remaining_s - reserve_s) / our_moves
     # A slow machine or connection must not make us lose on time in one move.
-    largest_s = LARGEST_SHARE * remaining_s
+    largest_s = MAX_SHARE * remaining_s
     ceiling_s = largest_s - max(overhead_s, min(measured_s, largest_s / 2))
     time_s = max(MIN_TIME_S, min(max_time_s, min(share_s, ceiling_s) / (1 + queue_per_thread)))
     starved_reserve_s = max(reserve_s, long_game * (cost_s + STARVED_MOVE_S))
     starved_share_s = (remaining_s - starved_reserve_s) / our_moves
-    longest_s = min(LARGEST_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)
-    stretch = min(LARGEST_STRETCH_UNTIMED, max(1.0, longest_s / time_s))
+    longest_s = min(MAX_STRETCH * starved_share_s, ceiling_s) / (1 + queue_per_thread)
+    stretch = min(MAX_STRETCH_UNTIMED, max(1.0, longest_s / time_s))
     return Limits(max_depth, time_s, stretch=stretch)
 
 
@@ -148,6 +148,6 @@ def engine_clock(
         overhead_s: As for `limits_from_clock`.
         lag_s: As for `limits_from_clock`.
     """
-    reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), LARGEST_LAG_SHARE * remaining_s)
+    reserve_s = min(max(overhead_s, LAG_MARGIN * lag_s), MAX_LAG_SHARE * remaining_s)
     ours_s = max(MIN_TIME_S, remaining_s - reserve_s)
     return EngineClock(ours_s, remaining_s if their_remaining_s is None else their_remaining_s, increment_s)

@@ -5,7 +5,7 @@ SQLite's, which times out.  A writer takes SQLite's write lock at once (``BEGIN 
 cannot help a transaction that reads first and writes later.
 
 Processes compete for SQLite's lock, which is not fair: each retries every tenth of a second, and on a busy
-machine may find it taken for a long time.  The caller therefore says how long to wait: `patience_s` of
+machine may find it taken for a long time.  The caller therefore says how long to wait: `busy_timeout_s` of
 `Database.open`.
 """
 
@@ -50,19 +50,19 @@ from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, dec
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT_MS = 10_000
+STATEMENT_BUSY_TIMEOUT_MS = 10_000
 """Longest wait of one statement for another *process* that is writing."""
 
-PATIENCE_S = 10.0
+BUSY_TIMEOUT_S = 10.0
 """Longest wait for the write lock while a move is due: the game's clock matters more."""
 
-LONG_PATIENCE_S = 120.0
+LONG_BUSY_TIMEOUT_S = 120.0
 """The same when no game waits: for the results of matches and analyses, and while opening."""
 
 _WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
-"""First half of PostgreSQL's advisory locks for `Database.sole`; an arbitrary number."""
+"""First half of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
 
 ROLE_CHECK_S = 2.0
 """Seconds between two checks whether a role is still held."""
@@ -98,7 +98,7 @@ _ODD_VALUES = (OverflowError, UnicodeError)
 class Database:
     """An open database: made by `open`, ended by `close`."""
 
-    def __init__(self, url: URL, engine: AsyncEngine, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, url: URL, engine: AsyncEngine, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         self._url = url
         self._engine = engine
         is_sqlite = engine.dialect.name == "sqlite"
@@ -107,7 +107,7 @@ class Database:
         self.info: dict[str, Any] = {}
         """`AsyncSession.info` of the transactions that only read."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
-        writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_patience_s=patience_s)
+        writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_timeout_s=busy_timeout_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
 
     @property
@@ -121,24 +121,26 @@ class Database:
         return self._engine.dialect.name
 
     @classmethod
-    async def open(cls, url: str, *, upgrade: bool = True, patience_s: float = PATIENCE_S) -> Self:
+    async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
         """Open a database whose schema is the newest one.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
                 otherwise a missing or older database is an error.
-            patience_s: Longest wait of a writer for other programs that write to SQLite. Opening itself waits
-                `LONG_PATIENCE_S`: another program may be creating the tables.
+            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits
+                `LONG_BUSY_TIMEOUT_S`: another program may be creating the tables.
 
         Raises:
             StorageError: One line: which database, and what is wrong with it.
         """
 
         async def prepare(engine: AsyncEngine) -> None:
-            await (migrate.upgrade(engine, LONG_PATIENCE_S) if upgrade else migrate.require_newest(engine))
+            await (
+                migrate.upgrade(engine, LONG_BUSY_TIMEOUT_S) if upgrade else migrate.require_newest(engine)
+            )
 
-        return (await cls._prepared(url, upgrade, prepare, patience_s))[0]
+        return (await cls._prepared(url, upgrade, prepare, busy_timeout_s))[0]
 
     @classmethod
     async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
@@ -162,7 +164,7 @@ class Database:
         url: str,
         create: bool,
         prepare: Callable[[AsyncEngine], Awaitable[T]],
-        patience_s: float = PATIENCE_S,
+        busy_timeout_s: float = BUSY_TIMEOUT_S,
     ) -> tuple[Self, T]:
         parsed = parse_url(url)
         if parsed.drivername.startswith("sqlite"):
@@ -170,7 +172,7 @@ class Database:
         engine = create_engine(parsed)
         try:
             with _opening(parsed):
-                return cls(parsed, engine, patience_s), await prepare(engine)
+                return cls(parsed, engine, busy_timeout_s), await prepare(engine)
         except BaseException:
             await engine.dispose()
             raise
@@ -264,7 +266,7 @@ class Database:
                     yield await connection.execution_options(isolation_level="AUTOCOMMIT")
 
     @asynccontextmanager
-    async def sole(self, name: str) -> AsyncIterator["Role"]:
+    async def hold_role(self, name: str) -> AsyncIterator["Role"]:
         """Hold a role that only one program may have at this database, for the duration of the block.
 
         The operating system, or PostgreSQL, releases it when the program dies or its connection is lost.
@@ -304,7 +306,7 @@ class Database:
 
 
 class Role:
-    """A role that this program holds at a database (`Database.sole`).
+    """A role that this program holds at a database (`Database.hold_role`).
 
     On SQLite the operating system keeps it until the program ends.  On PostgreSQL a connection keeps it, and
     may be lost: the server was restarted, or the network failed.  Another program may then take the role.
@@ -444,7 +446,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
     try:
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        cursor.execute(f"PRAGMA busy_timeout = {STATEMENT_BUSY_TIMEOUT_MS}")
         connection.run_async(_switch_to_wal)
         # A committed decision must survive a power cut: its move may be on the server already.
         cursor.execute("PRAGMA synchronous = FULL")
@@ -457,7 +459,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 async def _switch_to_wal(connection: Any) -> None:
     """Needed once for each database; the one lock for which SQLite's busy timeout does not wait."""
-    give_up = time.monotonic() + LONG_PATIENCE_S
+    give_up = time.monotonic() + LONG_BUSY_TIMEOUT_S
     while True:
         try:
             await connection.execute("PRAGMA journal_mode = WAL")
@@ -475,7 +477,7 @@ def _begin_sqlite(connection: Connection) -> None:
         return
     if before := options.get("sqlite_before_begin"):  # some settings cannot change inside a transaction
         connection.exec_driver_sql(before)
-    give_up = time.monotonic() + options.get("sqlite_patience_s", 0.0)
+    give_up = time.monotonic() + options.get("sqlite_timeout_s", 0.0)
 
     def try_again(error: sqlite3.Error) -> bool:
         # SQLite has already waited, without blocking the event loop.

@@ -10,7 +10,7 @@ VALUE_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeEr
 """Exceptions from decoding an invalid stored value.  Bugs raise the same ones, so they are caught only around
 decoding, where they become RecordError."""
 
-_LONGEST_REASON = 200
+_MAX_REASON_LENGTH = 200
 
 
 class StorageError(Exception):
@@ -18,7 +18,7 @@ class StorageError(Exception):
 
 
 class RoleTaken(StorageError):
-    """Another program holds a role that only one may hold at a database (`Database.sole`)."""
+    """Another program holds a role that only one may hold at a database (`Database.hold_role`)."""
 
 
 class RoleLost(StorageError):
@@ -58,7 +58,7 @@ def reason_of(error: Exception) -> str:
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"
-    return " ".join(reason.split())[:_LONGEST_REASON]
+    return " ".join(reason.split())[:_MAX_REASON_LENGTH]
 
 
 def is_damage(error: Exception) -> bool:

@@ -118,11 +118,11 @@ class Filters:
     trial: str | None = None
     """Name of the trial that a game belongs to."""
     since: datetime | None = None
-    """Started at or after this moment (aware)."""
+    """Started at or after this time (aware)."""
     until: datetime | None = None
-    """Started before this moment (aware)."""
+    """Started before this time (aware)."""
     ended_before: datetime | None = None
-    """Ended before this moment (aware) and settled; others are left out."""
+    """Ended before this time (aware) and settled; others are left out."""
     min_opponent_rating: int | None = None
     """With either limit, games against opponents of unknown rating are left out."""
     max_opponent_rating: int | None = None
@@ -231,9 +231,9 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "our_side": lambda side: GameRow.our_side == side,
     "match": lambda name: and_(GameRow.site == MATCH_SITE, GameRow.selection["match"].as_string() == name),
     "trial": lambda name: GameRow.trial_id.in_(select(TrialRow.id).where(TrialRow.name == name)),
-    "since": lambda moment: GameRow.started_at >= moment,
-    "until": lambda moment: GameRow.started_at < moment,
-    "ended_before": lambda moment: and_(GameRow.ended_at < moment, GameRow.is_settled.is_(True)),
+    "since": lambda at: GameRow.started_at >= at,
+    "until": lambda at: GameRow.started_at < at,
+    "ended_before": lambda at: and_(GameRow.ended_at < at, GameRow.is_settled.is_(True)),
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),

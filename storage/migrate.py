@@ -64,11 +64,11 @@ async def current(engine: AsyncEngine) -> str | None:
         return await connection.run_sync(_current)
 
 
-async def upgrade(engine: AsyncEngine, patience_s: float = 0.0) -> None:
+async def upgrade(engine: AsyncEngine, busy_timeout_s: float = 0.0) -> None:
     """Bring the schema to `head`; on an error nothing changes.
 
     Args:
-        patience_s: Longest wait for other programs that write to SQLite, beyond SQLite's own timeout.
+        busy_timeout_s: Longest wait for other programs that write to SQLite, beyond SQLite's own timeout.
 
     Raises:
         SchemaError: A newer program wrote the schema.
@@ -82,7 +82,7 @@ async def upgrade(engine: AsyncEngine, patience_s: float = 0.0) -> None:
     migrating = engine.execution_options(
         sqlite_before_begin="PRAGMA foreign_keys = OFF",
         sqlite_begin="BEGIN IMMEDIATE",
-        sqlite_patience_s=patience_s,
+        sqlite_timeout_s=busy_timeout_s,
     )
     async with migrating.connect() as connection:
         try:

@@ -74,6 +74,21 @@ class DecisionState(StrEnum):
     """The game ended before the server accepted the move: it was never played and has no outcome."""
 
 
+class BaitOutcome(StrEnum):
+    """What became of a bait."""
+
+    TAKEN = "taken"
+    HELD = "held"
+    """Answered by another reply."""
+    UNANSWERED = "unanswered"
+    """The game ended before a reply."""
+
+    @classmethod
+    def of(cls, is_taken: bool | None) -> "BaitOutcome":
+        """By whether the reply takes the bait; None: there was no reply."""
+        return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
+
+
 @dataclass(frozen=True, slots=True)
 class AccountKey:
     """One of our accounts, as the owner of games and events."""
@@ -85,13 +100,13 @@ class AccountKey:
     accounts were recorded."""
 
 
-LEAST_RATING, MOST_RATING = -10_000, 100_000
+MIN_RATING, MAX_RATING = -10_000, 100_000
 """Ratings beyond these are a site's error; every rating system stays far within."""
 
 
 def plausible_rating(rating: int | None) -> int | None:
     """A rating sent by a site; None if it is implausible."""
-    return rating if rating is not None and LEAST_RATING <= rating <= MOST_RATING else None
+    return rating if rating is not None and MIN_RATING <= rating <= MAX_RATING else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

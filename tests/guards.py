@@ -1,15 +1,14 @@
-"""Which test guards each module: that of its name, or the one that a table in docs/development.md names."""
+"""Which test guards each module: that of its name, or the one that guards.toml names."""
 
 import ast
-import re
+import tomllib
 from functools import cache
 from pathlib import Path
 
-from tests.code_map import PAGE, module_graph, module_name, module_path, sources, tree_of
+from tests.code_map import ROOT, module_graph, module_name, module_path, sources, tree_of
 
 GUARDED = ("bot", "engine", "lab", "storage")
-BEGIN, END = "<!-- tests of other names -->", "<!-- end of tests -->"
-_MOST_STEPS = 3
+_MAX_STEPS = 3
 """Imports from a test to the module that it guards."""
 
 
@@ -28,16 +27,15 @@ def own_test(path: Path) -> Path:
 
 
 def table() -> dict[str, Path]:
-    """The table in docs/development.md: for a module the test that guards it."""
-    rows = PAGE.read_text().partition(BEGIN)[2].partition(END)[0]
-    found = re.findall(r"^\| `([\w.]+)` \| `([\w./]+)` \|$", rows, re.MULTILINE)
-    return {module: Path(test) for module, test in found}
+    """The tests in guards.toml, by the module that each guards."""
+    found = tomllib.loads((ROOT / "tests" / "guards.toml").read_text())
+    return {module: Path(test) for module, test in found.items()}
 
 
 def is_reached(module: str, test: Path) -> bool:
     """Whether a test gets to a module in a few steps: imports, or names of modules that are loaded later."""
     reached = _mentions(test)
-    for _ in range(_MOST_STEPS - 1):
+    for _ in range(_MAX_STEPS - 1):
         reached |= {other for name in reached for other in _graph().get(name, frozenset())}
     return module in reached
 

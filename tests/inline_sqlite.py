@@ -25,7 +25,7 @@ class _Calls:
     """In place of the queue of calls to a connection's thread."""
 
     def put_nowait(self, call: Call) -> None:
-        self._run(call, time.monotonic() + database.BUSY_TIMEOUT_MS / 1000)
+        self._run(call, time.monotonic() + database.STATEMENT_BUSY_TIMEOUT_MS / 1000)
 
     def _run(self, call: Call, give_up: float) -> None:
         future, function = call

@@ -41,11 +41,11 @@ def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0
 
 
-async def _copied(engine: AsyncEngine, patience_s: float = 0.0) -> None:
+async def _copied(engine: AsyncEngine, busy_timeout_s: float = 0.0) -> None:
     path = Path(engine.url.database or "")
     if engine.dialect.name == "sqlite" and _is_empty(path):
         _copy(path)
-    await _upgrade(engine, patience_s)
+    await _upgrade(engine, busy_timeout_s)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Tests mirror the tree: each module has a test of its name, or the table names the one that guards it."""
+"""Tests mirror the tree: each module has a test of its name, or guards.toml names the one that guards it."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.guards import is_reached, modules, own_test, table
 
 
 def test_each_module_has_a_test_that_guards_it() -> None:
-    """After adding a module: a test of its name, or a row in docs/development.md."""
+    """After adding a module: a test of its name, or a line in tests/guards.toml."""
     without = {name for name, path in modules().items() if not (ROOT / own_test(path)).is_file()}
     assert table().keys() == without
 

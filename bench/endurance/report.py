@@ -14,9 +14,9 @@ MORE_THREADS = 4
 """Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
 SLOWER = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
-LEAST_MS = 50.0
+MIN_MS = 50.0
 """A page is never called slow below this: a busy machine makes noise of that size."""
-LEAST_FETCHES = 4
+MIN_FETCHES = 4
 """Minimum requests of a page in each of the two compared rests."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
@@ -110,11 +110,11 @@ class Endured(Findings):
     def _pages_fast(self) -> Claim:
         slow, compared = [], 0
         for page, (first, last) in self.times(at_rest=True).items():
-            if min(len(first), len(last)) < LEAST_FETCHES:
+            if min(len(first), len(last)) < MIN_FETCHES:
                 continue
             compared += 1
             before, after = median(first), median(last)
-            if after > SLOWER * before and after > LEAST_MS:
+            if after > SLOWER * before and after > MIN_MS:
                 slow.append(f"{page} {before:.0f} -> {after:.0f} ms")
         text = f"no page slower at the end than {SLOWER:g} times the start (median, at rest)"
         if not compared:

@@ -37,11 +37,11 @@ from typing import Any
 import aiohttp
 from sqlalchemy import func, select
 
+from bench.arena_soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bench.claims import processor_s, working_folder
 from bench.endurance.people import draw_wish
 from bench.endurance.report import Endured, Fetch
 from bench.endurance.samples import Sample, look
-from bench.soak import BOT, BROKEN, match_of, open_games, wait_until_settled
 from bot.arena import export
 from storage.arena import accounts as arena_store
 from storage.database import Database
@@ -59,7 +59,7 @@ EVERY_S, TELL_S = 2.0, 30.0
 LISTENERS = 2
 SETTLING_S = 120.0
 BACKUPS = 3
-LEAST_CLOCK_S = 60
+MIN_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
 """Seconds without a game before a sample at rest: idle connections are closed, and each page is fetched some
@@ -367,7 +367,7 @@ class Endurance:
                 found.results[record.status] += 1
                 found.plies += len(record.moves)
                 if record.status == "outoftime" and record.winner == 1 - record.players.index(BOT):
-                    told = found.lost_on_time if (record.initial_s or 0) >= LEAST_CLOCK_S else found.excused
+                    told = found.lost_on_time if (record.initial_s or 0) >= MIN_CLOCK_S else found.excused
                     told.append(f"{game_id}: lost on time at ply {len(record.moves)}")
             async with database.read() as session:
                 found.hanging += [

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.decisions import guessed_cost
-from storage.evidence.inference.defaults import CAP_GAMES, RATING_BAND
+from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.games import earlier_guess
 from storage.evidence.inference.persons import Codes, Floats, codes_of, earlier_counts
 from storage.evidence.inference.trial import contrast
+from storage.evidence.rating_bands import BAND_WIDTH
 
 NEW_SHARE = 0.3
 """Share of the games that are a person's first."""
@@ -105,7 +106,7 @@ def play_games(plan: GamePlan, games: int, rng: np.random.Generator) -> Values:
         rating = 1500 + _ELO_PER_LOGIT * skill + rng.normal(0, RATING_NOISE, count)
         above = 1500 + _ELO_PER_LOGIT * mean_logit - rating[persons]
         by_rating = 1 / (1 + np.exp(-above / _ELO_PER_LOGIT))
-        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // RATING_BAND))
+        guess = earlier_guess(outcome, by_rating, codes_of(rating[persons] // BAND_WIDTH))
     return Values((outcome - guess) * contrast(treated, probability), persons, 0.0)
 
 

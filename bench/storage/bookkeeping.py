@@ -82,7 +82,7 @@ class Opened:
 async def opened_at(url: str) -> AsyncIterator[Opened]:
     database = await Database.open(url)
     try:
-        async with database.sole("bench") as role:
+        async with database.hold_role("bench") as role:
             yield Opened(database, role)
     finally:
         await database.close()

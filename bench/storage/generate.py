@@ -128,7 +128,7 @@ class World:
             "alpha": 0.05,
             "cap": 50,
             "endpoint": Endpoint.SCORE,
-            "started_at": self._moment(1 - TRIAL_SHARE),
+            "started_at": self._time_at(1 - TRIAL_SHARE),
             "ended_at": None,
             "open_slot": 1,
         }
@@ -152,7 +152,7 @@ class World:
         if kind == "othello" and not in_trial and self._rng.random() < 0.1:
             strategy = "randomised"
         version = min(int(when * len(VERSIONS)), len(VERSIONS) - 1)
-        began = self._moment(when)
+        began = self._time_at(when)
         is_aborted = not is_open and count <= 2
         result = None if is_open or is_aborted else self._rng.choice([*GameResult, GameResult.WIN])
         plies = 2 * count
@@ -301,7 +301,7 @@ class World:
         ends = [round(scale * each) for each in accumulate(lengths)]
         return [high - low for low, high in pairwise([0, *ends])]
 
-    def _moment(self, when: float) -> datetime:
+    def _time_at(self, when: float) -> datetime:
         return START + when * MONTHS
 
     def _pick(self, shares: Mapping[str, float]) -> str:

@@ -197,7 +197,7 @@ class AccountRunner:
         Raises:
             RoleLost, RoleTaken: In a group.
         """
-        async with self._shared.database.sole(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
+        async with self._shared.database.hold_role(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(role.watch())
             yield role
             watch.cancel()
@@ -231,7 +231,7 @@ class AccountRunner:
 
 
 def role_of(name: str, site: str) -> str:
-    """The role that only one program may hold at a time (`Database.sole`)."""
+    """The role that only one program may hold at a time (`Database.hold_role`)."""
     return f"account {name.lower()} at {site}"
 
 

@@ -250,8 +250,8 @@ class ChallengeResponder:
                 def is_needless(requested_s: float = requested_s) -> bool:
                     return is_gone() or (requested_s > CAP_S and self._slots.is_stopping)
 
-                patience_s = CAP_S if self._slots.is_stopping else DECLINE_S
-                if (was_sent and clock() - began_s > patience_s) or is_needless():
+                longest_s = CAP_S if self._slots.is_stopping else DECLINE_S
+                if (was_sent and clock() - began_s > longest_s) or is_needless():
                     raise
                 await self._nap(max(next(waits) if was_sent else 0.0, requested_s), is_needless)
             else:

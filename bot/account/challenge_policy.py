@@ -100,7 +100,7 @@ def lasting_refusal(
     )
 
 
-def decide(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
+def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     """Decide by the current load on a challenge without a `lasting_refusal`."""
     slot = slot_of(challenge)
     return _day(slot, load, config) or _slots(slot, load, config) or Accept()

@@ -23,7 +23,7 @@ from bot.account.challenge_policy import (
     GameSlot,
     Load,
     WaitForSlot,
-    decide,
+    decide_by_load,
     slot_of,
 )
 from bot.base.config import ChallengesConfig
@@ -190,7 +190,7 @@ class GameSlots:
         """Waiting challenges, as `waiting`, with the seconds that each has waited."""
         return [(each, now_s - self._waiting[each.id].since_s) for each in self._queue()]
 
-    def patience_s(self, now_s: float) -> float | None:
+    def time_left_s(self, now_s: float) -> float | None:
         """Seconds until a waiting challenge times out; None if no waiting challenge has a time limit.
 
         Args:
@@ -252,7 +252,7 @@ class GameSlots:
             if challenge.clock is not None and waited_s >= WAITS_S:
                 decision: ChallengeAnswer = Decline(DeclineReason.LATER, f"has waited for {waited_s:.0f} s")
             else:
-                decision = decide(challenge, self.load(bot_games, ahead), self.config)
+                decision = decide_by_load(challenge, self.load(bot_games, ahead), self.config)
             match decision:
                 case Accept():
                     self.accept(challenge.id, slot_of(challenge))

@@ -375,7 +375,7 @@ class Lobby:
 
     async def _watch_waiting(self) -> None:
         """Trigger a decision whenever a challenge has waited for too long."""
-        while (left_s := self._slots.patience_s(self._services.clock())) is not None:
+        while (left_s := self._slots.time_left_s(self._services.clock())) is not None:
             await self._services.sleep(max(left_s, 1.0))  # at least 1 s, as the database may be unavailable
             self._change()
         self._is_watching = False

@@ -17,13 +17,13 @@ OVERDUE_S = 10.0
 """Seconds past a move's longest allowed time after which it counts as stuck."""
 SLOW_OF = 20
 """One case in this many is slower than the 95th percentile."""
-LEAST_DECISIONS = 20
-LEAST_COMMITS = 20
-LEAST_ANSWERS = 20
+MIN_DECISIONS = 20
+MIN_COMMITS = 20
+MIN_ANSWERS = 20
 DECLINED_SHARE = 0.9
 MODEL_FAILURES = 3
-LEAST_FREE_BYTES = 10**9
-LEAST_DAYS = 14.0
+MIN_FREE_BYTES = 10**9
+MIN_DAYS = 14.0
 _MINUTE_S, _HOUR_S = 60.0, 3600.0
 _COMMITS_S = 5 * _MINUTE_S
 _SLOW_S = 15 * _MINUTE_S
@@ -76,7 +76,7 @@ def slow(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """The 95th percentile of the time to move is near its limit."""
     decisions = history.increase("decisions", _SLOW_S)
     late = history.increase("slow_decisions", _SLOW_S)
-    if decisions < LEAST_DECISIONS or late * SLOW_OF <= decisions:
+    if decisions < MIN_DECISIONS or late * SLOW_OF <= decisions:
         return ""
     return f"{late} of {decisions} moves in 15 minutes took more than 90 % of the longest time they may take"
 
@@ -102,7 +102,7 @@ def database_slow(history: SampleHistory, config: AlarmsConfig) -> Reading:
 
 def _late_commits(history: SampleHistory, name: str, limit_s: float) -> Reading:
     commits, late = history.increase("commits", _COMMITS_S), history.increase(name, _COMMITS_S)
-    if commits < LEAST_COMMITS or late * SLOW_OF <= commits:
+    if commits < MIN_COMMITS or late * SLOW_OF <= commits:
         return ""
     return f"{late} of {commits} commits in 5 minutes took more than {limit_s:g} s"
 
@@ -121,7 +121,7 @@ def model_silent(history: SampleHistory, _config: AlarmsConfig) -> Reading:
 def declining(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     """Nearly all challenges are declined."""
     answered, declined = history.increase("answered", _HOUR_S), history.increase("declined", _HOUR_S)
-    if answered < LEAST_ANSWERS or declined <= DECLINED_SHARE * answered:
+    if answered < MIN_ANSWERS or declined <= DECLINED_SHARE * answered:
         return ""
     return f"{declined} of {answered} challenges in the last hour were declined"
 
@@ -132,10 +132,10 @@ def disk(history: SampleHistory, _config: AlarmsConfig) -> Reading:
     if now is None:
         return None
     free = f"{now.free_bytes / 1e9:.1f} GB are free"
-    if now.free_bytes < LEAST_FREE_BYTES:
+    if now.free_bytes < MIN_FREE_BYTES:
         return free
     growth = history.growth_bytes
-    if growth is None or growth <= 0 or now.free_bytes >= LEAST_DAYS * growth:
+    if growth is None or growth <= 0 or now.free_bytes >= MIN_DAYS * growth:
         return ""
     return f"{free}, and the database grows {growth / 1e9:.1f} GB a day: {now.free_bytes / growth:.0f} days"
 

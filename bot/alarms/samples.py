@@ -12,7 +12,7 @@ HISTORY_S = 3600.0
 SIZE_EVERY_S = 3600.0
 SIZES = 14 * 24
 """Number of hourly database sizes that are kept; growth is measured over at most this many hours."""
-LEAST_GROWTH_S = 6 * 3600.0
+MIN_GROWTH_S = 6 * 3600.0
 """Minimum time span for computing growth, in seconds."""
 _DAY_S = 86_400.0
 
@@ -83,10 +83,10 @@ class SampleHistory:
 
     def before(self, span_s: float) -> HealthSample:
         """The latest sample at least `seconds` older than the newest, or else the oldest."""
-        moment = self.latest.at_s - span_s
+        since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:
-            if sample.at_s > moment:
+            if sample.at_s > since:
                 break
             earliest = sample
         return earliest
@@ -109,4 +109,4 @@ class SampleHistory:
             return None
         first_s, first = self._sizes[0]
         span_s = self.latest.at_s - first_s
-        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= LEAST_GROWTH_S else None
+        return (disk.database_bytes - first) / span_s * _DAY_S if span_s >= MIN_GROWTH_S else None

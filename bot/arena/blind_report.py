@@ -15,9 +15,9 @@ from typing import Any
 from bot.base.old_names import with_old_keys
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
+from bot.text.trap_report import DecisionReport, GameReport, ReplyReport
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
-from storage.evidence.trap_report import DecisionReport, GameReport, ReplyReport
 
 # Fields are listed one by one, so that a new one is not shown by accident.
 _GAME = (

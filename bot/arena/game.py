@@ -18,7 +18,7 @@ from storage.arena.accounts import STARTED, AccountRecord, ArenaGameRecord
 UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock; ensures that every game ends."""
 
-LONGEST_GAME = 600
+MAX_GAME_PLIES = 600
 """Plies after which a game is a draw: far more than honest games have, and few enough to keep work over all
 moves of a game cheap."""
 
@@ -32,7 +32,7 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A moment, by two clocks."""
+    """A time, by two clocks."""
 
     now: float
     """By the arena's time, in seconds."""
@@ -88,13 +88,13 @@ class ReplayedGame:
         if not self.is_over:
             return ""
         if self.is_drawn_by_length:
-            return f"A game may have {LONGEST_GAME} plies at most."
+            return f"A game may have {MAX_GAME_PLIES} plies at most."
         return "" if rules.legal_moves(self.position) else rules.ending(self.position).text
 
     @property
     def is_drawn_by_length(self) -> bool:
         """Whether the game ended at the limit on its length."""
-        is_long = self.record.status == "draw" and len(self.record.moves) >= LONGEST_GAME
+        is_long = self.record.status == "draw" and len(self.record.moves) >= MAX_GAME_PLIES
         return is_long and bool(self.variant.rules.legal_moves(self.position))
 
     @property
@@ -204,7 +204,7 @@ def move(
         result, mover = rules.result_centi(position), rules.side_to_move(position)
         winner = None if result == 0 else mover if result > 0 else 1 - mover
         return _end(after, rules.ending(position).kind, winner, when)
-    return _end(after, "draw", None, when) if len(record.moves) >= LONGEST_GAME else after
+    return _end(after, "draw", None, when) if len(record.moves) >= MAX_GAME_PLIES else after
 
 
 class StaleBoard(ArenaRefusal):

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 CHAT_LINES = 300
 """Most lines in one game's chat."""
 
-MOST_OVER = 200
+MAX_FINISHED = 200
 """Number of finished games that are kept replayed."""
 
 PlayerSide = tuple[str, int]
@@ -98,7 +98,7 @@ class Referee:
         self._share_address = share_address
         self._live: dict[str, _LiveGame] = {}
         self._over: SingleFlightCache[ReplayedGame] = SingleFlightCache(
-            MOST_OVER, keep=lambda game: game.is_over
+            MAX_FINISHED, keep=lambda game: game.is_over
         )
         self._game_ids: dict[str, dict[str, None]] = {}
         self._rating_lock = asyncio.Lock()

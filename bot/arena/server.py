@@ -23,20 +23,20 @@ from bot.arena.owner import ArenaOwner
 from bot.arena.parts import ArenaParts
 from bot.arena.proxies import Proxies
 from bot.arena.public.routes import PublicRoutes
+from bot.arena.puzzles.puzzle_importer import PuzzleImporter
+from bot.arena.puzzles.routes import PuzzleRoutes
+from bot.arena.puzzles.trainer import ReplyTrainer
 from bot.arena.referee import Referee
 from bot.arena.routes_play import PlayRoutes
 from bot.arena.routes_site import LoadReport, SiteRoutes
-from bot.arena.training.puzzle_importer import PuzzleImporter
-from bot.arena.training.routes import TrainingRoutes
-from bot.arena.training.trainer import ReplyTrainer
 from bot.base.config import ArenaConfig
 from bot.base.errors import ConfigError
 from bot.base.log import LineLimit
 from bot.base.malformed_rows import MalformedRows
+from bot.text.trap_report import game_report
 from storage.arena.accounts import AccountRecord
 from storage.database import Database, Role
 from storage.errors import StorageError
-from storage.evidence.trap_report import game_report
 from storage.ledger.games import list_games_by_site_id
 
 __all__ = ["Arena", "add_bot", "stored_report"]
@@ -163,12 +163,12 @@ class Arena:
         """Fills the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
         site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks})
-        training = TrainingRoutes(parts, self.trainer)
+        puzzles = PuzzleRoutes(parts, self.trainer)
         play = PlayRoutes(parts)
         self._app = web.Application(
             middlewares=[gate.guard, MalformedRows(database).guard], client_max_size=MAX_BODY_BYTES
         )
-        self._app.add_routes([*play.table(), *training.table(), *site.table(), *self._public.table()])
+        self._app.add_routes([*play.table(), *puzzles.table(), *site.table(), *self._public.table()])
         self._app.on_response_prepare.append(_add_headers)
         self._app.on_shutdown.append(self._close_streams)
 
@@ -187,7 +187,7 @@ class Arena:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
             StorageError: Another program runs the arena on this database.
         """
-        async with self._database.sole("arena") as self.role:
+        async with self._database.hold_role("arena") as self.role:
             known = tokens or {}
             self.bot_tokens = {bot: await self.accounts.ensure_bot(bot, known.get(bot, "")) for bot in bots}
             self._gate.embedded = tuple(bot.lower() for bot in bots)
@@ -215,7 +215,7 @@ class Arena:
             RoleTaken: Another program runs the arena on this database.
             StorageError: The database failed.
         """
-        async with self._database.sole("arena") as self.role:
+        async with self._database.hold_role("arena") as self.role:
             self._gate.embedded = tuple(bot.lower() for bot in bots)
             await self._time.load()
             await self._referee.load()

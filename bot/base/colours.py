@@ -7,15 +7,6 @@ from aiohttp import web
 COLOURS = Path(__file__).parent / "static" / "colours.css"
 
 
-def colours_route(folder: str) -> web.RouteDef:
-    """The file as ``colours.css`` in a folder; to be added before the folder's own files.
-
-    Args:
-        folder: Path of the folder, without a slash at its end.
-    """
-    return file_route(folder, COLOURS)
-
-
 def file_route(folder: str, path: Path) -> web.RouteDef:
     """A file from elsewhere under its own name in a folder; to be added before the folder's own files.
 

@@ -83,7 +83,7 @@ _RANDOMISED = RandomisedParams()
 
 FILE_LIMIT = 1 << 20
 """Largest settings or token file that is read, in bytes."""
-LEAST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
 """Characters of the shortest token of the dashboard."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -1382,8 +1382,8 @@ def read_dashboard_token(config: DashboardConfig) -> str:
         token = _token_in(config.token_file, "dashboard.token_file")
     if not token.isprintable():  # a byte in the environment that is no UTF-8, for instance
         raise ConfigError("dashboard.token: it has characters that cannot be sent")
-    if token and len(token) < LEAST_TOKEN:
-        raise ConfigError(f"dashboard.token: a token has at least {LEAST_TOKEN} characters")
+    if token and len(token) < MIN_TOKEN_LENGTH:
+        raise ConfigError(f"dashboard.token: a token has at least {MIN_TOKEN_LENGTH} characters")
     remedy = "set DESDEMONA_DASHBOARD__TOKEN or dashboard.token_file"
     if not token and not is_loopback(config.host):
         raise ConfigError(

@@ -6,9 +6,9 @@ from typing import IO
 
 from bot.base.files import read_regular
 from engine.formats import files, wthor
-from engine.formats.record import LONGEST_GAME, BadGame, GameRecord
+from engine.formats.record import MAX_GAME_LENGTH, BadGame, GameRecord
 
-_LARGEST_BASE = 64 << 20
+_MAX_BASE_BYTES = 64 << 20
 """Largest WTHOR file that is read, in bytes: nearly a million games, seven times the existing database."""
 
 
@@ -16,11 +16,11 @@ def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -
     """Yield the lines of a file of games; `advance` is called with the length of each, in bytes.
 
     Raises:
-        BadGame: A line is longer than `LONGEST_GAME`.
+        BadGame: A line is longer than `MAX_GAME_LENGTH`.
     """
-    while line := file.readline(LONGEST_GAME + 1):
-        if len(line) > LONGEST_GAME:
-            raise BadGame(f"more than {LONGEST_GAME} bytes without a line break")
+    while line := file.readline(MAX_GAME_LENGTH + 1):
+        if len(line) > MAX_GAME_LENGTH:
+            raise BadGame(f"more than {MAX_GAME_LENGTH} bytes without a line break")
         advance(len(line))
         yield files.decode(line)
 
@@ -39,7 +39,7 @@ def wthor_games(
         BadGame: The file has another format, or its file of names is ambiguous.
         OSError: A file cannot be read.
     """
-    base = wthor.parse_games(read_regular(path, _LARGEST_BASE))
+    base = wthor.parse_games(read_regular(path, _MAX_BASE_BYTES))
     players = _names(path, ".jou", names, on_bad)
     tournaments = _names(path, ".trn", names, on_bad)
     for game in base.games():
@@ -63,8 +63,7 @@ def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], N
     if not found:
         on_bad(f"{path}: no {suffix} file beside it: using numbers instead of names")
         return ()
-    parse = wthor.parse_players if suffix == ".jou" else wthor.parse_tournaments
     try:
-        return parse(read_regular(found[0], _LARGEST_BASE))
+        return wthor.parse_names(read_regular(found[0], _MAX_BASE_BYTES), suffix)
     except BadGame as error:
         raise BadGame(f"{found[0]}: {error}") from None

@@ -6,7 +6,7 @@ list of moves in each message, and remembers the game's position.
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import chess
 
@@ -14,10 +14,10 @@ from bot.base.errors import ProtocolError
 from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 
 
-class Notation(Protocol):
-    """One site's notation of one game."""
+class Notation:
+    """One site's notation of one game; this one is the same as this program's."""
 
-    needs_positions: bool
+    needs_positions = False
     """Whether `read` and `write` depend on the position; if not, they change nothing."""
 
     def start(self, text: str) -> str:
@@ -26,38 +26,26 @@ class Notation(Protocol):
         Raises:
             BadPosition: The site's text is not a position.
         """
+        return text
 
-    def read(self, game: Game[Any], position: Any, text: str) -> str | None:
+    def read(self, game: Game[Any], position: Any, text: str) -> str | None:  # noqa: ARG002
         """Convert a move from the site's text to ours; None: it does not change the position.
 
         Raises:
             IllegalMove: The rules do not allow it.
         """
+        return text
 
-    def write(self, game: Game[Any], position: Any, move: str) -> str:
+    def write(self, game: Game[Any], position: Any, move: str) -> str:  # noqa: ARG002
         """Convert a move from our text to the site's.
 
         Raises:
             IllegalMove: The rules do not allow it.
         """
-
-
-class Plain(Notation):
-    """The same notation as this program's."""
-
-    needs_positions = False
-
-    def start(self, text: str) -> str:
-        return text
-
-    def read(self, game: Game[Any], position: Any, text: str) -> str | None:  # noqa: ARG002
-        return text
-
-    def write(self, game: Game[Any], position: Any, move: str) -> str:  # noqa: ARG002
         return move
 
 
-class RookCastling(Plain):
+class RookCastling(Notation):
     """Chess with castling always written as the king capturing its own rook, as on Lichess.
 
     For positions of standard chess we write the king's move of two squares; reading converts to that.
@@ -117,7 +105,7 @@ def _upside_down(square: str) -> str:
     return f"{square[0]}{9 - int(square[1])}"
 
 
-PLAIN = Plain()
+PLAIN = Notation()
 ROOK_CASTLING = RookCastling()
 DROPS = Drops()
 

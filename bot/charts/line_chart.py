@@ -26,8 +26,8 @@ _TICK_HEIGHT = 44.0
 _LINE_HEIGHT = 16.0
 _TRIMMED = 0.05
 _FEW_S = 10
-_ONE_MOMENT_S = 86_400
-"""Width of a time axis with one moment on it, or several within `_FEW_S`: the day before."""
+_SINGLE_TIME_S = 86_400
+"""Width of a time axis with one time on it, or several within `_FEW_S`: the day before."""
 
 
 def line_chart(chart: LineChart) -> Markup:
@@ -113,7 +113,7 @@ def _plot(chart: LineChart, lines: Sequence[DrawnLine], width: float, height: fl
     low, high = span_of(sample.x for line in lines for sample in line.samples)
     times = {sample.x for line in lines for sample in line.samples}
     if chart.is_over_time and max(times) - min(times) < _FEW_S:
-        low, high = max(times) - _ONE_MOMENT_S, max(times)
+        low, high = max(times) - _SINGLE_TIME_S, max(times)
     x = Axis(low, high, min(left, width / 3), width - min(right, width / 3))
     return _Plot(x, y, y_ticks, _x_ticks(chart, x), width, height)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.charts.figure import ChartSize, DataTable
-from bot.charts.numbers import PLAIN, NumberStyle, moment_text
+from bot.charts.numbers import PLAIN, NumberStyle, time_text
 from bot.charts.thinning import LineSample, SampleColumns, samples_of, thin
 
 _DAY_S = 86_400
@@ -28,7 +28,7 @@ class ChartLine:
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
-    """Non-decreasing: numbers, or moments with a time zone."""
+    """Non-decreasing: numbers, or times with a time zone."""
     y: Values
     """None, or NaN in an array: no value; the line has a gap there."""
     low: Values = ()
@@ -62,7 +62,7 @@ class LineChart:
 
     @property
     def is_over_time(self) -> bool:
-        """Whether x are moments; all are, or none."""
+        """Whether x are times; all are, or none."""
         return any(isinstance(x, datetime) for line in self.lines for x in line.x[:1])
 
 
@@ -104,7 +104,7 @@ def _columns(line: ChartLine) -> SampleColumns:
 
 
 def place(x: float | datetime) -> float:
-    """An x as a number: POSIX time of a moment."""
+    """An x as a number: POSIX time."""
     return x.timestamp() if isinstance(x, datetime) else x
 
 
@@ -125,7 +125,7 @@ def line_table(chart: LineChart, lines: Sequence[DrawnLine]) -> DataTable:
     is_daily = all(x % _DAY_S == 0 for x, _ in cells)
     rows = []
     for key in sorted(cells):
-        x = moment_text(key[0], is_daily=is_daily) if is_over_time else PLAIN.text(key[0])
+        x = time_text(key[0], is_daily=is_daily) if is_over_time else PLAIN.text(key[0])
         values = (cells[key].get(number, empty[number]) for number in range(len(lines)))
         rows.append((x, *(text for pair in values for text in pair)))
     return DataTable(chart.title, tuple(head), tuple(rows), tuple(x for x, _ in sorted(cells)))

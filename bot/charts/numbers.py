@@ -1,4 +1,4 @@
-"""Formats numbers and moments for people, and places the ticks of axes."""
+"""Formats numbers and times for people, and places the ticks of axes."""
 
 import math
 from bisect import bisect_left
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
-_LEAST_SPAN = 1e-9
+_MIN_SPAN = 1e-9
 """Minimum span of an axis, as a share of its greatest value: below it, ticks are rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -93,9 +93,9 @@ def span_of(values: Iterable[float]) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = min(numbers), max(numbers)
     size = max(abs(low), abs(high))
-    if size < _LEAST_SPAN:
+    if size < _MIN_SPAN:
         return -1.0, 1.0
-    if high - low < size * _LEAST_SPAN:
+    if high - low < size * _MIN_SPAN:
         return low - size / 10, high + size / 10
     return low, high
 
@@ -143,11 +143,11 @@ def _multiple(count: int, exponent: int) -> float:
     return float(count * 10**exponent) if exponent >= 0 else count / 10**-exponent
 
 
-def moment_text(at_s: float, *, is_daily: bool) -> str:
-    """A moment in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
-    moment = datetime.fromtimestamp(at_s, UTC)
-    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-    return day if is_daily else f"{day}, {moment:%H:%M}"
+def time_text(at_s: float, *, is_daily: bool) -> str:
+    """A time in UTC: ``26 Nov 2026``, unless `is_daily` with the time of day."""
+    at = datetime.fromtimestamp(at_s, UTC)
+    day = f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+    return day if is_daily else f"{day}, {at:%H:%M}"
 
 
 def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str], ...]:
@@ -180,11 +180,11 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
 
 
 def _clock_label(at_s: float, step: int) -> str:
-    moment = datetime.fromtimestamp(at_s, UTC)
-    if step >= _DAY or not (moment.hour or moment.minute):
-        return f"{moment.day} {_MONTHS[moment.month - 1]}"
-    return f"{moment:%H:%M}"
+    at = datetime.fromtimestamp(at_s, UTC)
+    if step >= _DAY or not (at.hour or at.minute):
+        return f"{at.day} {_MONTHS[at.month - 1]}"
+    return f"{at:%H:%M}"
 
 
-def _month_label(moment: datetime) -> str:
-    return str(moment.year) if moment.month == 1 else _MONTHS[moment.month - 1]
+def _month_label(at: datetime) -> str:
+    return str(at.year) if at.month == 1 else _MONTHS[at.month - 1]

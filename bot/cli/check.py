@@ -46,7 +46,7 @@ PEOPLE_DEPTH = 3
 OTHER_ENGINES_DEPTH = 4
 OTHER_ENGINES_NODES = 10_000
 OTHER_ENGINES_S = 10.0
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 """Maximum number of database rows that a message names."""
 
 
@@ -124,7 +124,7 @@ async def _database(config: Config) -> str:
         await database.try_writing()
         moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
         if moved:
-            names = "; ".join(moved[:_MOST_NAMED])
+            names = "; ".join(moved[:_MAX_NAMED])
             raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")
         return f"{_where(database.url)} can be read and written, and its schema is up to date"
     finally:
@@ -296,7 +296,7 @@ async def _alone(config: Config, server: Server) -> AsyncIterator[None]:
         return
     database = await Database.open(config.storage.url)
     try:
-        async with database.sole(role_of(server.login, server.site)):
+        async with database.hold_role(role_of(server.login, server.site)):
             yield
     finally:
         await database.close()

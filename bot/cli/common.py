@@ -48,7 +48,7 @@ class UsageError(DesdemonaError):
 
 
 # The largest number that every database stores as an integer.
-MOST = 2**31 - 1
+MAX_INT = 2**31 - 1
 FormatOption = Annotated[CommandFormat, typer.Option("--format", help="How to write it.")]
 
 

@@ -7,7 +7,7 @@ import typer
 from bot.base.game_summaries import make_summaries, unjudged_notice
 from bot.cli.common import config_of
 from storage import migrate
-from storage.database import LONG_PATIENCE_S, Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 
 def upgrade(context: typer.Context) -> None:
@@ -17,7 +17,7 @@ def upgrade(context: typer.Context) -> None:
     """
 
     async def work() -> str:
-        database = await Database.open(config_of(context).storage.url, patience_s=LONG_PATIENCE_S)
+        database = await Database.open(config_of(context).storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
         try:
             if summaries := await make_summaries(database):
                 print(f"summaries made: {summaries}")

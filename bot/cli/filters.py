@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from bot.cli.common import MOST, UsageError
+from bot.cli.common import MAX_INT, UsageError
 from engine.strategies.registry import STRATEGIES
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def filters_of(given: Mapping[str, Any]) -> "Filters":
 
 def _parameter(name: str, option: _Option) -> inspect.Parameter:
     kind: Any = bool if option.words is not None else int if option.is_number else str
-    most = MOST if option.is_number else None
+    most = MAX_INT if option.is_number else None
     shown = typer.Option(
         *option.names or (f"--{option.field}",), help=option.help, metavar=option.metavar, max=most
     )

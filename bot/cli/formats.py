@@ -42,7 +42,7 @@ from storage.research.archive import BATCH, add_games, each_game
 
 _LARGE_BYTES = 1_000_000
 """Minimum size of a file for a progress bar."""
-_MOST_REPORTED = 20
+_MAX_REPORTED = 20
 """Number of bad games of a file that are reported one by one."""
 
 
@@ -135,10 +135,10 @@ def export_games(
         return written, left_out
 
     written, left_out = ask_database(context, write)
-    for reason in left_out[:_MOST_REPORTED]:
+    for reason in left_out[:_MAX_REPORTED]:
         note(f"left out: {reason}")
-    if len(left_out) > _MOST_REPORTED:
-        note(f"and {len(left_out) - _MOST_REPORTED} more")
+    if len(left_out) > _MAX_REPORTED:
+        note(f"and {len(left_out) - _MAX_REPORTED} more")
     note(f"{counted(written, 'game')} written" + (f", {len(left_out)} left out" if left_out else ""))
 
 
@@ -209,7 +209,7 @@ async def _import_file(
                         advance(wthor.GAME_BYTES)
                     if isinstance(record, BadGame):
                         tally.bad += 1
-                        if tally.bad <= _MOST_REPORTED:
+                        if tally.bad <= _MAX_REPORTED:
                             note(f"{path}: game {number}: {record}")
                         continue
                     tally.batch.append(record)
@@ -221,8 +221,8 @@ async def _import_file(
         note(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
         tally.failed = True
         return tally
-    if tally.bad > _MOST_REPORTED:
-        note(f"{path}: and {tally.bad - _MOST_REPORTED} more bad games")
+    if tally.bad > _MAX_REPORTED:
+        note(f"{path}: and {tally.bad - _MAX_REPORTED} more bad games")
     counts = (
         f"{path} ({form}): {counted(tally.new, 'game')} new, {tally.known} known already, {tally.bad} bad"
     )

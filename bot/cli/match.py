@@ -22,7 +22,7 @@ from bot.match.play import Finished
 from bot.match.player_specs import game_of, parse_spec
 from bot.match.sprt import parse_sprt
 from bot.workers.pools import ClusterWorkers, LocalWorkers, Workers
-from storage.database import LONG_PATIENCE_S, Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
 """Largest openings file that is read, in bytes."""
@@ -140,7 +140,7 @@ def match_command(
 async def _run(config: Config, match: Match, workers: Workers) -> tuple[MatchStanding, int | None]:
     """Return the final standing, and the signal that ended the match, if any."""
     stop, received = stop_on_signals()
-    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     try:
         with _progress(match.games) as on_game:
             standing = await run_match(match, database, workers, on_game, stop)

@@ -391,19 +391,19 @@ class OperatorActions:
         *,
         account: str | None = None,
         by: str,
-        patience_s: float = ANSWERED_S,
+        timeout_s: float = ANSWERED_S,
     ) -> str:
         """Challenge a player without waiting for the end of the game; arguments as `challenge`.
 
         The audit trail records its later outcome.
 
         Args:
-            patience_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
+            timeout_s: Seconds to wait for a refusal, which is then raised as `challenge` does.
         """
         task = asyncio.create_task(self.challenge(name, proposal, account=account, by=by))
         self._challenges.add(task)
         task.add_done_callback(self._end_challenge)
-        done, _ = await asyncio.wait({task}, timeout=patience_s)
+        done, _ = await asyncio.wait({task}, timeout=timeout_s)
         if done:
             return task.result()
         terms = f"{proposal.variant} {_minutes(proposal.clock)}"

@@ -16,7 +16,7 @@ from bot.control.status_text import status_lines
 
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
-MOST_GAMES = 1000
+MAX_GAMES = 1000
 """Maximum number of games that one command challenges to."""
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -39,7 +39,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
         variant: str,
         clock: str,
         tell: Tell,
-        games: Annotated[int, Field(ge=1, le=MOST_GAMES)] = 1,
+        games: Annotated[int, Field(ge=1, le=MAX_GAMES)] = 1,
         rated: bool = False,
         colour: str = "random",
         account: str | None = None,

@@ -202,13 +202,13 @@ async def _request(reader: asyncio.StreamReader) -> dict[str, Any]:
     return request
 
 
-def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None) -> Iterator[str]:
+def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) -> Iterator[str]:
     """Send a command to the running program, and yield its lines of text.
 
     Args:
         path: The socket's file.
         request: The command and its arguments.
-        patience_s: Longest wait for the next line, in seconds; None: any.
+        timeout_s: Longest wait for the next line, in seconds; None: any.
 
     Raises:
         NotRunning: No program listens there.
@@ -223,7 +223,7 @@ def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None)
                 f"no running program listens at {path} ({error.strerror or error}); is `desdemona run` up, "
                 "with the same settings?"
             ) from None
-        link.settimeout(patience_s)
+        link.settimeout(timeout_s)
         try:
             link.sendall(json.dumps(request).encode() + b"\n")
             with link.makefile("rb") as lines:
@@ -235,7 +235,7 @@ def ask(path: Path, request: Mapping[str, Any], patience_s: float | None = None)
                         return
                     yield answer["text"]
         except TimeoutError:
-            raise ControlError(f"the program does not answer within {patience_s:g} s") from None
+            raise ControlError(f"the program does not answer within {timeout_s:g} s") from None
         except (ConnectionError, json.JSONDecodeError):
             pass  # it was killed
     raise ControlError("the program ended before the command did")

@@ -34,7 +34,7 @@ from bot.control.control_socket import listening
 from bot.control.health_monitor import HealthMonitor, MonitoredParts
 from bot.control.operator_services import OperatorServices
 from bot.control.status import ArenaStatus
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.dashboard.page_workers import PageWorkers
 from bot.dashboard.server import Dashboard
 from bot.game.game_runner import first_error
@@ -391,7 +391,7 @@ async def open_server(
         token = read_token(config.server)
     owner = AccountKey(dialect.name, config.server.name.lower())
     on_answer = partial((metrics or Metrics()).requested, dialect.name)
-    recall = partial(unfinished_games, database, owner)
+    recall = partial(games_to_resume, database, owner)
     server = make_server(config, dialect, url, token, recall, on_answer)
     try:
         yield server

@@ -32,7 +32,7 @@ ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
 """The same for all addresses together."""
 BODY_S = 10.0
 """Longest wait for the rest of a request, in seconds."""
-MOST_FIELDS = 50
+MAX_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
 OPEN_PATHS = ("/healthz",)
 """The path open to supervisors without a token; it reveals only whether the program is alive."""
@@ -196,7 +196,7 @@ async def read_form(request: web.Request) -> dict[str, str]:
     try:
         async with asyncio.timeout(BODY_S):
             body = await request.read()
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS))
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS))
     except TimeoutError:
         raise Refused(408, "The form did not arrive in time") from None
     except ValueError:

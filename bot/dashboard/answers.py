@@ -7,9 +7,9 @@ answer
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment
 
@@ -22,7 +22,7 @@ from bot.text.values_text import title_of
 from bot.views.addresses import query_text
 from bot.views.page import BadQuery, Page, Query, View
 from storage.evidence.exports.csv_cells import csv_text
-from storage.evidence.queries.filter_language import FIELDS, LONGEST, filter_texts
+from storage.evidence.queries.filter_language import FIELDS, MAX_LENGTH, filter_texts
 
 _DATES = ("since", "until")
 _NUMBERS = ("min-rating", "max-rating")
@@ -97,8 +97,8 @@ class PageRenderer:
         """
         page = self._pages[asked.page]
         view = (await self._cache.get(page, asked.query)).view
-        if page.show_live is not None and asked.live is not None:
-            view = page.show_live(view, asked.live)
+        if asked.live is not None:
+            view = replace(cast("Any", view), **{page.live_field: asked.live})
         if asked.form is OutputFormat.JSON:
             return RenderedPage(json.dumps(with_old_keys(view.to_json()), default=str, ensure_ascii=False))
         if asked.form is OutputFormat.CSV:
@@ -140,7 +140,7 @@ def filter_fields(page: Page, query: Query) -> list[FormField]:
         choices = (("", "any"), *words) if each.choices else ()
         kind = "date" if each.name in _DATES else "number" if each.name in _NUMBERS else "text"
         shown = value[:_DAY] if kind == "date" else value
-        found.append(FormField(each.name, each.title, shown, choices, LONGEST, kind))
+        found.append(FormField(each.name, each.title, shown, choices, MAX_LENGTH, kind))
     return found
 
 

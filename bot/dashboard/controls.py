@@ -24,7 +24,7 @@ WHO = "dashboard"
 SAID = "desdemona_said"
 """The cookie with the outcome of the last action."""
 SAID_S = 60
-MOST_SAID = 300
+MAX_SAID_LENGTH = 300
 """Longest outcome in the cookie, in characters."""
 
 Fields = Mapping[str, str]
@@ -171,7 +171,7 @@ class Controls:
 
 def _go_back(path: str, said: ActionResult) -> web.Response:
     response = web.Response(status=303, headers={"Location": path})
-    value = quote(("!" if said.is_error else "") + said.text[:MOST_SAID])
+    value = quote(("!" if said.is_error else "") + said.text[:MAX_SAID_LENGTH])
     response.set_cookie(SAID, value, max_age=SAID_S, path="/dash", httponly=True, samesite="Strict")
     return response
 
@@ -181,7 +181,7 @@ def said_last(request: web.Request) -> ActionResult | None:
     value = request.cookies.get(SAID, "")
     if not value:
         return None
-    text = unquote(value, errors="replace")[: MOST_SAID + 1]
+    text = unquote(value, errors="replace")[: MAX_SAID_LENGTH + 1]
     return ActionResult(text.removeprefix("!"), text.startswith("!"))
 
 

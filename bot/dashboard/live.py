@@ -16,7 +16,7 @@ from storage.errors import StorageError
 EVERY_S = 1.0
 KEEP_ALIVE_S = 15.0
 WRITE_S = 10.0
-MOST_LISTENERS = 64
+MAX_LISTENERS = 64
 _QUEUE = 8
 
 
@@ -41,7 +41,7 @@ class LiveStream:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """``GET /dash/stream``: server-sent events, ``changed`` with the version."""
-        if len(self._listeners) >= MOST_LISTENERS or self._is_closed:
+        if len(self._listeners) >= MAX_LISTENERS or self._is_closed:
             raise web.HTTPServiceUnavailable(reason="too many pages are open")
         response = web.StreamResponse(
             headers={

@@ -13,11 +13,11 @@ from storage.evidence.queries.changes import ChangeWatch
 
 logger = logging.getLogger(__name__)
 
-LONGEST_S = 10.0
+MAX_S = 10.0
 """Timeout of a computation, in seconds."""
-MOST = 60
+MAX_VIEWS = 60
 """Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
-OLDEST_S = 60.0
+MAX_AGE_S = 60.0
 """A view older than this is computed again, even if the database has not changed: it may say "today"."""
 WATCH_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
@@ -39,7 +39,7 @@ class Cached:
     at: float
     fresh_s: float
     """Seconds after `at` for which it is served whatever the database's version; then until the database
-    changes, at most `OLDEST_S`."""
+    changes, at most `MAX_AGE_S`."""
 
 
 class PageCache:
@@ -76,7 +76,7 @@ class PageCache:
         """A page's view.
 
         Raises:
-            TooSlow: It takes longer than `LONGEST_S`.
+            TooSlow: It takes longer than `MAX_S`.
             StorageError, DesdemonaError: As the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
@@ -89,7 +89,7 @@ class PageCache:
             cached is not None
             and cached.version == version
             and page.fresh_s > 0
-            and self._clock() - cached.at < OLDEST_S
+            and self._clock() - cached.at < MAX_AGE_S
         ):
             self._views.move_to_end(key)
             return cached
@@ -117,21 +117,21 @@ class PageCache:
         now = self._clock()
         for key, each in list(self._views.items()):
             age_s = now - each.at
-            if age_s >= (OLDEST_S if each.version == self._version else each.fresh_s):
+            if age_s >= (MAX_AGE_S if each.version == self._version else each.fresh_s):
                 del self._views[key]
 
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
         try:
-            async with asyncio.timeout(LONGEST_S):
+            async with asyncio.timeout(MAX_S):
                 view = await page.load(self._database, query)
         except TimeoutError:
             raise TooSlow(
-                f"This takes longer than {LONGEST_S:.0f} s. Narrow it, for instance to a month or one game."
+                f"This takes longer than {MAX_S:.0f} s. Narrow it, for instance to a month or one game."
             ) from None
         cached = Cached(view, version, self._clock(), page.fresh_s)
         self._forget_stale()
         self._views[key] = cached
         self._views.move_to_end(key)
-        if len(self._views) > MOST:
+        if len(self._views) > MAX_VIEWS:
             self._views.popitem(last=False)
         return cached

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from bot.base.errors import DesdemonaError
 from bot.dashboard.answers import PageRenderer, PageRequest, RenderedPage
-from bot.dashboard.page_cache import LONGEST_S, PageCache, TooSlow
+from bot.dashboard.page_cache import MAX_S, PageCache, TooSlow
 from bot.dashboard.rendering import environment
 from bot.views.menu import pages
 from bot.workers.process_pool import ProcessPool, WorkerDied
@@ -26,7 +26,7 @@ PROCESSES = 2
 """Two, so that a slow page does not delay the others; the second one starts only when both are needed."""
 NICE = 5
 """How much lower their priority is."""
-PATIENCE_S = 3 * LONGEST_S
+TIMEOUT_S = 3 * MAX_S
 """Longest wait for an answer: others may be before it, and a process may have to start."""
 
 
@@ -51,7 +51,7 @@ class PageWorkers:
         """
         job = self._pool.run(_answer, _Job(self._url, asked))
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await asyncio.wrap_future(job)
         except TimeoutError:
             raise TooSlow("The pages before this one take too long; try again.") from None

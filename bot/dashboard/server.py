@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot.arena.connection_limiter import IDLE_S, ConnectionLimiter, max_connections
 from bot.arena.proxies import Proxies
-from bot.base.colours import colours_route, file_route
+from bot.base.colours import COLOURS, file_route
 from bot.base.config import DashboardConfig, read_dashboard_token
 from bot.base.errors import DesdemonaError
 from bot.base.malformed_rows import MalformedRows
@@ -41,7 +41,7 @@ FILES = Path(__file__).parent / "static"
 MAX_BODY_BYTES = 16 * 1024
 MAX_ADDRESS_BYTES = 1 << 16
 """Maximum length of a page's address."""
-MOST_CONNECTIONS = 1024
+MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 """May have all of them."""
 AGAIN_S = 30.0
@@ -133,8 +133,7 @@ class Dashboard:
                 ),
                 *(web.get(path, _sql_page_gone) for path in _SQL_PAGE),
                 *(controls.routes() if controls is not None else ()),
-                colours_route(STATIC.rstrip("/")),
-                *(file_route(STATIC.rstrip("/"), path) for path in (*CHART_FILES, PARTS_STYLE)),
+                *(file_route(STATIC.rstrip("/"), path) for path in (COLOURS, *CHART_FILES, PARTS_STYLE)),
                 web.static(STATIC, FILES),
             ]
         )
@@ -179,7 +178,7 @@ class Dashboard:
 
     async def _listen(self, runner: web.AppRunner) -> str:
         assert runner.server is not None  # noqa: S101 - created by setup()
-        most = min(MOST_CONNECTIONS, max_connections())
+        most = min(MAX_CONNECTIONS, max_connections())
         # Silent clients must not use up the descriptors that the bot needs for its links and its database.
         connections = ConnectionLimiter(runner.server, self._busy, most, Proxies(LOOPBACK))
         loop = asyncio.get_running_loop()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from engine.human.reply_forecast import ReplyForecast
 from storage.records import StoredDecision
 
-MOST = 4
+MAX_WHOLE = 4
 """Number of decisions cached as a whole: a chess decision takes some hundred kilobytes of memory."""
 
 
@@ -38,7 +38,7 @@ class CurrentDecisions:
         """Remember all standing decisions of the game."""
         in_order = sorted(stored, key=lambda each: each.ply)
         self.plies = frozenset(each.ply for each in in_order)
-        self.latest = {each.ply: each for each in in_order[-MOST:]}
+        self.latest = {each.ply: each for each in in_order[-MAX_WHOLE:]}
         self.forecasts = {}
 
     def add(self, stored: StoredDecision) -> None:
@@ -46,7 +46,7 @@ class CurrentDecisions:
         if self.plies is not None:
             self.plies |= {stored.ply}
         self.latest[stored.ply] = stored
-        for ply in sorted(self.latest)[:-MOST]:
+        for ply in sorted(self.latest)[:-MAX_WHOLE]:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:

@@ -53,7 +53,7 @@ from bot.game.session import (
 )
 from bot.game.side_tasks import SideTasks
 from bot.game.thinking import GameThinker, PositionToMove
-from engine.completion import LONGEST_COMPLETION_S, complete
+from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch
 from engine.forecasts import forecast_job
@@ -91,11 +91,14 @@ class GameRunner:
         self._services = services
         self._server = services.server
         self._ledger = GameLedger(services.database, services.owner, services.role, game_id, services.metrics)
-        self._session = Session()
+        self.session = Session()
+        """The current position."""
         self._handling = asyncio.Lock()
         self._end: GameEnd | None = None
-        self._is_adjourned = False
-        self._was_running = False
+        self.is_adjourned = False
+        """Whether another `GameRunner` is to resume the game."""
+        self.was_running = False
+        """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
         """Our latest turn: finds a move and sends it."""
         self._move_search: asyncio.Task[Decision] | None = None
@@ -124,17 +127,7 @@ class GameRunner:
     @property
     def is_over(self) -> bool:
         """Whether the server has ended or adjourned the game; its ledger may stay open for a while."""
-        return self._end is not None or self._is_adjourned
-
-    @property
-    def was_running(self) -> bool:
-        """Whether the game was still running when we joined it."""
-        return self._was_running
-
-    @property
-    def is_adjourned(self) -> bool:
-        """Whether another `GameRunner` is to resume the game."""
-        return self._is_adjourned
+        return self._end is not None or self.is_adjourned
 
     @property
     def stored(self) -> StoredGame | None:
@@ -142,17 +135,12 @@ class GameRunner:
         return self._ledger.game if self._ledger.is_known else None
 
     @property
-    def session(self) -> Session:
-        """The current position."""
-        return self._session
-
-    @property
     def clocks_s(self) -> tuple[float, float] | None:
         """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
 
         The server's latest report, less the time since then for the side to move once both have moved.
         """
-        session = self._session
+        session = self.session
         if self._clocks_s is None or session.moves is None:
             return None
         left = list(self._clocks_s)
@@ -164,7 +152,7 @@ class GameRunner:
     @property
     def overdue_s(self) -> float | None:
         """Seconds by which our move is overdue; None: it is not our turn."""
-        if self._due is None or self.is_over or self._session.state is not SessionState.THINKING:
+        if self._due is None or self.is_over or self.session.state is not SessionState.THINKING:
             return None
         began_s, longest_s = self._due
         return max(0.0, self._services.clock() - began_s - longest_s)
@@ -173,7 +161,7 @@ class GameRunner:
     def pending_bait(self) -> TemptingReply | None:
         """The bait of our last move while its reply is awaited; None: none, or it is not known yet."""
         ply, bait = self._pending_bait or (0, None)
-        return None if self.is_over or len(self._session.moves or ()) != ply + 1 else bait
+        return None if self.is_over or len(self.session.moves or ()) != ply + 1 else bait
 
     # --- The operator's orders --------------------------------------------------------------------------
 
@@ -195,11 +183,11 @@ class GameRunner:
         """
         if self.is_over:
             raise RefusedError("the game is over", HTTPStatus.CONFLICT)
-        if len(self._session.moves or ()) < BEGUN_PLIES:
+        if len(self.session.moves or ()) < BEGUN_PLIES:
             raise RefusedError("not both players have moved: abort the game instead", HTTPStatus.CONFLICT)
         await self._server.resign(self.game_id)
         if self._end is None:  # some servers do not report it
-            self._end = GameEnd(EndReason.RESIGNATION, self._session.their_side, "resign")
+            self._end = GameEnd(EndReason.RESIGNATION, self.session.their_side, "resign")
 
     async def say(self, text: str) -> None:
         """Send the opponent a message; raises as `bot.servers.Server.chat`."""
@@ -236,13 +224,13 @@ class GameRunner:
         services, ledger = self._services, self._ledger
         self._search = GameThinker(services, self._tasks)
         self._side_tasks = SideTasks(self.game_id, services, self._tasks)
-        self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self._session)
+        self._offers = GameOffers(self.game_id, services, ledger, self._side_tasks, lambda: self.session)
         self._chat = GameChat(
             self.game_id,
             services,
             ledger,
             self._side_tasks,
-            moves=lambda: self._session.moves or (),
+            moves=lambda: self.session.moves or (),
             is_over=lambda: self._end is not None,
         )
 
@@ -297,9 +285,9 @@ class GameRunner:
             await self._take(event)
 
     async def _take(self, event: GameEvent) -> None:
-        if isinstance(event, GameState) and self._session.is_ahead_of(event):
+        if isinstance(event, GameState) and self.session.is_ahead_of(event):
             raise TransientError("an older state of the game came after a newer one")  # ask for the newest
-        self._session, actions = step(self._session, event)
+        self.session, actions = step(self.session, event)
         self._time_reply(event)
         for action in actions:
             await self._perform(action)
@@ -335,13 +323,13 @@ class GameRunner:
             case Adjourn(reason):
                 logger.info("game %s: adjourned: %s", self.game_id, reason)
                 await self._ledger.record_event("game_adjourned", {"reason": reason})
-                self._is_adjourned = True
+                self.is_adjourned = True
             case Finish(_, end):
                 self._finished(end)
 
     def _time_reply(self, event: GameEvent) -> None:
         """Update the clocks from a state that the session has accepted."""
-        session = self._session
+        session = self.session
         if isinstance(event, GameSnapshot):
             self._increment_s = 0.0 if event.clock is None else event.clock.increment_s
         state = event.state if isinstance(event, GameSnapshot) else event
@@ -367,7 +355,7 @@ class GameRunner:
             self._complete_later(stored)
 
     async def _join(self, snapshot: GameSnapshot) -> None:
-        self._was_running = snapshot.state.end is None
+        self.was_running = snapshot.state.end is None
         config = self._services.config
 
         def choose(context: AssignmentContext) -> Assignment:
@@ -405,7 +393,7 @@ class GameRunner:
 
     def _is_explained(self) -> bool:
         """Whether the server has reported how the game ended; otherwise we may know more than it reports."""
-        return self._is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
+        return self.is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
     def _finished(self, end: GameEnd) -> None:
         # When the server does not report how a game ended, we may know more than it does.
@@ -426,12 +414,12 @@ class GameRunner:
             await self._send(think, stored, received_at)
 
     def _is_current(self, think: Think) -> bool:
-        session = self._session
+        session = self.session
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
     async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
-        game, position = position_of(self._session, think.moves)
+        game, position = position_of(self.session, think.moves)
         position = if_it_goes_on(game, position)
         at = PositionToMove(self._ledger.game, game, position, think.moves)
         longest_s = self._search.longest_s(at, think.remaining_s)
@@ -502,8 +490,8 @@ class GameRunner:
     def _expect(self, think: Think, stored: StoredDecision) -> None:
         """Start pondering when the opponent's time begins."""
         moves = (*think.moves, stored.decision.move)
-        if self._end is None and self._session.moves in (think.moves, moves):  # no reply yet
-            game, position = position_of(self._session, moves)
+        if self._end is None and self.session.moves in (think.moves, moves):  # no reply yet
+            game, position = position_of(self.session, moves)
             if game.legal_moves(position):
                 after = PositionToMove(self._ledger.game, game, position, moves)
                 self._search.expect(after, stored.decision)
@@ -533,7 +521,7 @@ class GameRunner:
                             "move_refused", {"ply": think.ply, "reason": str(error)}
                         )
                     async with self._handling:
-                        self._session = self._session.rejoin()
+                        self.session = self.session.rejoin()
                         await self._take(event)
                     return True
         except (TransientError, RefusedError) as lost:
@@ -560,7 +548,7 @@ class GameRunner:
         """The decision with its chosen move's profile completed and stored; None: that failed."""
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            stop.set_deadline(LONGEST_COMPLETION_S)
+            stop.set_deadline(MAX_COMPLETION_S)
             return complete(stored.decision, searcher, stop)
 
         try:
@@ -569,7 +557,7 @@ class GameRunner:
             )
         except (EngineMismatch, Stopped) as error:  # of another version, or so deep that it takes for ever
             is_long = isinstance(error, Stopped)
-            reason = f"it takes more than {LONGEST_COMPLETION_S:g} s" if is_long else str(error)
+            reason = f"it takes more than {MAX_COMPLETION_S:g} s" if is_long else str(error)
             logger.error("game %s, ply %d: no whole profile: %s", self.game_id, stored.ply, reason)
             await self._ledger.record_event("profile_impossible", {"ply": stored.ply, "reason": reason})
             return None
@@ -608,7 +596,7 @@ class GameRunner:
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
         """The game's positions up to that of a decision; empty if the server shows other moves by now."""
-        moves = (self._session.moves or self._ledger.game.moves)[: stored.ply]
+        moves = (self.session.moves or self._ledger.game.moves)[: stored.ply]
         text = self._ledger.game.initial_position
         game = get_rules(self._ledger.game.game)
         try:
@@ -647,12 +635,12 @@ class GameRunner:
             raise error
         logger.warning("game %s: %s; closing its ledger", self.game_id, error)
         await self._ledger.record_event("game_unknown", {"reason": str(error)})
-        has_begun = len(self._session.moves or self._ledger.game.moves) >= BEGUN_PLIES
+        has_begun = len(self.session.moves or self._ledger.game.moves) >= BEGUN_PLIES
         self._end = GameEnd(EndReason.UNKNOWN if has_begun else EndReason.ABORTED, None, "unknown")
 
     async def _finish(self, end: GameEnd) -> None:
         ended_at = datetime.now(UTC)
-        moves = self._session.moves or self._ledger.game.moves
+        moves = self.session.moves or self._ledger.game.moves
         if end.reason is EndReason.UNKNOWN:
             moves, end = await self._with_accepted_move(moves, end)
         await self._record(moves, 0, end)

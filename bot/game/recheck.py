@@ -22,7 +22,7 @@ from bot.game.ledger import TAKEBACK_GRANTED
 from bot.game.record_checks import RecordChecks
 from bot.game.search_pool import Rank, SearchPool
 from engine.bait_rule import RULE as FORECAST
-from engine.completion import LONGEST_COMPLETION_S, complete
+from engine.completion import MAX_COMPLETION_S, complete
 from engine.decision import Decision
 from engine.errors import EngineMismatch, PrunedRecord, RecordError
 from engine.forecasts import expectations_of, forecast_job
@@ -295,7 +295,7 @@ class _Recheck:
             return decision
 
         def search(searcher: Searcher, stop: StopFlag) -> Decision:
-            stop.set_deadline(LONGEST_COMPLETION_S)
+            stop.set_deadline(MAX_COMPLETION_S)
             return complete(decision, searcher, stop)
 
         try:
@@ -306,7 +306,7 @@ class _Recheck:
         except EngineMismatch as error:
             raise _Left(str(error)) from None
         except Stopped:
-            raise _Left(f"completing its profile takes more than {LONGEST_COMPLETION_S:g} s") from None
+            raise _Left(f"completing its profile takes more than {MAX_COMPLETION_S:g} s") from None
         except Exception as error:
             row = self._found
             logger.exception("game %s, ply %d: completing the profile crashed", row.site_game_id, row.ply)

@@ -17,7 +17,7 @@ from storage.maintenance.recheck import RecordedDecision
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus
 
-_MOST_GAMES = 16
+_MAX_GAMES = 16
 """Number of games whose positions are cached: decisions of concurrent games alternate."""
 
 
@@ -62,7 +62,7 @@ class RecordChecks:
     def _positions_of(self, found: RecordedDecision) -> list[str]:
         """The positions of its game as texts, one for each number of moves made."""
         if found.game_id not in self._positions:
-            if len(self._positions) == _MOST_GAMES:
+            if len(self._positions) == _MAX_GAMES:
                 del self._positions[next(iter(self._positions))]
             game = get_rules(found.game)
             start = None if found.initial_position is None else game.parse_position(found.initial_position)

@@ -29,7 +29,7 @@ OPENING_PLIES = 8
 """A game that equals an unwon one for fewer plies only shares its opening, and is not a copy."""
 NON_WINS = 300
 """Number of latest games of a kind, among those that an account did not win, that must not be repeated."""
-MOST_DOUBLINGS = 3
+MAX_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
 Paths = Mapping[str, tuple[str, ...]]
@@ -140,7 +140,7 @@ class NonWins:
         avoided = tuple(dict.fromkeys((*avoid, *turned)))
         if not avoided:
             return None
-        doublings = min(max(nexts.values(), default=1) - 1, MOST_DOUBLINGS)
+        doublings = min(max(nexts.values(), default=1) - 1, MAX_DOUBLINGS)
         return RepetitionAvoidance(avoided, within_centi, within_centi << doublings)
 
 

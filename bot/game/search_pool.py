@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_LEAST_PATIENCE_S = 0.005
+_MIN_HURRY_S = 0.005
 
 
 class Rank(IntEnum):
@@ -169,7 +169,7 @@ class SearchPool:
         deadline: float,
         *,
         rank: Rank = Rank.LIVE,
-        patience_s: float | None = None,
+        hurry_after_s: float | None = None,
     ) -> T:
         """Run a job.  If the caller is cancelled, the job is stopped and its thread awaited.
 
@@ -178,7 +178,7 @@ class SearchPool:
             game: Name of the searcher's game.
             deadline: When the result is needed, in seconds of a common clock; the earliest is served first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
-            patience_s: For a live job: each time it has waited this many seconds for a thread, a live job
+            hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
                 with a later deadline must end early. None: it can wait.
 
         Raises:
@@ -193,20 +193,20 @@ class SearchPool:
             heapq.heappush(self._queue, task)
             self._make_room()
             self._changed.notify()
-        self._hurry_later(task, patience_s)
+        self._hurry_later(task, hurry_after_s)
         try:
             return await asyncio.shield(task.result)
         except asyncio.CancelledError:
             await self._withdraw(task)
             raise
 
-    def promote(self, job: Job[Any], deadline: float, patience_s: float | None = None) -> None:
+    def promote(self, job: Job[Any], deadline: float, hurry_after_s: float | None = None) -> None:
         """Turn a job that is already queued or running into a live one; a running job continues.
 
         Args:
             job: The same object as was given to `run`.
             deadline: See `run`.
-            patience_s: See `run`.
+            hurry_after_s: See `run`.
         """
         with self._changed:
             task = next((t for t in [*self._queue, *self._running] if t.job is job), None)
@@ -215,7 +215,7 @@ class SearchPool:
             task.urgency = (Rank.LIVE, deadline, next(self._numbers))
             heapq.heapify(self._queue)
             self._make_room()
-        self._hurry_later(task, patience_s)
+        self._hurry_later(task, hurry_after_s)
 
     def _make_room(self) -> None:
         """Pause as many jobs of lower rank as waiting jobs need threads, or cores that were lent."""
@@ -231,11 +231,11 @@ class SearchPool:
                 victim.stop.is_paused = True
                 victim.stop.set()
 
-    def _hurry_later(self, task: _Task, patience_s: float | None) -> None:
-        if patience_s is not None:
-            task.loop.call_later(max(patience_s, _LEAST_PATIENCE_S), self._hurry, task, patience_s)
+    def _hurry_later(self, task: _Task, hurry_after_s: float | None) -> None:
+        if hurry_after_s is not None:
+            task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
 
-    def _hurry(self, task: _Task, patience_s: float) -> None:
+    def _hurry(self, task: _Task, hurry_after_s: float) -> None:
         """Make the live job with the latest deadline end early if this one still waits and is more urgent."""
         with self._changed:
             if task not in self._queue:
@@ -245,7 +245,7 @@ class SearchPool:
             if victim > task and victim.stop is not None:
                 victim.is_hurried = True
                 victim.stop.set()
-        self._hurry_later(task, patience_s)
+        self._hurry_later(task, hurry_after_s)
 
     async def _withdraw(self, task: _Task) -> None:
         with self._changed:

@@ -43,13 +43,13 @@ logger = logging.getLogger(__name__)
 UNTIMED_S = 86_400.0
 """Deadline of a move without a clock, in seconds: later than that of any move with one."""
 
-PATIENCE = 0.05
+HURRY_SHARE = 0.05
 """Share of its clock that a game waits for a thread before a search with a later deadline must end early."""
 
 GRACE_S = 1.0
 """Seconds beyond the planned time before a move counts as late: starting and storing it take time, too."""
 
-_MOST_THREADS = 8
+_MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
 pool some MB."""
 
@@ -182,7 +182,7 @@ class MoveSearch:
                 background = self._background()
             strong = self._strong
             if kind.searches_selectively and services.config.engine.threads == 0:
-                strong = replace(strong, threads=1 + stop.borrow(_MOST_THREADS - 1))
+                strong = replace(strong, threads=1 + stop.borrow(_MAX_THREADS - 1))
             player = MoveChooser(
                 kind,
                 game,
@@ -278,12 +278,12 @@ class GameThinker:
         online = await self._look_up(at, remaining_s, avoidance)
         turn = Turn(remaining_s, received_at)
         deadline = received_at + (UNTIMED_S if remaining_s is None else remaining_s)
-        patience_s = None if remaining_s is None else PATIENCE * remaining_s
+        hurry_after_s = None if remaining_s is None else HURRY_SHARE * remaining_s
         decision = None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and online is None and ahead.search.is_for(at):
             ahead.search.begin(turn)
-            pool.promote(ahead.search, deadline, patience_s)
+            pool.promote(ahead.search, deadline, hurry_after_s)
             decision = await ahead.task
         elif ahead is not None:
             ahead.task.cancel()
@@ -291,7 +291,7 @@ class GameThinker:
             search = MoveSearch(self._services, at, avoidance, their_remaining_s, online, seed=self._seed(at))
             search.begin(turn)
             rank = Rank.SLOW if at.is_slow(self._services) else Rank.LIVE
-            decision = await pool.run(search, at.game.name, deadline, rank=rank, patience_s=patience_s)
+            decision = await pool.run(search, at.game.name, deadline, rank=rank, hurry_after_s=hurry_after_s)
         await self._hold(at, turn)
         self._left_s = None if remaining_s is None else remaining_s - (clock() - received_at)
         return decision

@@ -22,7 +22,7 @@ from engine.search.searchers import NativeSearcher, make_searcher
 from engine.stop import StopFlag
 
 _TABLE_MB = 16
-_MOST_TRIES = 1000
+_MAX_TRIES = 1000
 _SURE_PERCENT = 73
 _BAR = "|"
 
@@ -80,7 +80,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
     game = get_rules(game_name)
     balance = _BALANCE.get(game_name, _ANY)
     rng = random.Random(f"{seed} {index}")  # noqa: S311 - needs no secrecy
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         position, moves = game.initial(), list[str]()
         for _ in range(rng.randint(*(balance.plies if plies is None else (plies, plies)))):
             legal = game.legal_moves(position)
@@ -101,7 +101,7 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
             score = exact_score(judge, root, min(depth, game.most_plies_left(root)), StopFlag())
         if abs(score) <= balance.within_centi:
             return Opening(None, tuple(moves))
-    raise MatchError(f"none of {_MOST_TRIES} random openings of {game_name} is balanced")
+    raise MatchError(f"none of {_MAX_TRIES} random openings of {game_name} is balanced")
 
 
 def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:

@@ -41,9 +41,9 @@ _OVERHEAD_S = 0.02
 """Time reserved for each move on a clock; there is no network lag."""
 _FLAG_S = 0.5
 """Extra wait for a program on a clock: the clock decides whether it was late."""
-_MOST_TIMES = 20
+_MAX_TIMES = 20
 """Maximum positions for the profiles of a game's moves, for each position visited to choose the moves."""
-_LEAST_NODES = 5_000_000
+_MIN_NODES = 5_000_000
 """Lower limit of that maximum."""
 
 
@@ -162,11 +162,11 @@ class OurPlayer:
         """The decisions with whole profiles, so that any reply can be judged.
 
         A search with a node limit reaches any depth when few pieces are left, and the profile of such a depth
-        might never finish: profiles that do not fit into `_MOST_TIMES` are left incomplete.
+        might never finish: profiles that do not fit into `_MAX_TIMES` are left incomplete.
         """
         stop = StopFlag()
         searched = sum(decision.nodes for _, decision in self.decisions)
-        stop.set_node_limit(max(_LEAST_NODES, _MOST_TIMES * searched))
+        stop.set_node_limit(max(_MIN_NODES, _MAX_TIMES * searched))
         return [(ply, self._completed(ply, decision, stop)) for ply, decision in self.decisions]
 
     def _completed(self, ply: int, decision: Decision, stop: StopFlag) -> Decision:

@@ -42,7 +42,7 @@ from bot.parts.values import (
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
-_LEAST_TURNED, _MOST_BESIDE = 4, 4
+_MIN_TURNED, _MAX_BESIDE = 4, 4
 """Minimum columns of a table that is transposed if too wide, and then maximum rows side by side."""
 
 
@@ -179,10 +179,10 @@ class _WideTable:
             return Measurement.get(console, whole, table).minimum <= options.max_width
 
         whole = self._table(self.columns, self.rows)
-        if fits(whole) or len(self.columns) < _LEAST_TURNED:
+        if fits(whole) or len(self.columns) < _MIN_TURNED:
             yield whole
             return
-        beside = _MOST_BESIDE
+        beside = _MAX_BESIDE
         while beside > 1 and not fits(self._turned(0, beside)):
             beside -= 1
         for start in range(0, len(self.rows), beside):

@@ -1,6 +1,6 @@
 """The parts of a view as frozen values: views compute the numbers and sentences, renderers only render."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,7 +161,7 @@ class Card:
     tag: tuple[str, str] = ("", "")
     """The outcome in a word or two, or our strategy, and its colour."""
     mood: str = ""
-    """``fell``, ``slip`` or ``held``; empty: nobody answered."""
+    """``taken``, ``slip`` or ``held``; empty: nobody answered."""
     link: tuple[str, str] = ("", "")
     """The moment in its game: text and address."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
@@ -331,9 +331,9 @@ class ListedMove:
 
 
 MOVE_MARKS = {
-    "fell": "bait taken",
+    "taken": "bait taken",
     "held": "bait left alone",
-    "open": "bait not answered",
+    "unanswered": "bait not answered",
     "slip": "a slip",
 }
 """The remarks on a move in the list of moves."""
@@ -417,15 +417,17 @@ class PartsView:
     """A view that consists of these parts."""
 
     parts: tuple[Part, ...]
-    json: Mapping[str, Any]
-    records: Mapping[str, Rows]
+    json: Callable[[], Mapping[str, Any]]
+    """Makes its JSON, which few ask for."""
+    records: Callable[[], Mapping[str, Rows]]
+    """Makes its tables."""
     title: str = ""
     """See `bot.views.page.View.title`."""
 
     def to_json(self) -> Mapping[str, Any]:
         """See `bot.views.page.View.to_json`."""
-        return self.json
+        return self.json()
 
     def tables(self) -> Mapping[str, Rows]:
         """See `bot.views.page.View.tables`."""
-        return self.records
+        return self.records()

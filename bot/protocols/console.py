@@ -11,7 +11,7 @@ from typing import IO
 
 from engine.stop import StopFlag
 
-LONGEST_LINE = 1 << 20
+MAX_LINE_LENGTH = 1 << 20
 """Longest line, in bytes; longer ones are dropped.  A game of 8,000 plies fits."""
 
 
@@ -36,8 +36,8 @@ class Console:
     def lines(self) -> Iterator[str]:
         """Yield the commands, stripped, until the input ends."""
         is_rest = False  # the rest of a line that is too long
-        while not self.is_broken and (part := self._source.readline(LONGEST_LINE)):
-            is_whole = part.endswith(b"\n") or len(part) < LONGEST_LINE
+        while not self.is_broken and (part := self._source.readline(MAX_LINE_LENGTH)):
+            is_whole = part.endswith(b"\n") or len(part) < MAX_LINE_LENGTH
             if is_whole and not is_rest:
                 yield part.decode("utf-8", "replace").strip()
             is_rest = not is_whole

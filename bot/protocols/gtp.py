@@ -28,7 +28,7 @@ from engine.time_management import MIN_TIME_S, Limits
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_SGF = 1 << 20  # bytes
+_MAX_SGF_BYTES = 1 << 20  # bytes
 _COLOURS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
@@ -316,7 +316,7 @@ class Gtp:
         number = _whole(words[-1]) if len(words) > 1 and words[-1].isdigit() else None
         name = " ".join(words if number is None else words[:-1])
         try:
-            text = read_regular(Path(name), _LONGEST_SGF).decode("utf-8", "replace")
+            text = read_regular(Path(name), _MAX_SGF_BYTES).decode("utf-8", "replace")
         except OSError as error:
             raise Refusal(f"cannot load file: {error.strerror}") from None
         except ValueError:

@@ -29,7 +29,7 @@ from engine.trappy import with_trap
 OVERHEAD_S = 0.05
 """Default for the time that each move loses on the pipe or a busy machine, in seconds."""
 
-_LONGEST_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
+_MAX_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
 _TRAP_DEPTH = 8  # depth of the strong player's trap analysis: about as far as people see
 
@@ -179,7 +179,7 @@ class SearchDriver:
             plies,
             most,
             max_depth=depth,
-            max_time_s=_LONGEST_S,
+            max_time_s=_MAX_S,
             overhead_s=overhead_s,
             lag_s=overhead_s,
         )

@@ -43,8 +43,8 @@ _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _DECIDED_CENTI = 30_000
 """Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
-_MOST_LINES = 500
-_LONGEST_CLOCK_MS = 10**12
+_MAX_LINES = 500
+_MAX_CLOCK_MS = 10**12
 _EMPTY = "<empty>"
 
 
@@ -69,7 +69,7 @@ def read_go(words: Sequence[str]) -> Go:
         if word in _NUMBERS or word in _FLAGS:
             key = word
         elif key in _NUMBERS and key not in numbers and re.fullmatch(r"-?\d{1,15}", word):
-            numbers[key] = min(int(word), _LONGEST_CLOCK_MS)
+            numbers[key] = min(int(word), _MAX_CLOCK_MS)
         elif key == "searchmoves":
             moves.append(word)
     return Go(numbers, tuple(moves), "infinite" in words, "ponder" in words)
@@ -199,7 +199,7 @@ class Uci:
             spin("Hash", settings.table_mb, 1, 65_536),
             OfferedOption("Clear Hash", "button", ""),
             spin("Threads", strong.threads, 1, 64),
-            spin("MultiPV", 1, 1, _MOST_LINES),
+            spin("MultiPV", 1, 1, _MAX_LINES),
             OfferedOption("Ponder", "check", "false"),
             spin("Move Overhead", round(1000 * OVERHEAD_S), 0, 60_000),
             combo("Player", settings.strategy.name, own_strategies()),

@@ -8,8 +8,8 @@ class Lag:
     """Estimates the lag as the 75th percentile of the latest round trips, so outliers do not count."""
 
     LATEST = 20
-    MOST = 0.75
-    LONGEST_S = 1.0
+    QUANTILE = 0.75
+    MAX_SAMPLE_S = 1.0
     """Cap on a sample: a stalled site says nothing about the lag."""
 
     def __init__(self) -> None:
@@ -20,8 +20,8 @@ class Lag:
         """0 before the first request."""
         if not self._took_s:
             return 0.0
-        return sorted(self._took_s)[math.ceil(self.MOST * len(self._took_s)) - 1]
+        return sorted(self._took_s)[math.ceil(self.QUANTILE * len(self._took_s)) - 1]
 
     def add(self, took_s: float) -> None:
         """Add a round trip in seconds."""
-        self._took_s.append(min(took_s, self.LONGEST_S))
+        self._took_s.append(min(took_s, self.MAX_SAMPLE_S))

@@ -14,7 +14,7 @@ from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
 """Wait after a 429 without a time, as the API's introduction demands."""
-LONGEST_WAIT_S = 900.0
+MAX_WAIT_S = 900.0
 """Longest wait after a 429, whatever the server says; a retry that comes too early gets another 429."""
 _DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
@@ -29,12 +29,12 @@ class TooManyRequests(TransientError):
     Args:
         message: The request and the server's message.
         asked_s: The wait that the server demands, in seconds, at most a day; `retry_after_s` is the same
-            capped at `LONGEST_WAIT_S`.
+            capped at `MAX_WAIT_S`.
         limit: The server's name for a limit on one kind of request; empty: not stated.
     """
 
     def __init__(self, message: str, asked_s: float, limit: str = "") -> None:
-        super().__init__(message, min(asked_s, LONGEST_WAIT_S))
+        super().__init__(message, min(asked_s, MAX_WAIT_S))
         self.asked_s = asked_s
         self.limit = limit
 
@@ -45,7 +45,7 @@ class TooManyRequests(TransientError):
         A named limit concerns only one kind of request and may last a day (games between programs): people
         still get their answers after the minute that the API demands.
         """
-        wait_s = min(self.asked_s, LONGEST_WAIT_S)
+        wait_s = min(self.asked_s, MAX_WAIT_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
 
 
@@ -96,7 +96,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Seconds from a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,7}", value):
-        return min(float(value), LONGEST_WAIT_S)
+        return min(float(value), MAX_WAIT_S)
     try:
         until = parsedate_to_datetime(value)
         if until.tzinfo is None:
@@ -104,7 +104,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
         wait_s = (until - datetime.now(UTC)).total_seconds()
     except (ValueError, OverflowError):
         return None
-    return max(0.0, min(wait_s, LONGEST_WAIT_S))
+    return max(0.0, min(wait_s, MAX_WAIT_S))
 
 
 async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -45,7 +45,7 @@ from engine.games import get_rules
 
 _UNLIMITED_MS = 2**31 - 1
 """The protocol's value for a clock that never runs out."""
-_LONGEST_S = _UNLIMITED_MS // 1000
+_MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
 _MAX_RATING = 10_000
 """A rating or rating change of a larger size is garbage and treated as missing."""
@@ -53,13 +53,13 @@ _MAX_START = 500
 """Longest starting position, in characters; more than any of our games needs."""
 _LATEST_START = 1000
 """Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
-thousand (`engine.game.MOST_PLIES`) all mates would be worth the same."""
+thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
 """Maximum characters kept of a name: more than any site allows, and the size of the database column."""
-MOST_MOVES = 2000
+MAX_MOVES = 2000
 """lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 
-MOST_BRACKETS = 500
+MAX_BRACKETS = 500
 """Maximum number of opening brackets in a line. JSON nested more deeply may still parse but then fail when it
 is logged."""
 _MAX_TEXT = 1000
@@ -87,7 +87,7 @@ _END_REASONS = {
 T = TypeVar("T")
 
 
-def read_line(line: bytes, most_brackets: int = MOST_BRACKETS) -> Mapping[str, Any] | None:
+def read_line(line: bytes, most_brackets: int = MAX_BRACKETS) -> Mapping[str, Any] | None:
     """Parse one line of an ND-JSON stream; None for a keep-alive.
 
     Args:
@@ -256,7 +256,7 @@ class GameReader:
             case "opponentGone":
                 in_s = _number(message, "claimWinInSeconds")
                 gone = need(message, "gone", bool)
-                return OpponentGone(gone, None if in_s is None else _clamp(in_s, _LONGEST_S))
+                return OpponentGone(gone, None if in_s is None else _clamp(in_s, _MAX_S))
             case "chatLine":
                 return _chat_line(message, self.dialect)
             case _:
@@ -399,7 +399,7 @@ def _challenge(raw: Mapping[str, Any], dialect: Dialect, our_id: str) -> Challen
     control = need(raw, "timeControl", dict)
     clock = None
     if control.get("type") == "clock":
-        clock = Clock(*(_clamp(need(control, key, int), _LONGEST_S) for key in ("limit", "increment")))
+        clock = Clock(*(_clamp(need(control, key, int), _MAX_S) for key in ("limit", "increment")))
     raw_challenger, challenged = _optional(raw, "challenger", dict), _optional(raw, "destUser", dict)
     challenger = _opponent(raw_challenger, dialect) if raw_challenger else None
     return Challenge(
@@ -519,8 +519,8 @@ def as_object(value: object) -> Mapping[str, Any]:
 
 def _moves(raw: Mapping[str, Any]) -> list[str]:
     moves = need(raw, "moves", str).replace(",", " ").split()
-    if len(moves) > MOST_MOVES:
-        raise ProtocolError(f"{len(moves)} moves, more than {MOST_MOVES}", raw)
+    if len(moves) > MAX_MOVES:
+        raise ProtocolError(f"{len(moves)} moves, more than {MAX_MOVES}", raw)
     return moves
 
 

@@ -36,7 +36,7 @@ PAUSE_S = 300.0
 """Length of that pause, in seconds; after a 429, the service's demand."""
 REFUSED_PAUSE_S = 3600.0
 """The same for a service that refuses us: it requires a token, or does not exist."""
-MOST_PIECES = 7
+MAX_PIECES = 7
 """Largest number of pieces in the tablebase, kings included."""
 
 TRY_OUT_S = 10.0
@@ -156,7 +156,7 @@ class OnlineLookup:
         if game_name != _GAME.name:
             return None
         config, board = self._config, position.board
-        if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MOST_PIECES:
+        if config.tablebase and not board.castling_rights and chess.popcount(board.occupied) <= MAX_PIECES:
             url, params = f"{config.tablebase_url}/standard", {"fen": board.fen()}
             return await self._asked(
                 self._tablebase, url, params, remaining_s, lambda answer: tablebase_move(answer, position)

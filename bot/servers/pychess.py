@@ -12,7 +12,7 @@ from typing import Any
 from bot.base.dialects import BLACK, WHITE
 from bot.base.errors import ProtocolError, RefusedError, TransientError
 from bot.base.events import EndReason, GameEvent, GameSnapshot, GameState
-from bot.servers.lichess_wire import MOST_BRACKETS, MOST_MOVES, GameReader, as_object, need, read_line
+from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_object, need, read_line
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def _attribute(page: str, name: str) -> str:
 
 def _record(page: str) -> Mapping[str, Any]:
     """The record of a game in its page: JSON in an attribute."""
-    record = read_line(_attribute(page, "board").encode(errors="replace"), MOST_MOVES + MOST_BRACKETS)
+    record = read_line(_attribute(page, "board").encode(errors="replace"), MAX_MOVES + MAX_BRACKETS)
     if record is None:
         raise ProtocolError("a page without a game", page[:_SHOWN])
     return record

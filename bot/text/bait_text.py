@@ -5,10 +5,10 @@ from fractions import Fraction
 
 from bot.base.rounding import NO_VALUE
 from bot.text.sentence import ListText, MoveText, ScoreText, Sentence, ShareText, TextPart
+from bot.text.trap_report import ReplyReport
 from engine.expected import WHOLE
-from storage.evidence.trap_report import ReplyReport
 
-LONGEST_NAME = 40
+MAX_NAME_LENGTH = 40
 """Of people, within a sentence."""
 STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths of a blind report; their number must not reveal the depth of the search."""
@@ -41,8 +41,8 @@ def game_share(cost: float) -> Sentence:
 
 
 def short_name(name: str) -> str:
-    """A name within a sentence: at most `LONGEST_NAME` characters, unable to change the text's direction."""
-    short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}\N{HORIZONTAL ELLIPSIS}"
+    """A name within a sentence: at most `MAX_NAME_LENGTH` characters, unable to change the text's direction."""
+    short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 
 

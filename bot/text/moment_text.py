@@ -5,7 +5,7 @@ was decided.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -20,11 +20,11 @@ from bot.text.sentence import (
     WhoText,
     part_json,
 )
+from bot.text.trap_report import BaitReport, DecisionReport, ReplyReport
 from engine.decision import OutcomeKind, SearchMode
 from engine.expected import WHOLE
 from engine.game import WIN_CENTI
 from storage.evidence.slips import is_slip
-from storage.evidence.trap_report import BaitReport, DecisionReport, ReplyReport
 
 
 class MomentKind(StrEnum):
@@ -89,6 +89,13 @@ _LABELS: Mapping[MomentKind, Sentence] = {
     MomentKind.PENDING: Sentence("still being analysed"),
     MomentKind.REST: Sentence("not answered"),
 }
+_MARKS: Mapping[str, Sentence] = {
+    "trap": Sentence("the bait is {move}"),
+    "best": Sentence("the best reply is {move}"),
+    "played": Sentence("{move} was played", you="you played {move}"),
+    "fell": Sentence("the bait {move} was taken", you="you took the bait {move}"),
+    "good": Sentence("the best reply, {move}, was played", you="you played the best reply, {move}"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,8 @@ class MomentMark:
     kind: str
     """``trap`` (a bait), ``best``, ``played``, ``fell`` (a bait that was played) or ``good``."""
     squares: tuple[str, ...]
-    move: MoveText
+    text: Sentence
+    """What the mark means, for those who do not see the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +177,7 @@ class MomentVerdict:
                 for each in self.facts
             ],
             "marks": [
-                {"kind": each.kind, "squares": each.squares, "move": part_json(each.move)}
+                {"kind": each.kind, "squares": each.squares, "text": each.text.to_json()}
                 for each in self.marks
             ],
             "entry": None if self.entry is None else self.entry.to_json(),
@@ -308,7 +316,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
     are_many = len(moment.baits) > 1
     match kind:
         case MomentKind.TOOK_BAIT:
-            return _fell(moment)
+            return _took_bait(moment)
         case MomentKind.SAW if are_many:
             return Sentence(
                 "{name} saw through the traps", arguments, you="You saw through the traps"
@@ -371,7 +379,7 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
             )
 
 
-def _fell(moment: _Moment) -> tuple[Sentence, Sentence]:
+def _took_bait(moment: _Moment) -> tuple[Sentence, Sentence]:
     if len(moment.baits) > 1:
         return Sentence("{name} fell into a trap", moment.arguments, you="You fell into a trap"), Sentence(
             "{name} played {move}; {best} was the reply to find.",
@@ -604,4 +612,8 @@ def _marks(moment: _Moment) -> list[MomentMark]:
     if moment.played is not None:
         kind = "fell" if moment.played in baits else "played" if moment.decision.cost_centi else "good"
         marked.append((kind, moment.played))
-    return [MomentMark(kind, reply.squares, MoveText(reply.name)) for kind, reply in marked if reply.squares]
+    return [
+        MomentMark(kind, reply.squares, replace(_MARKS[kind], arguments={"move": MoveText(reply.name)}))
+        for kind, reply in marked
+        if reply.squares
+    ]

@@ -6,8 +6,8 @@ from typing import Any
 
 from bot.text.moment_text import MomentKind, MomentVerdict
 from bot.text.sentence import JoinedText, ListText, Sentence, ShareText, TextPart, WhoText, part_json
+from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
-from storage.evidence.trap_report import DecisionReport
 
 _SHORT_GAME = 20
 """Minimum number of our moves; traps are rare in shorter games."""

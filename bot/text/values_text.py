@@ -34,14 +34,14 @@ def difference_interval(mean: float | None, low: float | None, high: float | Non
     return f"{difference(mean)} ({difference(low)} to {difference(high)})"
 
 
-def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
+def time_text(value: datetime | None, form: str = "%Y-%m-%d %H:%M") -> str:
     """A time in UTC."""
     return NO_VALUE if value is None else value.astimezone(UTC).strftime(form)
 
 
-def iso_moment(value: datetime | None) -> str | None:
+def iso_time(value: datetime | None) -> str | None:
     """A time in UTC for programs."""
-    return None if value is None else moment(value, "%Y-%m-%dT%H:%M:%SZ")
+    return None if value is None else time_text(value, "%Y-%m-%dT%H:%M:%SZ")
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -1,7 +1,7 @@
 """Events by kind and reason, ends of games, and response times of the bot and the sites."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,10 +22,10 @@ from bot.parts.values import (
     TableCell,
     TablePart,
 )
-from bot.text.values_text import ago, milliseconds, moment, number, title_of
+from bot.text.values_text import ago, milliseconds, number, time_text, title_of
 from bot.views.addresses import query_text
 from bot.views.now_text import mood_of
-from bot.views.page import BadQuery, Page, Query, View
+from bot.views.page import BadQuery, Page, Query
 from storage.database import Database
 from storage.evidence.queries.endings import EndingCount, count_endings
 from storage.evidence.queries.event_log import (
@@ -200,7 +200,7 @@ class EventsView:
         if event.game_id is not None:
             game = TableCell(event.opponent or str(event.game_id), link=f"/dash/games/{event.game_id}")
         account = f"{event.account} at {event.site}" if event.account else ""
-        return moment(event.at, "%m-%d %H:%M:%S"), self.what(event), account, game, self.told(event)
+        return time_text(event.at, "%m-%d %H:%M:%S"), self.what(event), account, game, self.told(event)
 
     @property
     def _pager(self) -> Pager:
@@ -250,7 +250,7 @@ class EventsView:
 def _alarm(alarm: AlarmStatus) -> Control:
     """An alarm with its buttons."""
     told = [f"acknowledged by {alarm.acknowledged_by}"] if alarm.acknowledged_by else []
-    told += [f"snoozed until {moment(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
+    told += [f"snoozed until {time_text(alarm.snoozed_until)} UTC"] if alarm.snoozed_until else []
     is_new = alarm.is_unacknowledged and not alarm.is_warning
     snooze = {"alarm": alarm.name, "minutes": "60"}
     can_acknowledge = alarm.is_active and not alarm.acknowledged_by
@@ -305,11 +305,6 @@ async def load(database: Database, query: Query) -> EventsView:
         )
 
 
-def show_live(view: EventsView, alarms: tuple[AlarmStatus, ...]) -> View:
-    """See `bot.views.page.Page.show_live`."""
-    return replace(view, alarms=alarms)
-
-
 def events_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
@@ -329,5 +324,5 @@ def events_page(actions: OperatorActions | None = None) -> Page:
         filters=("site",),
         fresh_s=5.0,
         live=alarms,
-        show_live=show_live,
+        live_field="alarms",
     )

@@ -22,8 +22,7 @@ from bot.parts.values import (
     Story,
     TablePart,
 )
-from bot.text.values_text import moment as moment_text
-from bot.text.values_text import number, title_of
+from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.games import ended
 from bot.views.moments import Moment, facts_table, read_moment_of
@@ -41,7 +40,7 @@ from storage.evidence.queries.game_list import MoveMark, list_marks
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import load_game_by_id
 from storage.ledger.own_game_records import match_limits, match_of, record_of
-from storage.records import GameStatus, StoredGame
+from storage.records import BaitOutcome, GameStatus, StoredGame
 
 FORMATS = {
     GameFormat.PGN.value: "application/vnd.chess-pgn",
@@ -59,7 +58,7 @@ _STATES = {
 _NO_REPLAY = (
     "The moves of this game cannot be replayed to the end: {}. The list below has the rest as recorded."
 )
-_MOST_MOVES = 1_000_000
+_MAX_MOVES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ class GameView:
             (
                 ("State", f"{mark.state}: {_STATES.get(mark.state, mark.state)}"),
                 ("Their reply", reply),
-                *((name, moment_text(at, "%Y-%m-%d %H:%M:%S")) for name, at in times),
+                *((name, time_text(at, "%Y-%m-%d %H:%M:%S")) for name, at in times),
             ),
         )
 
@@ -165,7 +164,7 @@ class GameView:
         for ply, name in enumerate(self.names):
             of, mark, word = ply if ply in ours else ply - 1, ours.get(ply), ""
             if mark is not None and mark.bait is not None:
-                word = {None: "open", True: "fell", False: "held"}[mark.is_taken]
+                word = BaitOutcome.of(mark.is_taken).value
             if mark is not None and mark.is_slip:
                 word = "slip"
             is_ours = ply % 2 == self.stored.our_side or mark is not None
@@ -178,7 +177,7 @@ class GameView:
         """See `bot.views.page.View.to_json`."""
         header = asdict(self.stored)
         for name in ("started_at", "ended_at"):
-            header[name] = moment_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
+            header[name] = time_text(getattr(self.stored, name), "%Y-%m-%dT%H:%M:%SZ")
         if self.stored.ended_at is None:
             header["ended_at"] = None
         moment = self.moment
@@ -264,7 +263,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
             Pill(stored.strategy, f"{colour}{ours}, engine {stored.engine_version}".strip(" ,")),
             Pill("rated" if stored.rated else "casual", f"{stored.speed}{clock}"),
             *(() if match is None else (Pill("match", f"{match}, {match_limits(stored)}".rstrip(", ")),)),
-            Pill(moment_text(stored.started_at)),
+            Pill(time_text(stored.started_at)),
             Pill(f"{taken} of {set_}", "baits taken", mood="bad" if taken else "quiet"),
             Pill(str(slips), "slip" if slips == 1 else "slips", mood="warn" if slips else "quiet"),
         ),
@@ -276,7 +275,7 @@ def _mark_row(mark: MoveMark) -> dict[str, Any]:
     row = asdict(mark)
     for name in ("created_at", "sent_at", "confirmed_at"):
         value = getattr(mark, name)
-        row[name] = None if value is None else moment_text(value, "%Y-%m-%dT%H:%M:%SZ")
+        row[name] = None if value is None else time_text(value, "%Y-%m-%dT%H:%M:%SZ")
     return row
 
 
@@ -285,7 +284,7 @@ async def load(database: Database, query: Query) -> GameView:
     async with database.read() as session:
         stored = await _stored(session, query)
         marks = await list_marks(session, stored.id)
-        ply = query.number("ply", _first_ply(marks), 0, _MOST_MOVES)
+        ply = query.number("ply", _first_ply(marks), 0, _MAX_MOVES)
         last = max([len(stored.moves), *(mark.ply for mark in marks)])
         if ply > last:
             raise BadQuery(f"ply: {ply} is beyond the game's last, {last}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.base.rounding import NO_VALUE, counted
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
-from bot.text.values_text import iso_moment, moment, number, title_of
+from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
@@ -98,7 +98,7 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
                 number(game.plies),
                 f"{game.baits_taken} of {game.baits_set}" if game.baits_set else "no baits",
                 str(game.slips),
-                TableCell(moment(game.started_at, "%d %b %Y"), moment(game.started_at, "%H:%M")),
+                TableCell(time_text(game.started_at, "%d %b %Y"), time_text(game.started_at, "%H:%M")),
             )
         )
     columns = (*(Column(name, is_text=True) for name in first), *_COLUMNS)
@@ -126,7 +126,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
         rows.append(
             (
                 game.site_game_id,
-                moment(game.started_at),
+                time_text(game.started_at),
                 TableCell(f"{game.site}{account} {variant}", casual),
                 TableCell(game.opponent_name, rating, tags=(("bot", ""),) * game.opponent_is_bot),
                 TableCell(game.strategy, "random" * game.is_drawn),
@@ -161,7 +161,7 @@ def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
 
 def game_record(game: GameLine) -> dict[str, Any]:
     """A game as plain values."""
-    return {**asdict(game), "started_at": iso_moment(game.started_at)}
+    return {**asdict(game), "started_at": iso_time(game.started_at)}
 
 
 def _heading(count: int, *, is_filtered: bool) -> Heading:
@@ -191,7 +191,7 @@ async def load(database: Database, query: Query) -> PartsView:
     ]
     records = [game_record(game) for game in games]
     fields = {"result": result.value, "sort": order.value, **paging.to_json(), "games": records}
-    return PartsView(tuple(parts), fields, {"games": records})
+    return PartsView(tuple(parts), lambda: fields, lambda: {"games": records})
 
 
 PAGE = Page("games", "/dash/games", "Games", load, parameters=frozenset({"result", "sort", "page"}))

@@ -14,6 +14,13 @@ from bot.charts.numbers import NumberStyle
 from bot.parts.values import Board, Column, Note, Story, TableCell, TablePart
 from bot.text.bait_text import cost_text, probability_text, score_text, short_name
 from bot.text.moment_text import MomentVerdict, judge_moment
+from bot.text.trap_report import (
+    BaitReport,
+    CandidateReport,
+    DecisionReport,
+    ReplyReport,
+    decision_report,
+)
 from engine.decision import SearchMode
 from engine.errors import RecordError
 from engine.expected import WHOLE, expected_score
@@ -21,16 +28,9 @@ from engine.games import GAMES, get_rules
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import expected_scale_centi
 from storage.errors import reason_of
-from storage.evidence.trap_report import (
-    BaitReport,
-    CandidateReport,
-    DecisionReport,
-    ReplyReport,
-    decision_report,
-)
-from storage.ledger.decisions import get_decision
-from storage.ledger.forecasts import get_forecast
-from storage.ledger.games import load_game_by_id
+from storage.ledger.decisions import get_decision, load_decisions_by_id
+from storage.ledger.forecasts import get_forecast, load_forecasts
+from storage.ledger.games import load_games_by_id
 from storage.records import StoredDecision, StoredGame
 
 _MARKS = {
@@ -333,35 +333,55 @@ def _paper_trap(decision: DecisionReport) -> str:
     return f"{trap} Figure 9: {decision.outcome.replace('_', ' ')}{best}."
 
 
-async def read_moment(session: AsyncSession, game_id: int, ply: int) -> Moment | str:
-    """One move of ours; or a text with the reason if its record is damaged.
+async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -> list[Moment | str]:
+    """Some moves of ours; or a text with the reason where the record is damaged.
+
+    Args:
+        session: Of the transaction.
+        keys: Those of each move's game and decision.
 
     Raises:
         StorageError: The database failed.
     """
-    stored = await load_game_by_id(session, game_id)
-    return "its game is gone" if stored is None else await read_moment_of(session, stored, ply)
+    games = await load_games_by_id(session, [game for game, _ in keys])
+    decision_ids = [decision for _, decision in keys]
+    try:
+        decisions = await load_decisions_by_id(session, decision_ids)
+        forecasts = await load_forecasts(session, decision_ids)
+    except RecordError as error:
+        if len(keys) == 1:
+            return [reason_of(error)]
+        # One such record hides the others.
+        return [moment for each in keys for moment in await read_moments(session, [each])]
+    rows = [(games.get(game), decisions.get(key), forecasts.get(key)) for game, key in keys]
+    # Naming all replies is slow and must not block the event loop.
+    return await asyncio.to_thread(lambda: [_moment(*row) for row in rows])
 
 
 async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
-    """The same for a game that is already loaded."""
+    """The same for one move of a game that is already loaded."""
+    try:
+        decision = await get_decision(session, stored.id, ply)
+        forecast = None if decision is None else await get_forecast(session, decision.id)
+    except RecordError as error:
+        return reason_of(error)
+    return await asyncio.to_thread(_moment, stored, decision, forecast)
+
+
+def _moment(
+    stored: StoredGame | None, made: StoredDecision | None, forecast: ReplyForecast | None
+) -> Moment | str:
+    if stored is None or made is None:
+        return "its game is gone" if stored is None else "it is gone"
     if stored.game not in GAMES:
         return f"this program does not know the rules of {stored.game!a:.40}"
     try:
-        decision = await get_decision(session, stored.id, ply)
-        if decision is None:
-            return "it is gone"
-        forecast = await get_forecast(session, decision.id)
-        # Naming all replies is slow and must not block the event loop.
-        return await asyncio.to_thread(_moment, stored, decision, forecast)
+        report = decision_report(get_rules(stored.game), stored, made, forecast)
+        scale = expected_scale_centi(made.decision)
+        values = tuple(_values(reply.scores_centi, scale) for reply in report.replies)
+        return moment_of(stored, report, values)
     except RecordError as error:
         return reason_of(error)
-
-
-def _moment(stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None) -> Moment:
-    report = decision_report(get_rules(stored.game), stored, made, forecast)
-    scale = expected_scale_centi(made.decision)
-    return moment_of(stored, report, tuple(_values(reply.scores_centi, scale) for reply in report.replies))
 
 
 def moment_of(

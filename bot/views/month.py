@@ -10,7 +10,7 @@ from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE, NumberStyle
 from bot.parts.values import Beside, Board, Card, Cards, ChartPart, Column, Heading, Note, Part, TablePart
-from bot.text.values_text import moment, number, title_of
+from bot.text.values_text import number, time_text, title_of
 from bot.text.verdict_text import sentences
 from bot.views.ratings import RATINGS, rating_chart
 from bot.views.statistics.groups import group_name, group_tables
@@ -20,7 +20,7 @@ from storage.evidence.statistics.groups import GroupStatistics
 from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
-_MOST_DAYS = 62
+_MAX_DAYS = 62
 """Up to this many days each day is a point; longer periods are grouped by week."""
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
@@ -53,7 +53,7 @@ def month_parts(
     groups = report.groups
     return (
         Heading(f"Desdemona: {title}", lead=f"{counted(games, 'game')}{score}. {which}"),
-        Note(f"Made {moment(made_at)} UTC; days and months are those of UTC."),
+        Note(f"Made {time_text(made_at)} UTC; days and months are those of UTC."),
         Beside((ChartPart("Games by day", _games(report)), ChartPart("Score", _score(report)))),
         *group_tables(groups, [group_name(each) for each in groups]),
         Beside(
@@ -82,7 +82,7 @@ def month_parts(
 
 def _summed(report: MonthlyReport) -> list[tuple[datetime, int, float, int]]:
     """Moment, games, points and results of each day, or of each week of a longer period."""
-    step = 1 if len(report.days) <= _MOST_DAYS else 7
+    step = 1 if len(report.days) <= _MAX_DAYS else 7
     summed = []
     for start in range(0, len(report.days), step):
         some = report.days[start : start + step]
@@ -193,8 +193,8 @@ def _fates(groups: Sequence[GroupStatistics]) -> StackedBars:
 
 def _rating(curve: RatingCurve) -> ChartPart:
     name = f"{title_of(curve.game)}, {curve.speed}: {curve.account} at {curve.site}"
-    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
-    chart = rating_chart(name, "Our rating at the start of each rated game.", moments, ratings)
+    times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    chart = rating_chart(name, "Our rating at the start of each rated game.", times, ratings)
     return ChartPart(f"Rating: {name}", chart)
 
 
@@ -204,8 +204,8 @@ def _trials(report: MonthlyReport, verdicts: Mapping[str, TrialVerdict]) -> tupl
     rows = tuple(
         (
             trial.name,
-            moment(trial.started_at, "%Y-%m-%d"),
-            "open" if trial.ended_at is None else moment(trial.ended_at, "%Y-%m-%d"),
+            time_text(trial.started_at, "%Y-%m-%d"),
+            "open" if trial.ended_at is None else time_text(trial.ended_at, "%Y-%m-%d"),
             str(trial.endpoint),
             ", ".join(f"{arm} {count}" for arm, count in counts.items()),
             number(trial.games),
@@ -235,5 +235,5 @@ def _bait(bait: CostliestBait) -> Card:
         f"{bait.move}, then {bait.reply}: cost {percent(bait.cost)} of the game, "
         f"expected of {percent(bait.probability)} of people"
     )
-    about = f"{bait.site} {bait.site_game_id}, {moment(bait.at, '%Y-%m-%d')}"
+    about = f"{bait.site} {bait.site_game_id}, {time_text(bait.at, '%Y-%m-%d')}"
     return Card(bait.opponent, "", "", board, ((text, ""),), about)

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,11 +33,11 @@ from bot.parts.values import (
     Tiles,
 )
 from bot.text.sentence import MINUS
-from bot.text.values_text import moment, number, title_of
+from bot.text.values_text import number, time_text, title_of
 from bot.views.addresses import opponent_path
 from bot.views.board_cards import board_card
 from bot.views.now_text import headline
-from bot.views.page import Page, Query, View
+from bot.views.page import Page, Query
 from bot.views.questions import questions
 from storage.database import Database
 from storage.evidence.queries.event_log import EventCount, count_events
@@ -60,7 +60,7 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The contents of the page: from the database, and, once `show_live` has added it, from the program."""
+    """The contents of the page: from the database, and, once a request has added it, from the program."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -106,7 +106,7 @@ class NowView:
             (number(today.games), "games today", tuple(day.games for day in days)),
             (percent(today.score), "of the points", scores),
             (number(today.baits_set), "baits set", tuple(day.baits_set for day in days)),
-            (number(today.baits_taken), "fallen into", tuple(day.baits_taken for day in days)),
+            (number(today.baits_taken), "baits taken", tuple(day.baits_taken for day in days)),
         )
         return Tiles("Today", tuple((value, words, self._course(words, y)) for value, words, y in found))
 
@@ -118,7 +118,7 @@ class NowView:
             tuple(f"{day.day:%d %b}" for day in self.days),
             values,
             _SHARE if words == "of the points" else PLAIN,
-            is_alert=words == "fallen into",
+            is_alert=words == "baits taken",
         )
 
     @property
@@ -155,7 +155,7 @@ class NowView:
                 (
                     TableCell(
                         each.opponent,
-                        f"{moment(each.at, '%H:%M')}, {title_of(each.game)}",
+                        f"{time_text(each.at, '%H:%M')}, {title_of(each.game)}",
                         opponent_path(each.site, each.opponent_site_id) if each.opponent_site_id else "",
                     ),
                     TableCell(_outcome(each), link=f"/dash/games/{each.game_id}?ply={each.ply}"),
@@ -243,11 +243,6 @@ async def load(database: Database, _query: Query) -> NowView:
         )
 
 
-def show_live(view: NowView, status: Status) -> View:
-    """See `bot.views.page.Page.show_live`."""
-    return replace(view, status=status)
-
-
 def now_page(actions: OperatorActions | None = None) -> Page:
     """The page.
 
@@ -264,5 +259,4 @@ def now_page(actions: OperatorActions | None = None) -> Page:
         fresh_s=5.0,
         refetch_s=1.0,
         live=live,
-        show_live=show_live,
     )

@@ -33,16 +33,16 @@ from bot.parts.values import (
     TableCell,
     TablePart,
 )
-from bot.text.values_text import ago, moment, number, title_of
+from bot.text.values_text import ago, number, time_text, title_of
 from bot.views.addresses import opponent_path, query_text
 from bot.views.games import game_record, games_table
 from bot.views.page import NoSuchThing, Page, Query
 from bot.views.paging import Paging
 from bot.views.ratings import rating_chart
-from bot.views.traps import TrapCard, read_card
+from bot.views.traps import TrapCard, read_cards
 from storage.database import Database
-from storage.evidence.queries.baits import BaitFate, BaitOrder, list_baits, read_baits
-from storage.evidence.queries.filter_language import LONGEST, OF_GAMES
+from storage.evidence.queries.baits import BaitOrder, list_baits, read_baits
+from storage.evidence.queries.filter_language import MAX_LENGTH, OF_GAMES
 from storage.evidence.queries.game_list import GameLine, GameOrder, WhichResult, count_games, list_game_lines
 from storage.evidence.queries.opponent_report import (
     GameTally,
@@ -52,12 +52,13 @@ from storage.evidence.queries.opponent_report import (
 )
 from storage.evidence.statistics.reply_progress import (
     BLOCK_GAMES,
-    LEAST_GAMES,
-    LEAST_REPLIES,
+    MIN_GAMES,
+    MIN_REPLIES,
     GameProgress,
     ProgressBlock,
     ReplyQuality,
 )
+from storage.records import BaitOutcome
 
 GAMES = 10
 """Number of games on one page."""
@@ -83,7 +84,7 @@ _CHALLENGE_NOTE = (
     "operator's actions on the page Events."
 )
 _PROGRESS_NOTE = (
-    f"Small: the 95 % interval, by game. Numbers need {LEAST_REPLIES} replies, as of {int(LEAST_GAMES)} "
+    f"Small: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies, as of {int(MIN_GAMES)} "
     "games or more. An error costs a tenth of the game or more; positions that were decided do not count."
 )
 _QUALITIES = tuple(
@@ -175,10 +176,10 @@ class OpponentView:
     @property
     def _seen(self) -> str:
         """Its first and last games."""
-        line, first = self.report.line, moment(self.report.account.first_seen_at, "%d %b %Y")
+        line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
-        last = moment(line.last_at, "%d %b %Y, %H:%M")
+        last = time_text(line.last_at, "%d %b %Y, %H:%M")
         return f"First seen {first}, last {last} UTC ({ago(line.last_at, self.now)})."
 
     @property
@@ -238,7 +239,7 @@ class OpponentView:
         """The query that selects the opponent's games on other pages; empty: no filter can express its
         name."""
         name = self.report.account.name
-        if not name.isprintable() or not name.strip() or len(name) > LONGEST:
+        if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
             return ""
         return query_text({"opponent": name, "site": self.report.account.site})
 
@@ -306,7 +307,7 @@ class OpponentView:
             tuple(
                 (
                     TableCell(
-                        f"{title_of(each.game)}, {moment(each.at)}", link=f"/dash/games/{each.game_id}"
+                        f"{title_of(each.game)}, {time_text(each.at)}", link=f"/dash/games/{each.game_id}"
                     ),
                     ", ".join(each.flags),
                 )
@@ -491,7 +492,7 @@ def _block_row(game: str, block: ProgressBlock) -> dict[str, Any]:
 
 def _block_cells(name: str, block: ProgressBlock) -> tuple[TableCell | str, ...]:
     qualities = (_quality(each) for each in (block.tempting, block.elsewhere))
-    return (name, moment(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
+    return (name, time_text(block.since, "%d %b %Y"), *chain.from_iterable(qualities))
 
 
 def _quality(found: ReplyQuality) -> tuple[TableCell | str, ...]:
@@ -522,8 +523,8 @@ def _rating(seen: ObservedRatings) -> ChartPart:
     """The opponent's rating at each game."""
     name = f"{title_of(seen.game)}, {seen.speed}" if seen.speed else title_of(seen.game)
     about = f"Their rating at the start of each of {counted(len(seen.points), 'game')}."
-    moments, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
-    return ChartPart(f"Rating: {name}", rating_chart(name, about, moments, ratings), records="ratings")
+    times, ratings = [point.at for point in seen.points], [point.rating for point in seen.points]
+    return ChartPart(f"Rating: {name}", rating_chart(name, about, times, ratings), records="ratings")
 
 
 async def load(database: Database, query: Query) -> OpponentView:
@@ -540,8 +541,8 @@ async def load(database: Database, query: Query) -> OpponentView:
             )
         filters = replace(query.filters, site=site, opponent_id=site_id)
         counts = await read_baits(session, filters)
-        baits = await list_baits(session, counts, BaitFate.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
-        cards = [await read_card(session, bait) for bait in baits]
+        baits = await list_baits(session, counts, BaitOutcome.TAKEN, BaitOrder.EXPECTED_LOSS, CARDS)
+        cards = await read_cards(session, baits)
         count = await count_games(session, filters, WhichResult.ANY)
         listed = await list_game_lines(
             session, filters, WhichResult.ANY, GameOrder.NEWEST, GAMES, paging.offset
@@ -553,11 +554,6 @@ async def load(database: Database, query: Query) -> OpponentView:
         paging=replace(paging, count=count),
         now=datetime.now(UTC),
     )
-
-
-def show_live(view: OpponentView, status: Status) -> OpponentView:
-    """The view of an opponent of the running program."""
-    return replace(view, status=status)
 
 
 def opponent_page(actions: OperatorActions | None = None) -> Page:
@@ -575,6 +571,5 @@ def opponent_page(actions: OperatorActions | None = None) -> Page:
         filters=tuple(name for name in OF_GAMES if name not in _OTHERS),
         is_in_menu=False,
         live=None if actions is None else actions.status,
-        show_live=show_live,
         under="opponents",
     )

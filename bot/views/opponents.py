@@ -6,19 +6,19 @@ from typing import Any
 
 from bot.base.rounding import percent
 from bot.parts.values import Column, Heading, Part, PartsView, TableCell, TablePart
-from bot.text.values_text import ago, iso_moment, number
+from bot.text.values_text import ago, iso_time, number
 from bot.views.addresses import opponent_path, query_text
 from bot.views.page import Page, Query
 from bot.views.paging import Paging
 from storage.database import Database
-from storage.evidence.queries.opponents import LEAST_BAITS, OpponentLine, OpponentOrder, list_opponents
+from storage.evidence.queries.opponents import MIN_BAITS, OpponentLine, OpponentOrder, list_opponents
 
 OPPONENTS = 50
 """On one page."""
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",
-    OpponentOrder.MOST_BAITS_TAKEN.value: f"fall most often (of {LEAST_BAITS} baits or more)",
+    OpponentOrder.MOST_BAITS_TAKEN.value: f"take baits most often (of {MIN_BAITS} baits or more)",
     OpponentOrder.SCORE.value: "score most",
 }
 _COLUMNS = (
@@ -54,8 +54,8 @@ def _row(line: OpponentLine, now: datetime) -> tuple[TableCell | str, ...]:
 
 
 def _record(line: OpponentLine) -> dict[str, Any]:
-    moments = {"first_at": iso_moment(line.first_at), "last_at": iso_moment(line.last_at)}
-    return {**asdict(line), "score": line.score, **moments}
+    times = {"first_at": iso_time(line.first_at), "last_at": iso_time(line.last_at)}
+    return {**asdict(line), "score": line.score, **times}
 
 
 async def load(database: Database, query: Query) -> PartsView:
@@ -81,9 +81,8 @@ async def load(database: Database, query: Query) -> PartsView:
     parts += [*([table] if shown else []), *paging.below(query.filters, is_shown=bool(shown))]
     records = [_record(line) for line in shown]
     fields = {"returned": returned, "programs": programs, "opponents": records}
-    return PartsView(
-        tuple(parts), {"sort": order.value, **paging.to_json(), **fields}, {"opponents": records}
-    )
+    fields = {"sort": order.value, **paging.to_json(), **fields}
+    return PartsView(tuple(parts), lambda: fields, lambda: {"opponents": records})
 
 
 PAGE = Page("opponents", "/dash/opponents", "Opponents", load, parameters=frozenset({"sort", "page"}))

@@ -119,8 +119,8 @@ class Page:
     live: Callable[[], Awaitable[Any]] | None = None
     """Returns the state of the running program for each display of the page, as a picklable value; None: not
     needed."""
-    show_live: Callable[[Any, Any], View] | None = None
-    """Adds it to a loaded view; a function of a module."""
+    live_field: str = "status"
+    """The field of the loaded view, a dataclass, that it replaces."""
     under: str = ""
     """The page of the menu that it belongs to; empty: itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None

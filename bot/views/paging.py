@@ -9,7 +9,7 @@ from bot.views.addresses import query_text
 from bot.views.page import Query
 from storage.filters import Filters, includes_matches
 
-MOST_PAGES = 1_000_000
+MAX_PAGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Paging:
             BadQuery: It is not a page number.
         """
         texts = {name: text for name, text in query.texts().items() if name != "page"}
-        return cls(query.number("page", 1, 1, MOST_PAGES), size, texts)
+        return cls(query.number("page", 1, 1, MAX_PAGES), size, texts)
 
     @property
     def offset(self) -> int:

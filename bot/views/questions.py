@@ -15,7 +15,7 @@ class Question:
     """The page's address, likewise."""
 
     def at(self, now: datetime) -> "Question":
-        """The question in the month of a moment."""
+        """The question in the month of a time."""
         first = f"{now:%Y-%m}-01"
         return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
 
@@ -28,7 +28,7 @@ QUESTIONS = (
         "/dash/traps?opponents=people&min-rating=1500&max-rating=1700&sort=taken",
     ),
     Question(
-        "Which opponents fall, and which return?",
+        "Which opponents take baits, and which return?",
         "page opponents --sort baits-taken",
         "/dash/opponents?sort=baits-taken",
     ),
@@ -48,5 +48,5 @@ QUESTIONS = (
 
 
 def questions(now: datetime) -> tuple[Question, ...]:
-    """The ten questions in the month of a moment, in the moment's own time zone."""
+    """The ten questions in the month of a time, in its own time zone."""
     return tuple(question.at(now) for question in QUESTIONS)

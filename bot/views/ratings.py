@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from bot.charts.figure import ChartSize
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import NumberStyle
-from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, TablePart
+from bot.parts.values import Beside, ChartPart, Column, Heading, PartsView, Rows, TablePart
 from bot.text.values_text import ago, number, signed, title_of
 from bot.views.page import Page, Query
 from storage.database import Database
@@ -26,14 +27,14 @@ def _name(curve: RatingCurve) -> str:
 
 
 def rating_chart(
-    title: str, description: str, moments: Sequence[datetime], ratings: Sequence[int]
+    title: str, description: str, times: Sequence[datetime], ratings: Sequence[int]
 ) -> LineChart:
     """A curve of ratings at the starts of games."""
     return LineChart(
         title=title,
         description=description,
         x_name="start of the game",
-        lines=(ChartLine("rating", tuple(moments), tuple(ratings)),),
+        lines=(ChartLine("rating", tuple(times), tuple(ratings)),),
         y_style=RATINGS,
         size=ChartSize.HALF,
     )
@@ -41,8 +42,8 @@ def rating_chart(
 
 def _figure(curve: RatingCurve) -> ChartPart:
     about = f"Our rating at the start of each of {len(curve.points)} rated games."
-    moments, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
-    return ChartPart(_name(curve), rating_chart(_name(curve), about, moments, ratings))
+    times, ratings = [point.at for point in curve.points], [point.rating for point in curve.points]
+    return ChartPart(_name(curve), rating_chart(_name(curve), about, times, ratings))
 
 
 def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
@@ -68,23 +69,20 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
         "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
     )
     shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
-    of_curve = [
-        {
-            **asdict(curve),
-            "now": curve.now,
-            "change_30_days": change[id(curve)],
-            "lowest": curve.lowest,
-            "highest": curve.highest,
-        }
-        for curve in curves
-    ]
-    keys = ("site", "account", "game", "speed")
-    points = [
-        {**{key: getattr(curve, key) for key in keys}, **asdict(point)}
-        for curve in curves
-        for point in curve.points
-    ]
-    return PartsView(shown if curves else (empty,), {"curves": of_curve}, {"curves": points})
+
+    def of_curve(curve: RatingCurve) -> dict[str, Any]:
+        figures = {"now": curve.now, "change_30_days": change[id(curve)]}
+        return {**asdict(curve), **figures, "lowest": curve.lowest, "highest": curve.highest}
+
+    def points_of(curve: RatingCurve) -> Rows:
+        keys = ("site", "account", "game", "speed")
+        return [{**{key: getattr(curve, key) for key in keys}, **asdict(point)} for point in curve.points]
+
+    return PartsView(
+        shown if curves else (empty,),
+        lambda: {"curves": [of_curve(curve) for curve in curves]},
+        lambda: {"curves": [point for curve in curves for point in points_of(curve)]},
+    )
 
 
 async def load(database: Database, query: Query) -> PartsView:

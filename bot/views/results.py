@@ -69,8 +69,8 @@ def results_view(by: str, groups: Sequence[GroupStatistics], texts: Mapping[str,
     )
     return PartsView(
         (Heading(title), Choice("By", options), table),
-        {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
-        {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
+        lambda: {"by": by, "groups": [{**asdict(each), "score": share(each)} for each in groups]},
+        lambda: {"groups": [{**flat_row(asdict(each)), "score": share(each)} for each in groups]},
     )
 
 

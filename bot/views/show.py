@@ -16,13 +16,13 @@ from bot.parts.values import (
     TablePart,
 )
 from bot.text.bait_text import score_text
+from bot.text.trap_report import GameReport
 from bot.views.game import game_heading
 from bot.views.moments import Moment, moment_of
 from engine.expected import WHOLE
 from engine.game import replay
 from engine.games import get_rules
 from storage.evidence.queries.game_list import MoveMark
-from storage.evidence.trap_report import GameReport
 
 _COLUMNS = (
     Column("Move", is_text=True),

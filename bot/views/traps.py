@@ -21,20 +21,17 @@ from bot.parts.values import (
     TablePart,
 )
 from bot.text.bait_text import game_share, short_name
-from bot.text.values_text import iso_moment, number, title_of
-from bot.text.values_text import moment as moment_text
+from bot.text.values_text import iso_time, number, time_text, title_of
 from bot.views.addresses import opponent_path
-from bot.views.moments import Moment, read_moment
+from bot.views.moments import Moment, read_moments
 from bot.views.page import Page, Query
 from bot.views.paging import Paging, without_matches
 from engine.expected import WHOLE
 from storage.database import Database
 from storage.evidence.queries.baits import (
-    BAND,
-    LEAST_PERSONS,
-    MOST_SEARCHED,
+    MAX_SEARCHED,
+    MIN_PERSONS,
     BaitEncounter,
-    BaitFate,
     BaitGroup,
     BaitOrder,
     BaitSummary,
@@ -43,8 +40,10 @@ from storage.evidence.queries.baits import (
     read_baits,
 )
 from storage.evidence.queries.filter_language import FIELDS, filter_texts
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import is_slip
 from storage.filters import PHASE_PLIES, Filters
+from storage.records import BaitOutcome
 
 CARDS = 12
 """Number of baits on one page."""
@@ -56,15 +55,15 @@ ORDERS = {
     BaitOrder.NEWEST.value: "newest",
     TAKEN: "met again, most often taken",
 }
-FATES = {BaitFate.ALL.value: "all", BaitFate.TAKEN.value: "taken", BaitFate.HELD.value: "left alone"}
-
-
+ALL = "all"
+"""The choice of any outcome."""
+OUTCOMES = {ALL: "all", BaitOutcome.TAKEN.value: "taken", BaitOutcome.HELD.value: "left alone"}
 _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
 )
 _SHARES_NOTE = (
     "Bar: taken; line: expected by the models of people. Small: the 95 % interval, by person; it takes as "
-    f"much as {LEAST_PERSONS} people who met equally many."
+    f"much as {MIN_PERSONS} people who met equally many."
 )
 
 
@@ -84,20 +83,19 @@ class TrapCard:
     """Why; empty: the record is valid."""
 
     @property
-    def _fate(self) -> str:
+    def _tag(self) -> str:
+        """The outcome in a word or two."""
         if self.is_repeated:
             return f"{number(self.taken)} of {number(self.encounters)} took it"
         if self.bait.is_taken is None:
             return "not answered"
-        if self._is_slip:
-            return "slipped"
-        return "fell" if self.bait.is_taken else "held"
+        return "slipped" if self._is_slip else BaitOutcome.of(self.bait.is_taken).value
 
     @property
     def _mood(self) -> str:
         if self.taken:
-            return "fell"
-        return "slip" if self._is_slip else "held" if self.encounters else ""
+            return BaitOutcome.TAKEN.value
+        return "slip" if self._is_slip else BaitOutcome.HELD.value if self.encounters else ""
 
     @property
     def _is_slip(self) -> bool:
@@ -137,9 +135,9 @@ class TrapCard:
             board=None if self.moment is None else self.moment.board,
             said=tuple(self._said),
             about=f"{title_of(bait.game)} · {bait.site} · {bait.strategy}",
-            tag=(self._fate, {"fell": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
+            tag=(self._tag, {"taken": "trap", "slip": "slip", "held": "good"}.get(self._mood, "")),
             mood=self._mood,
-            link=(moment_text(bait.at, "%d %b %Y"), link),
+            link=(time_text(bait.at, "%d %b %Y"), link),
         )
 
     @property
@@ -147,7 +145,7 @@ class TrapCard:
         """The bait as plain values."""
         return {
             **asdict(self.bait),
-            "at": iso_moment(self.bait.at),
+            "at": iso_time(self.bait.at),
             "expected_loss": self.bait.expected_loss,
             "encounters": self.encounters,
             "taken": self.taken,
@@ -155,17 +153,20 @@ class TrapCard:
         }
 
 
-async def read_card(session: AsyncSession, bait: BaitEncounter) -> TrapCard:
-    """The card of one bait."""
-    moment = await read_moment(session, bait.game_id, bait.ply)
-    return TrapCard(
-        bait,
-        encounters=int(bait.is_taken is not None),
-        taken=int(bool(bait.is_taken)),
-        is_repeated=False,
-        moment=moment if isinstance(moment, Moment) else None,
-        damage=moment if isinstance(moment, str) else "",
-    )
+async def read_cards(session: AsyncSession, baits: Sequence[BaitEncounter]) -> list[TrapCard]:
+    """The card of each bait."""
+    moments = await read_moments(session, [(bait.game_id, bait.decision_id) for bait in baits])
+    return [
+        TrapCard(
+            bait,
+            encounters=int(bait.is_taken is not None),
+            taken=int(bool(bait.is_taken)),
+            is_repeated=False,
+            moment=moment if isinstance(moment, Moment) else None,
+            damage=moment if isinstance(moment, str) else "",
+        )
+        for bait, moment in zip(baits, moments, strict=True)
+    ]
 
 
 def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
@@ -207,14 +208,14 @@ def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], reco
     )
 
 
-def _no_card(order: str, fate: BaitFate) -> str:
+def _no_card(order: str, outcome: BaitOutcome | None) -> str:
     """Why the list is empty."""
     if order == TAKEN:
         return (
             "No bait was met twice: the same moves have to lead to it. Searched: the latest "
-            f"{number(MOST_SEARCHED)} that were answered."
+            f"{number(MAX_SEARCHED)} that were answered."
         )
-    if fate is BaitFate.TAKEN:
+    if outcome is BaitOutcome.TAKEN:
         return "Nobody took one of these baits."
     return "All of these baits were taken, or not answered."
 
@@ -222,7 +223,7 @@ def _no_card(order: str, fate: BaitFate) -> str:
 def traps_view(
     counts: BaitSummary,
     cards: Sequence[TrapCard],
-    fate: BaitFate,
+    outcome: BaitOutcome | None,
     order: str,
     paging: Paging,
     filters: Filters,
@@ -232,7 +233,7 @@ def traps_view(
     Args:
         counts: Totals of all baits that pass the filters.
         cards: Those of this page of the list.
-        fate: Which baits are listed.
+        outcome: Of the baits that are listed; None: any.
         order: Of the list, one of `ORDERS`.
         paging: Of the list.
         filters: The filters.
@@ -240,14 +241,14 @@ def traps_view(
     all_ = counts.everything
     parts: list[Part] = [_heading(all_, is_filtered=bool(filter_texts(filters)))]
     if all_.encounters or all_.unanswered:
-        parts.append(paging.choice("Outcome", "outcome", FATES, fate.value))
+        parts.append(paging.choice("Outcome", "outcome", OUTCOMES, outcome or ALL))
         parts.append(paging.choice("First", "sort", ORDERS, order))
         if cards:
             parts.append(Cards(tuple(card.card for card in cards), has_keys=True))
         elif paging.page == 1:
-            parts.append(Note(_no_card(order, fate), is_card=True))
+            parts.append(Note(_no_card(order, outcome), is_card=True))
         phases = [(phase_name(each), each) for each in counts.by_phase]
-        bands = [(band_name(each), each) for each in counts.by_rating]
+        bands = [(RatingBand(each.start).text, each) for each in counts.by_rating]
         shares = (
             _shares("By phase", "Moves", phases, "phases"),
             _shares("By rating", "Their rating", bands, "ratings"),
@@ -256,7 +257,7 @@ def traps_view(
     parts += without_matches(filters)
     records = [card.row for card in cards]
     fields = {
-        "outcome": fate.value,
+        "outcome": outcome or ALL,
         "sort": order,
         **paging.to_json(),
         "all": _group_json(all_),
@@ -269,7 +270,7 @@ def traps_view(
         "phases": [_group_row(each) for each in counts.by_phase],
         "ratings": [_group_row(each) for each in counts.by_rating],
     }
-    return PartsView(tuple(parts), fields, rows)
+    return PartsView(tuple(parts), lambda: fields, lambda: rows)
 
 
 def phase_name(group: BaitGroup) -> str:
@@ -278,16 +279,11 @@ def phase_name(group: BaitGroup) -> str:
     return f"{first} to {first + PHASE_PLIES // 2 - 1}"
 
 
-def band_name(group: BaitGroup) -> str:
-    """``1400 to 1599``."""
-    return "unrated" if group.start is None else f"{group.start} to {group.start + BAND - 1}"
-
-
 def interval_words(group: BaitGroup) -> str:
     """The interval of a share, or why there is none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
-        return f"too few people for an interval ({floor(group.effective_persons)} of {LEAST_PERSONS})"
+        return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_PERSONS})"
     low, high = max(interval.low, 0.0), min(interval.high, 1.0)
     # Many baits make it narrow: "5 to 5 %" would say nothing.
     digits = int(low < high and percent(low) == percent(high))
@@ -306,36 +302,36 @@ def _group_row(group: BaitGroup) -> dict[str, Any]:
 
 async def load(database: Database, query: Query) -> PartsView:
     """See `bot.views.page.Page.load`."""
-    fate = BaitFate(query.choice("outcome", tuple(FATES)))
+    chosen = query.choice("outcome", tuple(OUTCOMES))
+    outcome = None if chosen == ALL else BaitOutcome(chosen)
     order = query.choice("sort", tuple(ORDERS))
     paging = Paging.of(query, CARDS)
     async with database.read() as session:
         counts = await read_baits(session, query.filters)
         if order == TAKEN:
-            repeated, many = await list_repeated(session, counts, fate, CARDS, paging.offset)
+            repeated, many = await list_repeated(session, counts, outcome, CARDS, paging.offset)
             cards = [
-                replace(
-                    await read_card(session, each.latest),
-                    encounters=each.encounters,
-                    taken=each.taken,
-                    is_repeated=True,
+                replace(card, encounters=each.encounters, taken=each.taken, is_repeated=True)
+                for card, each in zip(
+                    await read_cards(session, [each.latest for each in repeated]), repeated, strict=True
                 )
-                for each in repeated
             ]
         else:
-            listed = await list_baits(session, counts, fate, BaitOrder(order), CARDS, paging.offset)
-            cards = [await read_card(session, bait) for bait in listed]
-            many = _count(counts.everything, fate)
-    return traps_view(counts, cards, fate, order, replace(paging, count=many), query.filters)
+            listed = await list_baits(session, counts, outcome, BaitOrder(order), CARDS, paging.offset)
+            cards = await read_cards(session, listed)
+            many = _count(counts.everything, outcome)
+    return traps_view(counts, cards, outcome, order, replace(paging, count=many), query.filters)
 
 
-def _count(group: BaitGroup, fate: BaitFate) -> int:
-    match fate:
-        case BaitFate.TAKEN:
+def _count(group: BaitGroup, outcome: BaitOutcome | None) -> int:
+    match outcome:
+        case BaitOutcome.TAKEN:
             return group.taken
-        case BaitFate.HELD:
+        case BaitOutcome.HELD:
             return group.encounters - group.taken
-        case BaitFate.ALL:
+        case BaitOutcome.UNANSWERED:
+            return group.unanswered
+        case None:
             return group.encounters + group.unanswered
 
 

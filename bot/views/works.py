@@ -49,27 +49,31 @@ def works_view(
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
     analyses = None if report is None else interim_analyses(report)
-    trial = None
-    if report is not None:
-        unreadable = (*report.damaged_games, *report.damaged_decisions)
-        trial = {
-            "name": report.trial.name,
-            **trial_json(report),
-            "more_games": report.verdicts[0].more_to_narrow,
-            "games_to_know": report.verdicts[0].more,
-            "games": None if report.games is None else report.games.to_json(),
-            "decisions": None if report.decisions is None else report.decisions.to_json(),
-            "unreadable": [asdict(each) for each in unreadable],
-        }
     return PartsView(
         (*parts, *group_tables(groups, [group_name(each) for each in groups])),
-        {"trial": trial, "groups": [asdict(each) for each in groups]},
-        {
+        lambda: {
+            "trial": None if report is None else _trial_fields(report),
+            "groups": [asdict(each) for each in groups],
+        },
+        lambda: {
             "groups": [flat_row(asdict(each)) for each in groups],
             "strata": [] if report is None or report.games is None else _stratum_rows(report.games),
             "funnel": [] if analyses is None else _interim_rows(analyses),
         },
     )
+
+
+def _trial_fields(report: TrialReport) -> dict[str, Any]:
+    """The trial in the page's JSON."""
+    return {
+        "name": report.trial.name,
+        **trial_json(report),
+        "more_games": report.verdicts[0].more_to_narrow,
+        "games_to_know": report.verdicts[0].more,
+        "games": None if report.games is None else report.games.to_json(),
+        "decisions": None if report.decisions is None else report.decisions.to_json(),
+        "unreadable": [asdict(each) for each in (*report.damaged_games, *report.damaged_decisions)],
+    }
 
 
 def _stratum_rows(report: GamesReport) -> Rows:

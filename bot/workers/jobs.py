@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
-MOST_DEATHS = 3
+MAX_DEATHS = 3
 """Number of consecutive worker deaths, per concurrent job, after which everything ends."""
 
 
@@ -64,7 +64,7 @@ async def finished_jobs(
                     done.append((job, future))
                     continue
                 deaths += 1
-                if deaths >= MOST_DEATHS * slots:
+                if deaths >= MAX_DEATHS * slots:
                     raise WorkersError(f"{deaths} workers died one after the other; last with {name(job)}")
                 logger.warning("%s: its worker died; doing it again", name(job))
                 todo.appendleft(job)

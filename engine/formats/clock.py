@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-_LONGEST_S = 1_000_000_000
+_MAX_S = 1_000_000_000
 _TIME = re.compile(r"(-?)(?:(\d{1,4})\.)?(\d{1,5}(?::\d{1,2}){0,2})((?<=:\d\d)\.\d{1,6})?")
 _COUNT = re.compile(r"N|N?\d{1,6}(:\d{1,6})?")
 
@@ -79,7 +79,7 @@ def parse_time(text: str) -> int:
     seconds = 86_400 * int(match[2] or 0)
     for unit_s, part in zip((1, 60, 3600), reversed(parts), strict=False):
         seconds += unit_s * part
-    seconds = min(seconds, _LONGEST_S)
+    seconds = min(seconds, _MAX_S)
     return -seconds if match[1] else seconds
 
 

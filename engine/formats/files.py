@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import chain
 
 from engine.formats import ggf, pgn, transcripts, wthor
-from engine.formats.record import LONGEST_GAME, BadGame, GameRecord, lines_of
+from engine.formats.record import MAX_GAME_LENGTH, BadGame, GameRecord, lines_of
 
 HEAD_BYTES = 4096
 """Bytes from the start of a file that suffice for `detect`."""
@@ -95,8 +95,8 @@ def _each_ggf(lines: Iterable[str]) -> Iterator[GameRecord | BadGame]:
         if line is not None:
             waiting.append(line)
             length += len(line)
-            if length > LONGEST_GAME:
-                raise BadGame(f"more than {LONGEST_GAME} characters, and no game ends")
+            if length > MAX_GAME_LENGTH:
+                raise BadGame(f"more than {MAX_GAME_LENGTH} characters, and no game ends")
             if not re.search(r";\s*\)\s*$", line):
                 continue  # a game may take several lines
         for game in ggf.find("\n".join(waiting)):

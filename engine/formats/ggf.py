@@ -33,14 +33,14 @@ _START = _GAME.position_text(_GAME.initial())
 _ENDINGS = {"r": RESIGNED, "t": TIMEOUT, "s": AGREED}
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*)\s*\[([^\]]{0,10000})\]")
 _END = re.compile(r"\s*;\s*\)")
-_MOST_MOVES = 400
+_MAX_MOVES = 400
 """Upper limit for the moves of a game: 60 placements, as many passes, and slack for `replay` to report."""
-_LARGEST = 1e9
+_MAX_NUMBER = 1e9
 """Upper limit for any number in a game."""
 _HEADER = frozenset(
     ("GM", "PC", "DT", "PB", "PW", "RB", "RW", "TI", "TB", "TW", "TY", "RE", "BO", "KB", "KW", "KM")
 )
-_MOST_AGAIN = 20
+_MAX_REPEATED_TAGS = 20
 _OWN_TAGS = _HEADER | {"B", "W"}
 
 
@@ -149,7 +149,7 @@ def find(text: str) -> Iterator[GgfGame | BadGgf]:
             if at >= behind:
                 behind, again = _behind(text, at), 0
             again += 1
-            end = at + 2 if again <= _MOST_AGAIN else behind
+            end = at + 2 if again <= _MAX_REPEATED_TAGS else behind
         else:
             yield game
         at = text.find("(;", end)
@@ -370,8 +370,8 @@ def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
         name, value = tag[1].upper(), _clean(tag[2])
         if name in ("B", "W"):
             played.append((int(name == "W"), parse_move(value)))
-            if len(played) > _MOST_MOVES:
-                raise BadGgf(f"more than {_MOST_MOVES} moves")
+            if len(played) > _MAX_MOVES:
+                raise BadGgf(f"more than {_MAX_MOVES} moves")
         elif name in _HEADER:
             header[name] = value
         else:
@@ -445,7 +445,7 @@ def _number(text: str, what: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not abs(number) <= _LARGEST:  # NaN fails too
+    if not abs(number) <= _MAX_NUMBER:  # NaN fails too
         raise BadGgf(f"{text[:60]!r} is not a {what}")
     return number
 

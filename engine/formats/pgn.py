@@ -23,7 +23,7 @@ import chess.pgn
 
 from engine.formats.record import (
     AGREED,
-    LONGEST_GAME,
+    MAX_GAME_LENGTH,
     RESIGNED,
     TIMEOUT,
     BadGame,
@@ -100,8 +100,8 @@ def split(lines: Iterable[str]) -> Iterator[str]:
             game, length, has_moves, is_over = [], 0, False, False
         game.append(line if line.endswith("\n") else f"{line}\n")
         length += len(line)
-        if length > LONGEST_GAME:
-            raise BadPgn(f"more than {LONGEST_GAME} characters, and no game ends")
+        if length > MAX_GAME_LENGTH:
+            raise BadPgn(f"more than {MAX_GAME_LENGTH} characters, and no game ends")
         if is_tag or not line.strip():
             continue
         has_moves = True

@@ -12,7 +12,7 @@ from engine.games.othello import PASS, SQUARES, Othello, OthelloPosition
 _OTHELLO = Othello()
 _SQUARES = len(SQUARES)
 
-LONGEST_GAME = 16 << 20
+MAX_GAME_LENGTH = 16 << 20
 """Upper limit for the characters of one game, annotations included."""
 
 RESIGNED, TIMEOUT, AGREED = "resigned", "timeout", "agreed"

@@ -15,7 +15,7 @@ from engine.formats.record import BadGame, GameRecord, black_margin, clean, plac
 _HEADER = struct.Struct("<4BIHH4B")
 _GAME = struct.Struct("<3H2B60s")
 GAME_BYTES = _GAME.size
-_PLAYER_BYTES, _TOURNAMENT_BYTES = 20, 26
+_NAME_BYTES = {".jou": 20, ".trn": 26}  # of a player, of a tournament
 _DEFAULT_DEPTH = 22
 SCORE_TAG = "TheoreticalScore"
 """Tag of a `GameRecord`: black's score under perfect play from the file's number of empty squares on."""
@@ -85,24 +85,6 @@ def parse_games(data: bytes) -> WthorFile:
     return WthorFile(year, depth or _DEFAULT_DEPTH, count, data)
 
 
-def parse_players(data: bytes) -> tuple[str, ...]:
-    """The names of a ``.jou`` file, by record number.
-
-    Raises:
-        BadWthor: It is not such a file.
-    """
-    return _names(data, _PLAYER_BYTES)
-
-
-def parse_tournaments(data: bytes) -> tuple[str, ...]:
-    """The names of a ``.trn`` file, by record number.
-
-    Raises:
-        BadWthor: It is not such a file.
-    """
-    return _names(data, _TOURNAMENT_BYTES)
-
-
 def is_wthor(data: bytes, length: int) -> bool:
     """Whether the first bytes of a file of this length are those of a ``.wtb`` file."""
     if len(data) < _HEADER.size:
@@ -142,8 +124,13 @@ def _header(data: bytes) -> tuple[int, int, int, int, int, int]:
     return games, names, year, size, solitaires, depth
 
 
-def _names(data: bytes, length: int) -> tuple[str, ...]:
-    count = _header(data)[1]
+def parse_names(data: bytes, suffix: str) -> tuple[str, ...]:
+    """The names of a ``.jou`` file (players) or a ``.trn`` file (tournaments), by record number.
+
+    Raises:
+        BadWthor: It is not such a file.
+    """
+    count, length = _header(data)[1], _NAME_BYTES[suffix]
     if len(data) != _HEADER.size + length * count:
         raise BadWthor(f"{len(data)} bytes; {count} names are {_HEADER.size + length * count}")
     fields = (data[at : at + length] for at in range(_HEADER.size, len(data), length))

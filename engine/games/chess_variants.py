@@ -21,13 +21,13 @@ from chess.variant import (
     ThreeCheckBoard,
 )
 
-from engine.game import MOST_PLIES, BadPosition, Ending, lost_centi
+from engine.game import MAX_PLIES, BadPosition, Ending, lost_centi
 from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
 """Logistic scale: a lead counts about as much as in chess."""
-_MOST_PIECES = 52
+_MAX_PIECES = 52
 """Maximum number on the board and in both pockets; the horde starts with this many."""
 _CHECKS = range(4)
 _UNBEARABLE = (
@@ -93,7 +93,7 @@ class ChessVariant(StandardChess):
         return _SCALE_CENTI
 
     def most_plies_left(self, position: ChessPosition) -> int:  # noqa: ARG002
-        return MOST_PLIES
+        return MAX_PLIES
 
     def _read_fen(self, fields: list[str]) -> chess.Board:
         text = " ".join(fields)
@@ -111,8 +111,8 @@ class ChessVariant(StandardChess):
         pockets = board.pockets if isinstance(board, CrazyhouseBoard) else []
         if any(pocket.count(chess.KING) for pocket in pockets):
             raise BadPosition(f"{text!r}: a king in a pocket")
-        if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MOST_PIECES:
-            raise BadPosition(f"{text!r}: more than {_MOST_PIECES} pieces")
+        if chess.popcount(board.occupied) + sum(map(len, pockets)) > _MAX_PIECES:
+            raise BadPosition(f"{text!r}: more than {_MAX_PIECES} pieces")
         if isinstance(board, ThreeCheckBoard) and not set(board.remaining_checks) <= set(_CHECKS):
             raise BadPosition(f"{text!r}: checks to be given are 0 to 3")
         if board.ep_square is not None and not board.has_legal_en_passant():

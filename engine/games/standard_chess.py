@@ -16,7 +16,7 @@ from functools import cache, cached_property
 import chess
 
 from engine.game import (
-    MOST_PLIES,
+    MAX_PLIES,
     WIN_CENTI,
     BadPosition,
     Ending,
@@ -33,7 +33,7 @@ FIFTY_MOVES = 100
 LAST_NUMBER = 9_999
 """Largest ply count in a FEN; move numbers stop there."""
 
-_MOST_PIECES = 16
+_MAX_PIECES = 16
 _PROMOTIONS = (None, chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT, chess.KING)
 # After the promotions, the last of which only antichess has: drops of a piece, from and to the same square.
 _DROPS = len(_PROMOTIONS) - chess.PAWN
@@ -304,7 +304,7 @@ class StandardChess:
     @staticmethod
     def _ply(position: ChessPosition) -> int:
         """Plies since the game began, as mate scores count them."""
-        return min(MOST_PLIES, position.board.ply())
+        return min(MAX_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
@@ -342,7 +342,7 @@ def _read_fen(fields: list[str]) -> chess.Board:
     for mask in board.occupied_co:
         if chess.popcount(board.kings & mask) != 1:
             raise BadPosition(f"each side must have one king, got {pieces!r}")
-        if chess.popcount(mask) > _MOST_PIECES:
+        if chess.popcount(mask) > _MAX_PIECES:
             raise BadPosition(f"a side has more than sixteen pieces in {pieces!r}")
     if board.pawns & chess.BB_BACKRANKS:
         raise BadPosition(f"a pawn stands on the first or last rank in {pieces!r}")

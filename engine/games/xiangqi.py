@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.game import (
-    MOST_PLIES,
+    MAX_PLIES,
     WIN_CENTI,
     BadPosition,
     Ending,
@@ -321,7 +321,7 @@ class Xiangqi:
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
-        if last_ply is None or last_ply == MOST_PLIES or last_ply < position.ply:
+        if last_ply is None or last_ply == MAX_PLIES or last_ply < position.ply:
             return "won" if score_centi > 0 else "lost"
         return f"#{'' if score_centi > 0 else '-'}{(last_ply - position.ply + 1) // 2}"
 

@@ -27,7 +27,7 @@ INPUT, OUTPUT = "features", "utilities"
 """Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
 human-move model and without."""
 
-_LEAST_P = 1e-4
+_MIN_P = 1e-4
 _VISIBLE = 0.10
 _LAST_NETWORK = 1900
 """The rating of the strongest people that a human-move network for chess, Maia's, was trained on."""
@@ -133,7 +133,7 @@ def reply_features(
     context = _context(final.max(), len(loss), plies_left, person)
     columns = [np.asarray(features[name], np.float64) for name in _REPLY_FEATURES]
     columns += [features[name] * context[what] for name in _CROSSED for what in _CONTEXT]
-    ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _LEAST_P))
+    ln_p = np.zeros(len(loss)) if human is None else np.log(np.maximum(np.asarray(human), _MIN_P))
     columns += [ln_p, *(ln_p * context[what] for what in _CONTEXT)]
     return np.stack(columns, axis=1).astype(np.float32)
 

@@ -21,9 +21,9 @@ from engine.human.onnx import OnnxNetwork
 
 GAME = "chess"
 
-LEAST_LEGAL_MASS = 0.997
+MIN_LEGAL_MASS = 0.997
 """Minimum total probability of the legal moves that we accept in well-known openings."""
-_LEAST_MASS_ANYWHERE = 1e-4
+_MIN_MASS_ANYWHERE = 1e-4
 """The same in any position. Valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
@@ -84,11 +84,11 @@ class MaiaModel:
         """
         self._is_tried = True
         mass = min(self.ask(openings())[1])
-        if mass < LEAST_LEGAL_MASS:
+        if mass < MIN_LEGAL_MASS:
             self._is_tried = False
             raise BadModel(
                 f"{self.info.name}: in openings legal moves have only {mass:.4f} of the probability, "
-                f"not {LEAST_LEGAL_MASS} or more"
+                f"not {MIN_LEGAL_MASS} or more"
             )
         return mass
 
@@ -148,7 +148,7 @@ class EncodedPositions:
         legal = answers[rows, self._places].astype(np.float64)
         ends = np.cumsum(self._sizes)
         masses = np.add.reduceat(legal, ends - self._sizes)
-        if not (masses >= _LEAST_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
+        if not (masses >= _MIN_MASS_ANYWHERE).all() or not (masses <= 1 + 1e-3).all() or legal.min() < 0:
             worst = float(masses[np.argmax(np.abs(masses - 1))])
             raise BadModel(
                 f"{model.info.name}: legal moves have {worst:.4f} of the probability, not nearly all of it"

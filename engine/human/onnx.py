@@ -23,13 +23,13 @@ from engine.human.model import BadModel
 from engine.human.protobuf import ProtobufFields, message
 
 PREFIX = "desdemona."
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Size limit for a file; those of this program have a few MB."""
 
 _FATAL_ONLY = 4
 _TOLD = ("name", "licence", "source")
 """Metadata that logs and terminals show."""
-LONGEST_NAME = 80
+MAX_NAME_LENGTH = 80
 """Length limit for a network's name, in characters."""
 
 _CONTROL_FLOW = (b"Loop", b"Scan", b"If")
@@ -40,7 +40,7 @@ _running: WeakValueDictionary[str, Any] = WeakValueDictionary()
 thread-safe."""
 
 
-def read_model_file(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+def read_model_file(path: Path, most_bytes: int = MAX_BYTES) -> bytes:
     """The content of a regular file.
 
     Raises:
@@ -91,8 +91,8 @@ class OnnxNetwork:
                 f"{where}: not a network of this program: it does not say "
                 + ", ".join(PREFIX + key for key in lacking)
             )
-        if len(self.metadata["name"]) > LONGEST_NAME:
-            raise BadModel(f"{where}: its name is longer than {LONGEST_NAME} characters")
+        if len(self.metadata["name"]) > MAX_NAME_LENGTH:
+            raise BadModel(f"{where}: its name is longer than {MAX_NAME_LENGTH} characters")
         if odd := [key for key in _TOLD if not self.metadata.get(key, "").isprintable()]:
             raise BadModel(f"{where}: its {odd[0]} has characters that cannot be printed")
         if flow:

@@ -24,7 +24,7 @@ NETWORK_GAMES = 5.0
 Anything from 2 to 20 does as well on the validation years, to a thousandth of the log-loss.
 """
 _COUNT = struct.Struct("<II")
-_MOST_BYTES = 4 << 20
+_MAX_BYTES = 4 << 20
 _FACTORS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _FOLD = np.uint64(29)
 
@@ -97,7 +97,7 @@ class OpeningTable:
             return cls.none()
         try:
             unpacker = lzma.LZMADecompressor()
-            data = unpacker.decompress(base64.b64decode(text, validate=True), _MOST_BYTES)
+            data = unpacker.decompress(base64.b64decode(text, validate=True), _MAX_BYTES)
             count, moves = _COUNT.unpack_from(data)
             ends = np.cumsum([_COUNT.size, 8 * count, count, moves, 2 * moves])
             if not unpacker.eof or len(data) != ends[-1]:

@@ -38,9 +38,9 @@ FEATURES = (CONSTANT, RATING, NEW, BULLET, RAPID)
 BULLET_BELOW_S, RAPID_FROM_S = 180.0, 480.0
 """Limits of `speed_s` for bullet and rapid games, as on Lichess."""
 _INCREMENTS = 40
-_MOST_POINTS = 10_000
+_MAX_POINTS = 10_000
 _BASE = re.compile(r"[0-9a-f]{64}(\+[0-9a-f]{64})?")
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 def speed_s(initial_s: float | None, increment_s: float | None) -> float:
@@ -78,8 +78,8 @@ class Grid:
     def __post_init__(self) -> None:
         if any(list(axis) != sorted(set(axis)) for axis in (self.x, self.k)):
             raise ValueError("the numbers of an axis do not rise")
-        if not 1 < len(self.x) * len(self.k) <= _MOST_POINTS:
-            raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MOST_POINTS}")
+        if not 1 < len(self.x) * len(self.k) <= _MAX_POINTS:
+            raise ValueError(f"{len(self.x) * len(self.k)} points, not 2 to {_MAX_POINTS}")
 
     @property
     def points(self) -> Floats:
@@ -319,11 +319,11 @@ def read_card(path: Path) -> PersonPrior:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+            data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise BadModel(f"{path}: {error.strerror}") from None
-    if len(data) > _MOST_BYTES:
-        raise BadModel(f"{path}: longer than {_MOST_BYTES >> 20} MiB")
+    if len(data) > _MAX_BYTES:
+        raise BadModel(f"{path}: longer than {_MAX_BYTES >> 20} MiB")
     return PersonPrior.parse(data, str(path))
 
 

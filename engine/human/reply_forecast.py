@@ -84,7 +84,7 @@ class ReplyForecast:
         except ValueError:
             raise RecordError(f"{reply} is not among the replies of the forecast") from None
 
-    def is_bait(self, reply: str) -> bool:
+    def takes_bait(self, reply: str) -> bool:
         """Whether a reply takes a bait: any confirmed one."""
         return any(each.reply == reply for each in self.confirmed)
 

@@ -27,7 +27,7 @@ NOBODY_LOOKED = 1_000_000
 """Bound of a reply that was not searched: `engine.search.reference.INFINITY`."""
 
 _DIGITS = 6
-_LEAST_CENTI = -NOBODY_LOOKED
+_MIN_CENTI = -NOBODY_LOOKED
 _FAR = 30.0
 
 
@@ -106,7 +106,7 @@ def _lowest_centi(best_centi: int, params: ValueParams) -> int:
     From f(x) >= (1 - share) f(best) with the logistic function f.
     """
     if params.share_percent >= 100 or best_centi <= -WIN_CENTI:
-        return _LEAST_CENTI
+        return _MIN_CENTI
     s, share_left = params.logistic_centi, 1 - params.share_percent / 100
     power = -best_centi / s
     if power > _FAR:  # f is e^(x / s) there

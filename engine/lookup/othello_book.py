@@ -18,10 +18,9 @@ then its moves, each with score, depth and, in books from games, number of games
 
 import gzip
 import json
-import os
 import random
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +39,7 @@ BookKey = tuple[int, int]
 
 _NEAR_CENTI = 50
 """Maximum loss of a played move against the best."""
-_MOST_PLIES, _MOST_GAMES = 1_000, 10**12
+_MAX_PLIES, _MAX_GAMES = 1_000, 10**12
 
 _NUMBER = {name: square for square, name in enumerate(SQUARES)}
 _MOVER, _WAITER = str.maketrans("XO-", "100"), str.maketrans("XO-", "010")
@@ -171,40 +170,8 @@ class Book:
         return LookupMove(chosen.move, SearchMode.BOOK, Pick(chosen.score_centi, chosen.depth, 0, False))
 
 
-def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
-    """Write a book atomically; the same entries make the same file.
-
-    Args:
-        path: The file; an existing one is replaced.
-        entries: Moves of each canonical position.
-        made: How the book was generated, as JSON.
-    """
-    header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
-    lines = [json.dumps(header)]
-    for key in sorted(entries):
-        moves = [
-            [SQUARES[m.move], m.score_centi, m.depth]
-            + ([m.games, None if m.mean_result is None else round(m.mean_result, 4)] if m.games else [])
-            for m in entries[key]
-        ]
-        lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
-    text = "".join(line + "\n" for line in lines)
-    unfinished = path.with_name(path.name + ".new")
-    with unfinished.open("wb") as file:
-        file.write(gzip.compress(text.encode("ascii"), mtime=0))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-
-
-def board_text(key: BookKey) -> str:
-    """The 64 squares from a1: X the side to move, O the other, - empty."""
-    mover, waiter = key
-    return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
-
-
 def parse_board(text: Any) -> BookKey:
-    """The inverse of `board_text`.
+    """The inverse of `lab.training.othello_book.board_text`.
 
     Raises:
         BadBook: The text is anything else.
@@ -268,8 +235,8 @@ def _move(row: Any, legal: int) -> BookMove:
         raise BadBook(f"{name!r:.20} is not a legal move there")
     if (
         abs(score) > INFINITY
-        or not 1 <= depth <= _MOST_PLIES
-        or not 0 <= games <= _MOST_GAMES
+        or not 1 <= depth <= _MAX_PLIES
+        or not 0 <= games <= _MAX_GAMES
         or (mean is not None and not 0 <= mean <= 1)
     ):
         raise BadBook(f"a number is out of range: {row!r:.60}")

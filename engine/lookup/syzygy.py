@@ -9,7 +9,7 @@ import random
 import struct
 from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import chess.syzygy
 
@@ -17,26 +17,6 @@ from engine.decision import Pick, SearchMode
 from engine.game import WIN_CENTI, Move
 from engine.games.standard_chess import FIFTY_MOVES, ChessPosition, StandardChess
 from engine.lookup.source import BadSource, LookupMove
-
-
-class Tables(Protocol):
-    """The part of python-chess's `Tablebase` that we use."""
-
-    def probe_wdl(self, board: chess.Board) -> int:
-        """2 won, 1 won except for the fifty-move rule, 0 drawn, -1 and -2 lost likewise, for the side to
-        move.
-
-        Raises:
-            KeyError: There is no table of these pieces.
-        """
-
-    def probe_dtz(self, board: chess.Board) -> int:
-        """Plies to the next capture or pawn move, with the sign of WDL; may be 1 too low, when that is safe.
-
-        Raises:
-            KeyError: There is no table of these pieces.
-        """
-
 
 # KeyError: there is no such table; python-chess raises the others when a file is damaged further in.
 _NO_ANSWER = (LookupError, OSError, ValueError, struct.error, AssertionError)
@@ -66,7 +46,7 @@ class _Judged(NamedTuple):
 class SyzygyTables:
     """Tables in a folder; immutable, so all players share them."""
 
-    def __init__(self, tables: Tables, most_pieces: int) -> None:
+    def __init__(self, tables: chess.syzygy.Tablebase, most_pieces: int) -> None:
         """
         Args:
             tables: Used by any number of threads.

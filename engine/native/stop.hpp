@@ -13,13 +13,13 @@ struct Stopped : std::exception {
     const char* what() const noexcept override;
 };
 
-// Set from any thread; searches check it every `kNodesPerLook` nodes (well under a millisecond).
+// Set from any thread; searches check it every `kNodesPerCheck` nodes (well under a millisecond).
 //
 // Its functions are deliberately not inline: the linker must not keep a copy that was compiled for a newer
 // instruction set.
 class StopFlag {
    public:
-    static constexpr std::uint64_t kNodesPerLook = 1024;
+    static constexpr std::uint64_t kNodesPerCheck = 1024;
 
     // The clock of a flag, and of measurements of the searches that it stops.
     enum class Clock {
@@ -48,7 +48,7 @@ class StopFlag {
     // The flag also counts as set once this many seconds have passed from now, on its clock.
     void set_deadline(double seconds) noexcept;
 
-    // The searches that share the flag may visit this many more nodes, to within `kNodesPerLook`.
+    // The searches that share the flag may visit this many more nodes, to within `kNodesPerCheck`.
     void set_node_limit(std::uint64_t nodes) noexcept;
 
     bool is_set() const noexcept;

@@ -41,7 +41,7 @@ _FIRST_SHARE = 0.5  # of the time; if they take longer, the move is better decid
 _GROWTH = 2.0  # cost of a profile relative to that of one ply less
 _USE = 0.8  # share of the remaining time, in case the forecast is too optimistic
 _JUDGING_SHARE = 0.2  # of the time, for the profile of an engine's own move
-_LEAST_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
+_MIN_SILENCE_S = 0.5  # on a busy machine an engine may take this long to print anything
 _BACK_OFF_S = (0.0, 1.0, 5.0, 15.0, 60.0)  # before the next start, by failures in a row
 
 
@@ -360,7 +360,7 @@ class EngineSource:
             depth = min(self.settings.depth, limits.depth)
             return at_depth(self._searches(link, patience), depth)
         # An engine that hangs must not use up the time of every move.
-        silence_s = min(silence_s, max(_LEAST_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
+        silence_s = min(silence_s, max(_MIN_SILENCE_S, 0.9 * _FIRST_SHARE * limits.time_s))
         depth = min(_FIRST_DEPTH, self.settings.depth)
         began = self._clock()
         patience = self._patience(stop, silence_s, first_until)

@@ -38,16 +38,12 @@ class ExternalEngine:
     def __init__(self, settings: ExternalSettings) -> None:
         self.settings = settings
         self._game = get_rules(settings.game)
-        self._name = settings.command[0]
+        self.name = settings.command[0]
+        """The program's own name; its command until the program has sent one."""
         self._start: Any = self._game.initial()
         self._process: EngineProcess | None = None
         self._client: EngineProtocol | None = None
         self._restarts = 0
-
-    @property
-    def name(self) -> str:
-        """The program's own name; its command until the program has sent one."""
-        return self._name
 
     def new_game(self, start: Any = None) -> None:
         """Begin a game; starts the program if it is not running.
@@ -140,7 +136,7 @@ class ExternalEngine:
         self._process = EngineProcess(settings.command, settings.directory)
         client = _CLIENTS[settings.protocol](self._process, settings, self._game)
         try:
-            self._name = self._process.name = client.greet() or settings.command[0]
+            self.name = self._process.name = client.greet() or settings.command[0]
             client.new_game(self._start)
         except BaseException:
             self._end()

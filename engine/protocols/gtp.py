@@ -13,7 +13,7 @@ from engine.protocols.client import EngineProtocol, EngineReply, MoveRequest, wa
 from engine.protocols.settings import Allowance, ExternalSettings
 from engine.stop import StopFlag
 
-_MOST_LINES = 10_000  # in one answer
+_MAX_LINES = 10_000  # in one answer
 
 
 class GtpClient(EngineProtocol):
@@ -101,7 +101,7 @@ class GtpClient(EngineProtocol):
             pass  # noise
         parts, first = [line[1:].lstrip("0123456789").strip()], line
         while line := self._process.receive(wait):
-            if len(parts) >= _MOST_LINES:
+            if len(parts) >= _MAX_LINES:
                 raise EngineError(f"{self._process.name} does not end its answer to {command!r}")
             parts.append(line)
         if first.startswith("?"):

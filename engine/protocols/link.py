@@ -49,7 +49,7 @@ class InfoLine:
     """The principal variation in the game's notation; its first move is the one scored."""
 
 
-_MOST_NODES = 10**15
+_MAX_NODES = 10**15
 """Maximum plausible nodes of a search: days on a large machine; their sums fit the database's integers."""
 _DEEPEST = 999
 """Maximum plausible depth, in plies; engines end theirs at 256 or less."""
@@ -57,7 +57,7 @@ _DEEPEST = 999
 
 def plausible_nodes(nodes: int | None) -> int | None:
     """Nodes that an engine reports; None: none, or an implausible number."""
-    return nodes if nodes is not None and 0 <= nodes <= _MOST_NODES else None
+    return nodes if nodes is not None and 0 <= nodes <= _MAX_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:

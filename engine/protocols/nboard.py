@@ -22,8 +22,8 @@ _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
 _USUAL_DEPTH = 12
 """The protocol always has a depth, and NTest and Edax use only that, whatever the clock says."""
-_LARGEST = 1e6  # discs; anything larger is not an evaluation
-_LONGEST_S = 359_999  # 99:59:59
+_MAX_DISCS = 1e6  # discs; anything larger is not an evaluation
+_MAX_S = 359_999  # 99:59:59
 
 
 class NBoardClient(EngineProtocol):
@@ -121,7 +121,7 @@ def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
 
 
 def _whole(seconds: float) -> int:
-    return int(min(seconds, _LONGEST_S))
+    return int(min(seconds, _MAX_S))
 
 
 def read_search(line: str) -> EngineReply | None:
@@ -170,7 +170,7 @@ def read_eval(text: str) -> int | None:
             value = float(part)
         except ValueError:
             return None
-        if not math.isfinite(value) or abs(value) > _LARGEST:
+        if not math.isfinite(value) or abs(value) > _MAX_DISCS:
             return None
         values.append(value)
     low, high = min(values), max(values)

@@ -20,7 +20,7 @@ from engine.process import POLL_S, EngineError, EngineProcess, Waiting
 from engine.protocols.link import InfoLine, plausible_depth, plausible_nodes
 from engine.protocols.scores import split_text
 
-_LONGEST_VARIATION = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
+_MAX_VARIATION_MOVES = 256  # moves; Stockfish searches no deeper, and a line of 64 KiB has 13,000
 _MOVE = re.compile(r"([a-z])(\d{1,2})([a-z])(\d{1,2})([a-z]?)")
 _OPTION = re.compile(r"option (?:name )?(.+?) type (\w+)(.*)")
 _NO_MOVES = ("(none)", "0000")
@@ -242,7 +242,7 @@ def read_info(line: str, move: Callable[[str], str] = str) -> tuple[InfoLine | N
             elif word in ("lowerbound", "upperbound"):
                 is_bound = True
             elif word == "pv":
-                variation = tuple(move(text) for text in words[at : at + _LONGEST_VARIATION])
+                variation = tuple(move(text) for text in words[at : at + _MAX_VARIATION_MOVES])
                 at = len(words)
             elif word == "string":
                 break

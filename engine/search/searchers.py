@@ -124,7 +124,7 @@ class NativeSearcher:
 
         Args:
             position: As the root of a search.
-            depth: D, at least `engine.tempting_player.LEAST_DEPTH`.
+            depth: D, at least `engine.tempting_player.MIN_DEPTH`.
             params: Decide how to treat positions in which every move loses by force.
             tempting: With the logistic function.
             stop: Ends the search.

@@ -29,12 +29,12 @@ _FIRST_DEPTH = 2
 # With a clock, or a limit of nodes, an iteration that would not end within it should not begin.  We forecast
 # its cost from the ratio between the iterations before it, within these limits; odd and even depths grow at
 # different rates, so the larger of the last two ratios counts.
-_LEAST_GROWTH, _MOST_GROWTH = 2.5, 6.0
+_MIN_GROWTH, _MAX_GROWTH = 2.5, 6.0
 _LINE_NODES = 20_000  # two milliseconds
 _LAST_NODES = 5_000  # of a search that was stopped
 _DRAWS_FROM_A_BOOK = 20
 _VARIETY_SHARE = 0.5  # the rest is for a search, in case there is nothing to draw from
-LEAST_S, MOST_S = 0.001, 1e6
+MIN_S, MAX_S = 0.001, 1e6
 """Limits on the time of a search, in seconds."""
 
 
@@ -102,7 +102,7 @@ class _Pace:
 
     def __init__(self) -> None:
         self._last = 0.0
-        self._growth = [_LEAST_GROWTH, _LEAST_GROWTH]
+        self._growth = [_MIN_GROWTH, _MIN_GROWTH]
 
     def took(self, cost: float) -> None:
         if self._last > 0:
@@ -111,7 +111,7 @@ class _Pace:
 
     def next(self) -> float:
         """The forecast; 0 before the first iteration."""
-        return self._last * min(max(_LEAST_GROWTH, *self._growth), _MOST_GROWTH)
+        return self._last * min(max(_MIN_GROWTH, *self._growth), _MAX_GROWTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class MoveContext:
         if time_s is not None and limits.engine_clock is not None:
             self.stop.set_deadline(time_s)  # what the engine used may be longer than this
         elif time_s is not None:
-            limits = replace(limits, time_s=max(LEAST_S, time_s - (now_s - self.began_s)))
+            limits = replace(limits, time_s=max(MIN_S, time_s - (now_s - self.began_s)))
         return replace(self, limits=limits, began_s=now_s)
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
@@ -228,7 +228,7 @@ class MoveContext:
             if answer is not None:
                 return answer
             if limits.time_s is not None:
-                left_s = max(LEAST_S, limits.time_s - (self.stop.now_s() - began_s))
+                left_s = max(MIN_S, limits.time_s - (self.stop.now_s() - began_s))
                 left = Limits(limits.depth, left_s)
         return None
 

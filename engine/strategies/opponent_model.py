@@ -13,7 +13,7 @@ from engine.stop import Stopped
 from engine.strategies.move_context import PLAIN, Analysis, MoveContext
 from engine.strategies.strategy import Strategy
 
-_LEAST_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
+_MIN_MODEL_S = 0.05  # with less time no model is queried: a network cannot be stopped while it runs
 _NO_TIME = "there was no time to ask it"
 
 
@@ -28,7 +28,7 @@ class OpponentModel(Strategy):
         """See `Strategy.decide`."""
         people = context.people(is_calibrated=self.is_calibrated)
         time_s, trouble = context.limits.time_s, ""
-        if context.stop.is_set() or (time_s is not None and time_s < _LEAST_MODEL_S):
+        if context.stop.is_set() or (time_s is not None and time_s < _MIN_MODEL_S):
             decision, trouble = self.search(context, None), _NO_TIME
         else:
             try:

@@ -9,7 +9,7 @@ from engine.human.opponent_model_search import OpponentModelSearch
 from engine.search.searchers import NativeSearcher
 from engine.stop import Stopped
 from engine.strategies.known_moves import KnownMoves
-from engine.strategies.move_context import LEAST_S, MOST_S, MoveContext
+from engine.strategies.move_context import MAX_S, MIN_S, MoveContext
 from engine.strategies.records import verify_pick
 from engine.time_management import Limits
 
@@ -65,7 +65,7 @@ class Strong(KnownMoves):
         if limits.time_s is not None:
             # If it picks another move, that move needs an exact value: part of the time all of them took.
             left_s = limits.time_s - 1.5 * (context.stop.now_s() - context.began_s)
-            rest = replace(rest, time_s=min(max(LEAST_S, left_s), MOST_S))
+            rest = replace(rest, time_s=min(max(MIN_S, left_s), MAX_S))
         if limits.nodes is not None:
             rest = replace(rest, nodes=max(1, limits.nodes - judged_nodes))
         return rest

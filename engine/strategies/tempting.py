@@ -13,7 +13,7 @@ from engine.search.searchers import NativeSearcher
 from engine.strategies.move_context import Analysis, MoveContext
 from engine.strategies.records import verify_left_out
 from engine.strategies.strategy import Strategy
-from engine.tempting_player import LEAST_DEPTH, choose_tempting, contender_floor_centi, verify_tempting
+from engine.tempting_player import MIN_DEPTH, choose_tempting, contender_floor_centi, verify_tempting
 from engine.trappy import best_standing, is_swindle, with_trap
 
 
@@ -37,7 +37,7 @@ class Tempting(Strategy):
 
     def _candidates(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """Candidates that give the same choice as the whole table, and prove it."""
-        if depth < LEAST_DEPTH:
+        if depth < MIN_DEPTH:
             return profiler.plain(depth)
         if isinstance(profiler.searcher, NativeSearcher):
             return profiler.searcher.tempting_candidates(
@@ -69,7 +69,7 @@ class Tempting(Strategy):
     def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:
         """See `Strategy.ranked`."""
         exact = super().ranked(profiler, depth, params)
-        if depth < LEAST_DEPTH:
+        if depth < MIN_DEPTH:
             return exact
         if is_swindle(exact, params):
             return profiler.pruned_candidates(depth)
@@ -84,8 +84,8 @@ class Tempting(Strategy):
             raise RecordError(f"the {self.name} player needs its settings, but the record has none")
         replace(self, settings=decision.tempting).verify_choice(decision)
         swindle = is_swindle(decision.candidates, decision.params)
-        if decision.depth < LEAST_DEPTH or swindle:
-            counts_bonus = swindle and decision.depth >= LEAST_DEPTH
+        if decision.depth < MIN_DEPTH or swindle:
+            counts_bonus = swindle and decision.depth >= MIN_DEPTH
             verify_left_out(decision, counts_bonus=counts_bonus, swindle=swindle)
         else:
             verify_tempting(decision, decision.tempting)

@@ -25,7 +25,7 @@ _SHALLOW_FEATURES = ("gap_first", "gap_median", "gap_best", "gap_last")
 _STEPS, _PENALTY = 12, 1.0
 """Newton steps, which converge within ten; ridge penalty on standardised features."""
 _EQUAL = 1e-9
-_LEAST_P = 1e-5
+_MIN_P = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def added_by_trappiness(
     for name, p in probabilities.items():
         known = np.stack(
             [
-                np.log(np.maximum(p, _LEAST_P)),
+                np.log(np.maximum(p, _MIN_P)),
                 people.loss,
                 *(_column(people, look) for look in _SHALLOW_FEATURES),
             ],

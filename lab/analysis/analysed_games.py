@@ -9,18 +9,15 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.decision import Candidate, Decision, ModelInfo, Person, ReplyProfile
+from engine.decision import Candidate, ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
-from engine.game import Game
-from engine.games import get_rules
 from storage.inserts import insert_all_new, insert_new
 from storage.records import columns_of, from_row
 from storage.research.archive import BATCH, add_games, content_key, record_of_row
 from storage.tables.analysis import AnalysedPositionRow, AnalysisRow, HumanModelRow, PredictionRow
 from storage.tables.archive import ImportedGameRow
-from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_KEYS = 500  # per statement
+_MAX_KEYS = 500  # per statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +147,10 @@ async def keep_games(
     await add_games(session, records, source=source, source_format=source_format)
     games: dict[str, int] = {}
     keys = [content_key(record) for record in records]
-    for start in range(0, len(keys), _MOST_KEYS):
+    for start in range(0, len(keys), _MAX_KEYS):
         rows = await session.execute(
             select(ImportedGameRow.content_key, ImportedGameRow.id).where(
-                ImportedGameRow.content_key.in_(keys[start : start + _MOST_KEYS])
+                ImportedGameRow.content_key.in_(keys[start : start + _MAX_KEYS])
             )
         )
         games |= {row.content_key: row.id for row in rows}
@@ -278,71 +275,3 @@ def _is_prediction(model_id: int | None) -> Any:
 def _position(row: AnalysedPositionRow) -> AnalysedPosition:
     replies = tuple(ReplyProfile(reply, tuple(scores)) for reply, *scores in row.profile)
     return from_row(AnalysedPosition, row, game_id=row.imported_game_id, replies=replies)
-
-
-async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
-    """The bot's own moves with a complete profile that a person answered, in the order of play.
-
-    Each comes with its game's moves, and without predictions.  Games against bots are left out.
-    """
-    last = 0
-    while True:
-        statement = (
-            select(DecisionRow, GameRow, OpponentRow.name, OutcomeRow.reply)
-            .join(GameRow, GameRow.id == DecisionRow.game_id)
-            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
-            .where(
-                GameRow.game == game,
-                OpponentRow.is_bot.is_(False),
-                DecisionRow.takeback == 0,
-                DecisionRow.is_complete.is_(True),
-                OutcomeRow.reply.is_not(None),
-                DecisionRow.id > last,
-            )
-            .order_by(DecisionRow.id)
-            .limit(_MOST_KEYS)
-        )
-        rows = (await session.execute(statement)).all()
-        if not rows:
-            return
-        for row, stored, name, reply in rows:
-            own = _own(row, stored, name, reply)
-            if own is not None:
-                moves = tuple(stored.moves.split())
-                yield own, GameRecord(game=game, start=stored.initial_position, moves=moves)
-        last = rows[-1][0].id
-        session.expunge_all()
-
-
-def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> StoredPosition | None:
-    decision = Decision.from_record(row.record)
-    replies = decision.chosen.replies
-    if len(replies) < 2 or reply not in {each.reply for each in replies}:
-        return None
-    game: Game[Any] = get_rules(decision.game)
-    scale = game.expected_scale_centi(game.parse_position(decision.position))
-    model_use = decision.model_use
-    initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s
-    return StoredPosition(
-        id=row.id,
-        game_key=f"{stored.site}/{stored.site_game_id}",
-        date=str(stored.started_at.date()),
-        found=AnalysedPosition(
-            game_id=stored.id,
-            ply=row.ply + 1,
-            side=1 - stored.our_side,
-            position=decision.position,
-            move=decision.move,
-            reply=reply,
-            rating=stored.opponent_rating,
-            clock_s=None if model_use is None else model_use.person.clock_s,
-            logistic_centi=scale,
-            replies=replies,
-            nodes=row.nodes,
-            time_s=row.time_s,
-        ),
-        human=None,
-        name=name,
-        time_control="" if initial_s is None else f"{initial_s}+{increment_s or 0}",
-    )

@@ -31,7 +31,7 @@ from storage.database import Database
 
 _AHEAD = 4
 """Number of moves queued for each worker."""
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 """Limit on failed moves before the first success."""
 _PREDICTED_AT_ONCE = 64
 
@@ -94,7 +94,7 @@ async def run_analysis(
                     moves.append(future.result())
                 except AnalysisError as error:
                     failed += 1
-                    if failed >= _MOST_FAILURES and not new:
+                    if failed >= _MAX_FAILURES and not new:
                         raise AnalysisError(f"{failed} moves failed and none succeeded: {error}") from None
                 except DesdemonaError:
                     raise

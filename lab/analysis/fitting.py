@@ -32,7 +32,7 @@ from lab.training.calibrated import (
     without_human,
 )
 
-LEAST_POSITIONS, LEAST_GAMES, LEAST_ERRORS = 500, 100, 50
+MIN_POSITIONS, MIN_GAMES, MIN_ERRORS = 500, 100, 50
 """Minimum data: with less, a model learns noise."""
 LICENCE = "GPL-3.0-or-later"
 _NAMES = {True: "with a human-move model", False: "without a human-move model"}
@@ -125,7 +125,7 @@ def fit(
     }
     # Without a human-move model to learn from, both parts are the same.
     data = to_onnx(parts.get(True, parts[False]), parts[False], metadata)
-    _check_gain(validated)
+    _accept_model(validated)
     return Fitted(data, CalibratedModel(OnnxNetwork.load(data, name)), human, tuple(validated))
 
 
@@ -133,9 +133,9 @@ def _require_enough(people: Population) -> None:
     games = int(people.games.max()) + 1
     errors = int((people.loss[people.rows.played] >= BAD).sum())
     for what, found, least in (
-        ("positions", len(people.positions), LEAST_POSITIONS),
-        ("games", games, LEAST_GAMES),
-        ("errors", errors, LEAST_ERRORS),
+        ("positions", len(people.positions), MIN_POSITIONS),
+        ("games", games, MIN_GAMES),
+        ("errors", errors, MIN_ERRORS),
     ):
         if found < least:
             raise FitRefused(
@@ -182,10 +182,13 @@ def _validated(
     )
 
 
-def _check_gain(validated: list[Validated]) -> None:
-    """Raise `FitRefused` unless the first part is significantly better and no other is significantly worse.
+def _accept_model(validated: list[Validated]) -> None:
+    """Accept the new model if its first part is significantly better and no other is significantly worse.
 
     The first part serves wherever its inputs exist; the other serves where there is no human-move model.
+
+    Raises:
+        FitRefused: It is not accepted.
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.evidence.inference.any_time import LEAST_PERSONS
+from storage.evidence.inference.any_time import MIN_PERSONS
 from storage.evidence.inference.calibration import only_of_enough_persons
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean
 from storage.evidence.inference.persons import effective_persons
@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 
 RESAMPLES = 1000
 BINS = 10
-_LEAST = 1e-6
+_MIN_PROBABILITY = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Resamples:
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
         self._groups = groups
         self._size = int(groups.max()) + 1
-        if effective_persons(np.bincount(groups).astype(np.float64)) < LEAST_PERSONS:
+        if effective_persons(np.bincount(groups).astype(np.float64)) < MIN_PERSONS:
             count = 0  # a statistic then has no interval
         rng = np.random.default_rng(seed)
         # The first row is the original data.
@@ -120,7 +120,7 @@ class Resamples:
 
     def log_loss(self, probabilities: Floats, hits: Bools) -> Drawn:
         """Mean negative log-likelihood of probabilities, natural logarithm."""
-        inside = np.clip(probabilities, _LEAST, 1 - _LEAST)
+        inside = np.clip(probabilities, _MIN_PROBABILITY, 1 - _MIN_PROBABILITY)
         return self.mean(-np.where(hits, np.log(inside), np.log(1 - inside)))
 
     def auc(self, scores: Floats, hits: Bools) -> Drawn:

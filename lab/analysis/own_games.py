@@ -1,20 +1,27 @@
-"""The bot's own games with people: one human-move model's predictions of every reply.
+"""The bot's own games with people: their positions, and a human-move model's predictions of every reply.
 
 The predictions recorded during play are unsuitable: only some strategies query a human-move model, and not
 always the same one, so those predictions cover a biased selection of games.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from engine.decision import ReplyProfile
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.decision import Decision, ReplyProfile
 from engine.formats.record import BadGame, GameRecord, steps
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import HumanModel, PredictionQuery, predicted
 from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
+from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
+
+_MAX_DECISIONS = 500
+"""Decisions that one statement reads."""
 
 
 def with_predictions(
@@ -82,3 +89,71 @@ def _by_reply(
     if of.keys() != {each.reply for each in replies}:
         return None
     return tuple(of[each.reply] for each in replies)
+
+
+async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
+    """The bot's own moves with a complete profile that a person answered, in the order of play.
+
+    Each comes with its game's moves, and without predictions.  Games against bots are left out.
+    """
+    last = 0
+    while True:
+        statement = (
+            select(DecisionRow, GameRow, OpponentRow.name, OutcomeRow.reply)
+            .join(GameRow, GameRow.id == DecisionRow.game_id)
+            .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
+            .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
+            .where(
+                GameRow.game == game,
+                OpponentRow.is_bot.is_(False),
+                DecisionRow.takeback == 0,
+                DecisionRow.is_complete.is_(True),
+                OutcomeRow.reply.is_not(None),
+                DecisionRow.id > last,
+            )
+            .order_by(DecisionRow.id)
+            .limit(_MAX_DECISIONS)
+        )
+        rows = (await session.execute(statement)).all()
+        if not rows:
+            return
+        for row, stored, name, reply in rows:
+            own = _own(row, stored, name, reply)
+            if own is not None:
+                moves = tuple(stored.moves.split())
+                yield own, GameRecord(game=game, start=stored.initial_position, moves=moves)
+        last = rows[-1][0].id
+        session.expunge_all()
+
+
+def _own(row: DecisionRow, stored: GameRow, name: str, reply: str | None) -> StoredPosition | None:
+    decision = Decision.from_record(row.record)
+    replies = decision.chosen.replies
+    if len(replies) < 2 or reply not in {each.reply for each in replies}:
+        return None
+    game: Game[Any] = get_rules(decision.game)
+    scale = game.expected_scale_centi(game.parse_position(decision.position))
+    model_use = decision.model_use
+    initial_s, increment_s = stored.clock_initial_s, stored.clock_increment_s
+    return StoredPosition(
+        id=row.id,
+        game_key=f"{stored.site}/{stored.site_game_id}",
+        date=str(stored.started_at.date()),
+        found=AnalysedPosition(
+            game_id=stored.id,
+            ply=row.ply + 1,
+            side=1 - stored.our_side,
+            position=decision.position,
+            move=decision.move,
+            reply=reply,
+            rating=stored.opponent_rating,
+            clock_s=None if model_use is None else model_use.person.clock_s,
+            logistic_centi=scale,
+            replies=replies,
+            nodes=row.nodes,
+            time_s=row.time_s,
+        ),
+        human=None,
+        name=name,
+        time_control="" if initial_s is None else f"{initial_s}+{increment_s or 0}",
+    )

@@ -45,7 +45,7 @@ UNIFORM, FORGETTING = 0.003, 0.05
 TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
 TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
 """Grids: x and k; k alone, for people with few replies each."""
-LEAST_PERSONS, LEAST_REPLIES = 40, 1000
+MIN_PERSONS, MIN_REPLIES = 40, 1000
 """Minimum data in either half: with less, a prior learns noise."""
 _DIGITS = 6
 
@@ -265,7 +265,7 @@ def fit_person_prior(
     on_step("learning the prior without ratings")
     prior = replace(prior, unrated=_fitted(learned, (CONSTANT, *speeds), prior))
     rated = _part(learned, _with_rating(learned))
-    if len(rated.names) >= LEAST_PERSONS:
+    if len(rated.names) >= MIN_PERSONS:
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
         prior = replace(prior, rated=_fitted(rated, names, prior))
@@ -285,10 +285,10 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
     for half in (0, 1):
         inside = data.persons[halves == half]
         persons = len(np.unique(inside))
-        if persons < LEAST_PERSONS or len(inside) < LEAST_REPLIES:
+        if persons < MIN_PERSONS or len(inside) < MIN_REPLIES:
             raise FitRefused(
                 f"too little to learn from: {len(inside)} replies of {persons} persons in a half; at least "
-                f"{LEAST_REPLIES} of {LEAST_PERSONS} are needed"
+                f"{MIN_REPLIES} of {MIN_PERSONS} are needed"
             )
 
 

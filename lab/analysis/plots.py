@@ -16,7 +16,6 @@ def draw(found: Study, folder: Path, name: str) -> list[Path]:
     """Write the plots (AUC, reliability, temptation by traps) to a folder, created if needed.
 
     Raises:
-        NoPlots: matplotlib is not installed.
         OSError: A file cannot be written.
     """
     written = []

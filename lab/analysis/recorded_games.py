@@ -20,7 +20,7 @@ from lab.analysis.reply_profiles import AnalysisError
 from storage.research.archive import content_key
 
 _CLOCK = re.compile(r"\[%clk\s+(\d{1,5}):(\d{1,2}):(\d{1,2}(?:\.\d{1,20})?)\]")
-_MOST_REPORTED = 5
+_MAX_REPORTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +144,15 @@ def read_games(
             for given in _file(path, form, game, names, on_bad):
                 if isinstance(given, BadGame):
                     bad += 1
-                    if bad <= _MOST_REPORTED:
+                    if bad <= _MAX_REPORTED:
                         on_bad(f"{path}: {given}")
                 elif given.record.game == game and given.record.moves:
                     yield given
         except (OSError, BadGame) as error:
             text = error.strerror if isinstance(error, OSError) else error
             raise AnalysisError(f"{path}: {text}") from None
-        if bad > _MOST_REPORTED:
-            on_bad(f"{path}: and {bad - _MOST_REPORTED} more bad games")
+        if bad > _MAX_REPORTED:
+            on_bad(f"{path}: and {bad - _MAX_REPORTED} more bad games")
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:

@@ -11,7 +11,7 @@ from lab.analysis.person_fitting import FittedPrior
 from lab.analysis.study import Judged, Study
 from lab.analysis.tempting_replies import BaitRow, BaitTable
 from lab.analysis.trap_counts import Figure9, Temptation
-from storage.evidence.inference.any_time import LEAST_PERSONS
+from storage.evidence.inference.any_time import MIN_PERSONS
 
 _NO_INTERVAL = "[-]"
 
@@ -47,11 +47,11 @@ def study_text(found: Study) -> str:
         _section("Which position provokes an error", _judged(found.error, found.human_models)),
     ]
     text = "\n\n".join(part for part in parts if part)
-    if found.effective_persons < LEAST_PERSONS:
-        persons = f"{math.floor(found.effective_persons)} of {LEAST_PERSONS:g} effective persons"
+    if found.effective_persons < MIN_PERSONS:
+        persons = f"{math.floor(found.effective_persons)} of {MIN_PERSONS:g} effective persons"
         text += f"\n\nToo early for intervals: {persons} (docs/statistics.md)."
     elif _NO_INTERVAL in text:
-        text += f"\n\n{_NO_INTERVAL}: no interval, from fewer than {LEAST_PERSONS:g} effective persons."
+        text += f"\n\n{_NO_INTERVAL}: no interval, from fewer than {MIN_PERSONS:g} effective persons."
     return f"{text}\n"
 
 

@@ -6,28 +6,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-EXTRA = "lab"
-
-
-class NoPlots(Exception):
-    """matplotlib is not installed; the message says how to install it."""
-
 
 @contextmanager
 def svg_files(folder: Path) -> Iterator[tuple[Any, Callable[[Any, str], Path]]]:
     """matplotlib's `pyplot`, and a function that writes a figure to a file of the folder, created if needed.
 
     Raises:
-        NoPlots: matplotlib is not installed.
         OSError: A file cannot be written.
     """
-    try:
-        matplotlib: Any = importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise NoPlots(
-            f"drawing needs matplotlib: install the extra {EXTRA!r}, "
-            f"`pip install 'desdemona[{EXTRA}]'` ({error})"
-        ) from None
+    matplotlib: Any = importlib.import_module("matplotlib")
     matplotlib.use("Agg")
     pyplot: Any = importlib.import_module("matplotlib.pyplot")
     folder.mkdir(parents=True, exist_ok=True)

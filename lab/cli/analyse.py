@@ -11,7 +11,7 @@ import typer
 
 from bot.base.log import printable
 from bot.base.rounding import counted
-from bot.cli.common import MOST, UsageError, config_of, note, print_json, require_known, stop_on_signals
+from bot.cli.common import MAX_INT, UsageError, config_of, note, print_json, require_known, stop_on_signals
 from bot.cli.progress import counting
 from bot.workers.pools import ClusterWorkers, LocalWorkers
 from engine import SEARCH_REVISION
@@ -26,7 +26,7 @@ from lab.analysis.analysed_games import AnalysisSettings
 from lab.analysis.analysis_runner import Tally, predict, run_analysis
 from lab.analysis.recorded_games import Answered, MoveFilter, choose, read_games
 from lab.analysis.reply_profiles import AnalysisError
-from storage.database import LONG_PATIENCE_S, Database
+from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 
 class Source(StrEnum):
@@ -62,15 +62,15 @@ def analyse_command(
         ),
     ] = False,
     sample: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Number of moves to draw at random, by --seed.")
+        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random, by --seed.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample.")] = 1,
     every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
     from_ply: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Only replies after at least this many moves.")
+        int, typer.Option(min=1, max=MAX_INT, help="Only replies after at least this many moves.")
     ] = 1,
     to_ply: Annotated[
-        int | None, typer.Option(min=1, max=MOST, help="Only replies after at most this many moves.")
+        int | None, typer.Option(min=1, max=MAX_INT, help="Only replies after at most this many moves.")
     ] = None,
     from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None,
     to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None,
@@ -78,10 +78,10 @@ def analyse_command(
         list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
     ] = None,
     min_rating: Annotated[
-        int | None, typer.Option(max=MOST, help="Only replies of people rated this or more.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
     ] = None,
     max_rating: Annotated[
-        int | None, typer.Option(max=MOST, help="Only replies of people rated this or less.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
     ] = None,
     form: Annotated[
         GameFormat | None,
@@ -164,7 +164,7 @@ async def _run(
 ) -> tuple[Tally, int, int | None]:
     """Return the tally, the number of positions predicted, and the signal that ended the run."""
     stop, received = stop_on_signals()
-    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     predicted = 0
     try:
         with counting("profiles", len(wanted)) as on_count:

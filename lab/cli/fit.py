@@ -1,24 +1,18 @@
 """`desdemona lab fit`: fits calibrated models to analysed games."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from bot.base.files import write_whole
 from bot.cli.common import ShowFormat, UsageError, print_json
-from lab.cli.fit_options import FitOptions, card_of, require_writable, with_options
-from lab.cli.study import PersonHalf, calibrated_of, print_lines, report_step, require_extra
-
-# Importing it takes a second, which other commands should not pay.
-if TYPE_CHECKING:
-    from lab.analysis.fitting import Fitted
+from lab.cli.lab_common import print_lines, report_step, require_extra, require_writable, write_model
+from lab.cli.study_data import PersonHalf, StudyOptions, calibrated_of, with_options
 
 
 @with_options
 def fit_command(
-    options: FitOptions,
+    options: StudyOptions,
     out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
     against: Annotated[
         Path | None,
@@ -38,12 +32,12 @@ def fit_command(
     Needs the extra `lab`.
     """
     require_extra("lab fit", "sklearn")
-    from engine.human.onnx import LONGEST_NAME
+    from engine.human.onnx import MAX_NAME_LENGTH
     from lab.analysis.fitting import fit
     from lab.analysis.study_report import fitted_text
 
-    if name is not None and not (name.isprintable() and len(name) <= LONGEST_NAME):
-        raise UsageError(f"--name: {name!r} is not at most {LONGEST_NAME} printable characters")
+    if name is not None and not (name.isprintable() and len(name) <= MAX_NAME_LENGTH):
+        raise UsageError(f"--name: {name!r} is not at most {MAX_NAME_LENGTH} printable characters")
     if first and against is not None:
         raise UsageError("--first and --against exclude each other")
     require_writable(out, ".onnx")
@@ -58,16 +52,8 @@ def fit_command(
         on_step=report_step,
     )
     card = fitted.card(data.card)
-    _write(out, fitted, card)
+    write_model(out, card, fitted.data)
     if options.output is ShowFormat.JSON:
         print_json(card)
     else:
         print_lines(f"{data.description}\n{fitted_text(fitted)}{out}: sha256 {fitted.model.info.sha256}\n")
-
-
-def _write(out: Path, fitted: "Fitted", card: dict[str, Any]) -> None:
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    try:
-        write_whole({out: fitted.data, card_of(out): text.encode()})
-    except OSError as error:
-        raise UsageError(f"--out: {out}: {error.strerror}") from None

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.base.files import write_whole
 from bot.cli.common import ShowFormat, UsageError, print_json
 from engine.decision import ModelInfo
 from engine.human.model import MAIA, BadModel
-from lab.cli.fit_options import FitData, FitOptions, require_writable, with_options
-from lab.cli.study import calibrated_of, print_lines, report_step, results_of
+from lab.cli.lab_common import print_lines, report_step, require_writable, write_model
+from lab.cli.study_data import StudyData, StudyOptions, calibrated_of, with_options
 
 # Importing these takes a second, which other commands should not pay.
 if TYPE_CHECKING:
@@ -32,13 +31,13 @@ class TiltedModel(StrEnum):
     """The human-move model."""
 
 
-_LEAST, _LEAST_MAIA = 1e-5, 1e-4
+_MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
 """Minimum probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options
 def fit_person_command(
-    options: FitOptions,
+    options: StudyOptions,
     out: Annotated[Path, typer.Option(help="The card (*.json); its priors over other base models stay.")],
     base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
@@ -61,7 +60,7 @@ def fit_person_command(
     require_writable(out, ".json")
     known = _known_card(out)
     data = options.read()
-    results = results_of(options.context, options.database, options.game) if options.elo else None
+    results = options.results() if options.elo else None
     _fit_person(
         options, data, _base_of(data.people, data.human, base, calibrated), results, truth_alone, known, out
     )
@@ -79,7 +78,7 @@ def _base_of(
     if base is TiltedModel.HUMAN and human is not None:
         if calibrated is not None:
             raise UsageError("--calibrated cannot go with --base human")
-        least = _LEAST_MAIA if human.kind == MAIA else _LEAST
+        least = _MIN_PROBABILITY_MAIA if human.kind == MAIA else _MIN_PROBABILITY
         return BaseProbabilities(human.name, base_key(human), people.models[human.name], least)
     model = calibrated_of(calibrated, people.game.name)
     if model is None:
@@ -87,7 +86,7 @@ def _base_of(
     beside = None if base is TiltedModel.ALONE else human
     name = model.info.name if beside is None else f"{model.info.name} beside {beside.name}"
     probabilities = model_probabilities(people, model, beside is not None)
-    return BaseProbabilities(name, base_key(model.info, beside), probabilities, _LEAST)
+    return BaseProbabilities(name, base_key(model.info, beside), probabilities, _MIN_PROBABILITY)
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:
@@ -108,8 +107,8 @@ def _known_card(out: Path) -> dict[str, Any] | None:
 
 
 def _fit_person(
-    options: FitOptions,
-    data: FitData,
+    options: StudyOptions,
+    data: StudyData,
     base: "BaseProbabilities",
     results: "list[RatedResult] | None",
     truth_alone: bool,
@@ -156,16 +155,11 @@ def _fit_person(
         resamples=options.resamples,
         on_step=report_step,
     )
-    card = merged_card(
-        game, known, fitted.record({key: data.card[key] for key in ("data", "portion", "seed", "command")})
-    )
-    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-    try:
-        write_whole({out: text.encode()})
-    except OSError as error:
-        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    about = {key: value for key, value in data.card.items() if key != "game"}
+    card = merged_card(game, known, fitted.record(about))
+    content = write_model(out, card)
     if options.output is ShowFormat.JSON:
         print_json(card)
     else:
-        version = PersonPrior.parse(text.encode(), str(out)).version
+        version = PersonPrior.parse(content, str(out)).version
         print_lines(f"{data.description}\n{person_text(fitted)}{out}: sha256 {version}\n")

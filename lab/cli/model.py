@@ -12,7 +12,7 @@ from bot.cli.common import ShowFormat, UsageError, console, note, print_json
 from engine.games import get_rules
 from engine.human.model import BadModel, HumanModel, PredictionQuery, predicted
 
-_LONGEST_SHOWN = 2000
+_MAX_SHOWN_LENGTH = 2000
 _MOVES_SHOWN = 5
 
 
@@ -26,12 +26,12 @@ def import_model(
     must predict its known first moves.
     """
     from engine.human.onnx import read_model_file
-    from lab.training.lc0 import MOST_BYTES
+    from lab.training.lc0 import MAX_BYTES
     from lab.training.maia_onnx import import_network
 
     for file in files:
         try:
-            imported = import_network(read_model_file(file, MOST_BYTES), file.name)
+            imported = import_network(read_model_file(file, MAX_BYTES), file.name)
         except BadModel as error:
             text = str(error)
             raise UsageError(text if text.startswith(str(file)) else f"{file}: {text}") from None
@@ -92,7 +92,7 @@ def _card(file: Path) -> dict[str, Any]:
 
 def _shortened(value: Any) -> Any:
     """Replace a long text, which only programs read, by its length."""
-    is_long = isinstance(value, str) and len(value) > _LONGEST_SHOWN
+    is_long = isinstance(value, str) and len(value) > _MAX_SHOWN_LENGTH
     return f"{len(value)} characters, for the program" if is_long else value
 
 

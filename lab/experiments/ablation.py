@@ -278,8 +278,8 @@ def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
             f"{'measurable, but' if is_measurable else 'none measurable,'} not worth having",
         )
     return (
-        ClaimVerdict.OPEN,
-        f"{'' if is_measurable else 'none '}measurable; worth having or not cannot be told",
+        ClaimVerdict.INCONCLUSIVE,
+        f"{'' if is_measurable else 'none '}measurable; whether it is worth having is inconclusive",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bot.base.rounding import counted
 from bot.match.conditions import Terms
 from bot.match.human_players import HumanPlayer
 from bot.match.openings import random_opening
@@ -30,7 +31,6 @@ from engine.stop import StopFlag
 from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
-    counted,
     in_points,
     mean_of,
     percent,

@@ -1,6 +1,6 @@
 """All experiments by name; a module is imported when its experiment is used."""
 
-from importlib import import_module
+from pkgutil import resolve_name
 
 from lab.experiments.experiment import Experiment
 
@@ -25,6 +25,5 @@ def get_experiment(name: str) -> Experiment:
     Raises:
         KeyError: There is none.
     """
-    module, _, constructor = EXPERIMENTS[name].partition(":")
-    experiment: Experiment = getattr(import_module(module), constructor)()
+    experiment: Experiment = resolve_name(EXPERIMENTS[name])()
     return experiment

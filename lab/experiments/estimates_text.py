@@ -57,7 +57,7 @@ def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
     is_above = len(findings) > 0 and set(findings) == {IntervalFinding.MORE}
-    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.OPEN
+    return ClaimVerdict.HOLDS if is_above else ClaimVerdict.INCONCLUSIVE
 
 
 def above_zero(found: MeanEstimate) -> ClaimVerdict:
@@ -83,11 +83,6 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
         f"{times * each + 0.0:{sign}.{digits}f}" for each in (found.value, found.low, found.high)
     )
     return f"{value} ({low} to {high})" if found.has_interval else value
-
-
-def counted(count: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def at_level(found: MeanEstimate, alpha: float) -> str:

@@ -11,8 +11,13 @@ class ClaimVerdict(StrEnum):
 
     HOLDS = "holds"
     FAILS = "does not hold"
-    OPEN = "cannot be told"
+    INCONCLUSIVE = "cannot be told"
     """The results are compatible with it and with its opposite, or there are too few."""
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return self.name.lower() if self is ClaimVerdict.INCONCLUSIVE else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def report_text(report: Report) -> str:
     """The report for a terminal, in the Markdown that docs/research/papers.md quotes."""
     parts = []
     if report.claims:
-        rows = [(claim.says, claim.verdict.value, claim.found) for claim in report.claims]
+        rows = [(claim.says, claim.verdict.text, claim.found) for claim in report.claims]
         parts.append(_table(("claim", "verdict", "what came out"), rows))
     for table in report.tables:
         note = f"\n\n{table.note}" if table.note else ""

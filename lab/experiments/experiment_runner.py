@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from bot.base.errors import DesdemonaError
+from bot.base.rounding import counted
 from bot.workers.jobs import finished_jobs
 from bot.workers.pools import Workers
 from lab.experiments.catalogue import get_experiment
-from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import FOLDER, Experiment, Job, Result, Size
+from lab.experiments.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 from storage.database import Database
-from storage.research.experiment_results import ExperimentRun, finished_between, keep_result, list_results
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,6 @@ class RunState:
         return {**asdict(self.run), "done": self.done, "jobs": self.jobs, "first": times[0], "last": times[1]}
 
 
-OnResult = Callable[[int, int], None]
-"""Called with the number of finished jobs and of all, first when the earlier results have been read."""
-
-
 class ExperimentError(DesdemonaError):
     """The experiment cannot continue; the message says why."""
 
@@ -63,13 +59,14 @@ async def run_experiment(
     seed: int,
     database: Database,
     workers: Workers,
-    on_result: OnResult,
+    on_count: Callable[[int], None],
     stop: asyncio.Event,
     folder: str | None = None,
 ) -> dict[str, Result]:
     """Do the jobs that have no result yet.
 
     Args:
+        on_count: Called with the number of further results, first with that of earlier runs.
         stop: Ends the run early; running jobs are dropped, and done again when it is resumed.
         folder: The data of `Experiment.needs`, where the workers can read it.
 
@@ -85,7 +82,7 @@ async def run_experiment(
     given = {} if folder is None else {FOLDER: folder}
     results = await stored_results(database, run, jobs)
     todo = [job for job in jobs if job.name not in results]
-    on_result(len(results), len(jobs))
+    on_count(len(results))
 
     def start(job: Job) -> Future[Result]:
         return workers.run(do_job, (experiment.name, {**job.arguments, **given}, seed))
@@ -103,7 +100,7 @@ async def run_experiment(
                 async with database.write() as session:
                     await keep_result(session, run, job.name, result)
                 results[job.name] = result
-                on_result(len(results), len(jobs))
+                on_count(1)
     return results
 
 

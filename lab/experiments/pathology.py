@@ -169,7 +169,7 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
         found = f"its lowest step is {in_points(lowest)} of 100 games"
         expects = evaluation == NUMBER and figure.number in PATHOLOGICAL
         verdict = (
-            ClaimVerdict.OPEN
+            ClaimVerdict.INCONCLUSIVE
             if falls == rises
             else ClaimVerdict.HOLDS
             if falls == expects

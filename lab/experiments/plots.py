@@ -6,7 +6,7 @@ from typing import Any
 from lab.analysis.svg_files import svg_files
 from lab.experiments.experiment_report import Chart
 
-_MOST_TICKS = 12
+_MAX_TICKS = 12
 _COLOURS = ("#1b6ca8", "#c8553d", "#5b8c5a", "#8d5b4c", "#e0a458", "#8a8a8a")
 
 
@@ -14,7 +14,6 @@ def draw(charts: tuple[Chart, ...], folder: Path, name: str) -> list[Path]:
     """Write the charts to a folder, created if needed.
 
     Raises:
-        NoPlots: matplotlib is not installed.
         OSError: A file cannot be written.
     """
     with svg_files(folder) as (pyplot, write):
@@ -31,7 +30,7 @@ def _figure(pyplot: Any, chart: Chart) -> Any:
     axes.set(title=chart.title, xlabel=chart.x, ylabel=chart.y)
     axes.title.set_fontsize(8)
     places = sorted({mark[0] for line in chart.lines for mark in line.marks})
-    if len(places) <= _MOST_TICKS and all(place.is_integer() for place in places):
+    if len(places) <= _MAX_TICKS and all(place.is_integer() for place in places):
         axes.set_xticks(places)  # there are no halves of a ply
     # Below the axes, where it hides nothing.
     axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))

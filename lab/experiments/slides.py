@@ -259,7 +259,7 @@ def _judge_branches(found: Result) -> tuple[ClaimVerdict, str]:
     factors = np.array(found["factors"])
     width, last = mean_of(np.array(found["widths"])), mean_of(factors[:, -1])
     rows = ", ".join(f"{each:.1f} at depth {2 * at}" for at, each in enumerate(factors.mean(axis=0), start=1))
-    verdict = ClaimVerdict.OPEN if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
+    verdict = ClaimVerdict.INCONCLUSIVE if last.low <= 6.5 <= last.high else _verdict(last.high < 6.5)
     return verdict, (
         f"{with_interval(width, 1, 1)} branches, {with_interval(last, 1, 1)} left at depth {found['depth']} "
         f"({rows}); the square root, the least possible, would be {math.sqrt(width.value):.1f}"

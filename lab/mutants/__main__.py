@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lab.mutants.guarded_modules import TABLE, Guarded
 from lab.mutants.mutant_runner import (
-    LEAST_LIMIT_S,
     LIMIT_FACTOR,
+    MIN_LIMIT_S,
     ROOT,
     MutantResult,
     MutantRun,
@@ -65,7 +65,7 @@ def _try(mutants: dict[Guarded, list[Mutant]], folder: Path, workers: int, show:
         if done.verdict is not MutantVerdict.SURVIVED:
             print(f"{done.output}\n{done.job.guarded.path}: its tests fail without a mutant, {done.verdict}")
             return 1
-        limits_s[done.job.guarded] = LEAST_LIMIT_S + LIMIT_FACTOR * done.took_s
+        limits_s[done.job.guarded] = MIN_LIMIT_S + LIMIT_FACTOR * done.took_s
         print(f"{done.took_s:6.1f} s  {done.job.guarded.path}", flush=True)
     jobs = [
         MutantRun(guarded, mutant, limits_s[guarded])

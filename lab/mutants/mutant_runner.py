@@ -32,7 +32,7 @@ from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
 """The working tree."""
-LEAST_LIMIT_S = 60.0
+MIN_LIMIT_S = 60.0
 """Time limit of each mutant in seconds, in addition to a multiple of the tests' time without it."""
 LIMIT_FACTOR = 10
 """A mutant that takes this many times as long counts as an endless loop."""

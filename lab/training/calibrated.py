@@ -31,9 +31,9 @@ from engine.human.onnx import PREFIX
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 TREES = (0, 15, 30, 50)
 FOLDS = 5
-_LOOK = 2
+_CHECKED_AT = 2
 """Trees are dropped after this many folds without an improvement."""
-_LEAVES, _LEAST_LEAF = 8, 100
+_LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Share of the features drawn for each split: faster, and the trees differ more."""
 _UNLIKELY = 0.003
@@ -180,7 +180,7 @@ def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
             found = found + tree.predict(rows.features[held])
             if count in TREES:
                 boosted[count][held] = found
-        if number == _LOOK and not _any_better(rows, utilities[best, 0], boosted, folds[:_LOOK]):
+        if number == _CHECKED_AT and not _any_better(rows, utilities[best, 0], boosted, folds[:_CHECKED_AT]):
             break  # growing trees is most of the work
     else:
         utilities |= {(best, count): found for count, found in boosted.items()}
@@ -266,7 +266,7 @@ def _boost(part: Part, rows: ReplyRows, trees: int, seed: int) -> None:
         gradient, curvature = is_played - probabilities, probabilities * (1.0 - probabilities)
         tree = sklearn_tree.DecisionTreeRegressor(
             max_leaf_nodes=_LEAVES,
-            min_samples_leaf=_LEAST_LEAF,
+            min_samples_leaf=_MIN_LEAF,
             max_features=_FEATURES_TRIED,
             random_state=seed + number,
         )

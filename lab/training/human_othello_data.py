@@ -27,7 +27,7 @@ _EQUAL = 1e-9
 _OPENING_PLIES = 34
 _HALF_LIFE_YEARS = 15.0
 """Half-life of a game's weight in years: the style of play changes."""
-LEAST_MET = 20
+MIN_MET = 20
 """Minimum occurrences of a position that counts as an opening."""
 
 
@@ -178,7 +178,7 @@ def repeats(positions: Positions) -> NDArray[np.int64]:
     return count[place]
 
 
-def openings_of(positions: Positions, least: int = LEAST_MET) -> OpeningTable:
+def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
     """The table of the positions that occurred at least this often."""
     early = positions.of(positions.ply < _OPENING_PLIES)
     weights = weight_of(early)

@@ -36,7 +36,7 @@ FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
 TABLES = ("lines", "whole", "near")
 """Weights that are tables: most of the network; stored in one byte each."""
 _SIDE = 8
-_LEAST_LINE = 3
+_MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
 _QUANTILE = 0.9999
 """Share of a table's numbers to represent exactly; the outliers are clipped, for a finer resolution of the
@@ -57,7 +57,7 @@ def _lines() -> list[tuple[int, str, list[int]]]:
             # Squares with one difference, or sum, of row and column.
             columns = [row - number + 7 if way == 2 else number - row for row in side]
             squares = [8 * row + column for row, column in zip(side, columns, strict=True) if column in side]
-            if len(squares) >= _LEAST_LINE:
+            if len(squares) >= _MIN_LINE_LENGTH:
                 lines.append((way, f"diagonal {len(squares)}", squares))
     return lines
 

@@ -35,7 +35,7 @@ _NOT_LEGAL = -1e9
 _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
-_RATE, _TABLE_RATE, _LEAST_SHARE = 3e-3, 6e-3, 0.01
+_RATE, _TABLE_RATE, _MIN_SHARE = 3e-3, 6e-3, 0.01
 """Peak learning rates, and the share of them left at the end."""
 _WARM_STEPS = 50
 _DECAY = 0.01
@@ -197,7 +197,7 @@ class Batches:
 def rate_share(fraction: float, steps: int) -> float:
     """Learning rate as a share of its peak, after this fraction of the budget and this many steps."""
     warm = min(1.0, (steps + 1) / _WARM_STEPS)
-    return warm * max(_LEAST_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
+    return warm * max(_MIN_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
 
 
 def learn(

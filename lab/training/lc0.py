@@ -29,9 +29,9 @@ from engine.human.protobuf import ProtobufFields, message
 MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Size limit for a file; Maia's have 1.3 MB."""
-MOST_UNPACKED_BYTES = 16 << 20
+MAX_UNPACKED_BYTES = 16 << 20
 """Size limit for its unpacked content; Maia's have 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
@@ -136,11 +136,11 @@ def _unpacked(data: bytes) -> bytes:
         if not piece:
             raise BadModel(f"cut off: the packed data ends after {len(data)} bytes in the middle")
         try:
-            out += unpacker.decompress(piece, MOST_UNPACKED_BYTES + 1 - len(out))
+            out += unpacker.decompress(piece, MAX_UNPACKED_BYTES + 1 - len(out))
         except zlib.error as error:
             raise BadModel(f"damaged: {error}") from None
-        if len(out) > MOST_UNPACKED_BYTES:
-            raise BadModel(f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MiB, as no such network does")
+        if len(out) > MAX_UNPACKED_BYTES:
+            raise BadModel(f"unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB, as no such network does")
     if unpacker.unused_data or source.read(1):
         raise BadModel("there is extra data after the end of the packed data")
     return bytes(out)

@@ -33,7 +33,7 @@ from lab._training import AnyTrainer
 from lab.training.othello_patterns import natural, numbers, positive, say
 from lab.training.othello_result import Fit, Sample, fitted, log_loss
 
-_MOST_SAMPLES = 20_000
+_MAX_SAMPLES = 20_000
 """Number of positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
@@ -100,9 +100,20 @@ def anchored(subject: Subject, weights: bytes) -> float:
     return worth / mean if mean > 0 else 1.0
 
 
+def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
+    """Replace the old weights by the fitted ones, in the game's unit, whatever a match between them says.
+
+    Returns:
+        The factor by which they are scaled.
+    """
+    factor = anchored(subject, trainer.weights)
+    trainer.weights = scaled(trainer.weights, factor)
+    return factor
+
+
 def samples_of(scored: Sequence[tuple[int, int, int]]) -> list[Sample]:
     """Samples for `lab.training.othello_result`, with the game phase in place of the empty squares."""
-    step = max(1, len(scored) // _MOST_SAMPLES)
+    step = max(1, len(scored) // _MAX_SAMPLES)
     return [Sample(score, middle, result / 2) for score, middle, result in scored[::step]]
 
 
@@ -198,8 +209,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
             options.epochs, scale, options.trace, options.first_rate, options.last_rate, options.pull,
             options.smooth, pairs,
         )  # fmt: skip
-        factor = anchored(subject, trainer.weights)
-        trainer.weights = scaled(trainer.weights, factor)
+        factor = accept_weights(trainer, subject)
         say(
             f"  s {scale:.0f}; log-loss {before[0]:.4f} -> {after[0]:.4f},"
             f" rms {before[1]:.4f} -> {after[1]:.4f}; unit x {factor:.2f}; {time.monotonic() - since:.0f} s"

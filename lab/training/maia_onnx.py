@@ -53,7 +53,7 @@ LICENCE = "GPL-3.0"
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
 """First moves of published networks, measured with an independent converter."""
 _START_TOLERANCE = 0.002
-_MOST_RATING = 5000  # as for people
+_MAX_RATING = 5000  # as for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def import_network(data: bytes, file_name: str) -> Imported:
     is_published = rating is not None
     if rating is None and (match := re.search(r"maia[-_]?(\d{3,4})(?!\d)", stem)):
         rating = int(match[1])
-        if not 1 <= rating <= _MOST_RATING:
-            raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MOST_RATING}")
+        if not 1 <= rating <= _MAX_RATING:
+            raise BadModel(f"its name says that it is for rating {rating}; ratings are 1 to {_MAX_RATING}")
     written = write_onnx(network, name, licence, rating, is_published=is_published)
     model = MaiaModel(OnnxNetwork.load(written, name))
     mass = verify(model, rating if is_published else None)

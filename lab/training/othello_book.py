@@ -15,6 +15,7 @@ with only a depth limit make the same book every time.
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import shlex
@@ -28,19 +29,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bot.base.files import write_whole
 from engine import ENGINE_VERSION
 from engine._native import othello_moves_mask
 from engine.game import Move
 from engine.games.othello import SQUARES, Othello, OthelloPosition, flips_mask
 from engine.games.othello_evaluation import turned, weight_bytes
 from engine.lookup.othello_book import (
+    FORMAT,
+    VERSION,
     BadBook,
     BookKey,
     BookMove,
-    board_text,
     canonical,
     parse_board,
-    write_book,
 )
 from engine.search.reference import exact_score
 from engine.search.searchers import NativeOthelloSearcher
@@ -459,6 +461,33 @@ def make(options: argparse.Namespace) -> dict[BookKey, list[BookMove]]:
             search_all(games, searches, f"{len(games)} positions in the games")
             moves = backed_up(games, searches)
     return entries_of(moves, options.width_centi, games)
+
+
+def write_book(path: Path, entries: Mapping[BookKey, Sequence[BookMove]], made: Mapping[str, Any]) -> None:
+    """Write a book atomically; the same entries make the same file.
+
+    Args:
+        path: The file; an existing one is replaced.
+        entries: Moves of each canonical position.
+        made: How the book was generated, as JSON.
+    """
+    header = {"format": FORMAT, "version": VERSION, "game": "othello", "entries": len(entries), "made": made}
+    lines = [json.dumps(header)]
+    for key in sorted(entries):
+        moves = [
+            [SQUARES[m.move], m.score_centi, m.depth]
+            + ([m.games, None if m.mean_result is None else round(m.mean_result, 4)] if m.games else [])
+            for m in entries[key]
+        ]
+        lines.append(json.dumps([board_text(key), moves], separators=(",", ":")))
+    text = "".join(line + "\n" for line in lines)
+    write_whole({path: gzip.compress(text.encode("ascii"), mtime=0)})
+
+
+def board_text(key: BookKey) -> str:
+    """The 64 squares from a1: X the side to move, O the other, - empty."""
+    mover, waiter = key
+    return "".join("X" if mover >> i & 1 else "O" if waiter >> i & 1 else "-" for i in range(64))
 
 
 def part_of(path: Path) -> Path:

@@ -28,7 +28,7 @@ from lab.training.othello_patterns import natural, positive, say
 
 _GAME = Othello()
 _HELD_OUT = 5  # every fifth game
-_LEAST_SCALE = 10.0
+_MIN_SCALE = 10.0
 _PROGRESS_S = 10.0
 
 
@@ -49,7 +49,7 @@ class Fit(NamedTuple):
     b: float
 
     def expected(self, sample: Sample) -> float:
-        scale = max(_LEAST_SCALE, self.a + self.b * sample.empties)
+        scale = max(_MIN_SCALE, self.a + self.b * sample.empties)
         return 1.0 / (1.0 + math.exp(-max(-500.0, min(500.0, sample.score_centi / scale))))
 
 
@@ -156,7 +156,7 @@ def fitted(samples: Sequence[Sample], linear: bool = True) -> Fit:
     for _ in range(50):
         ga = gb = haa = hab = hbb = 0.0
         for sample in samples:
-            scale = max(_LEAST_SCALE, fit.a + fit.b * sample.empties)
+            scale = max(_MIN_SCALE, fit.a + fit.b * sample.empties)
             p = fit.expected(sample)
             da = -sample.score_centi / scale**2  # of the logit, by a
             db = da * sample.empties

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 STEPS = 60
 _START = (0.3, 3.0)
 """Standard deviations of x and k before the first step."""
-_LEAST_VARIANCE = (1e-4, 1e-2)
+_MIN_VARIANCE = (1e-4, 1e-2)
 """Minimum variance: below the grid's resolution a person would have no choice of points."""
 _AT_ONCE = 20_000
 """Number of replies in one batch: the table of replies by points takes some 20 MB."""
@@ -108,7 +108,7 @@ def fit_gaussian(
         away = points[None, :, :] - (features @ coefficients)[:, None, :]
         covariance = np.einsum("np,npi,npj->ij", weights, away, away) / len(weights)
         covariance[~free, :] = covariance[:, ~free] = 0.0
-        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _LEAST_VARIANCE)
+        covariance[np.diag_indices(2)] = np.maximum(covariance.diagonal(), _MIN_VARIANCE)
         gaussian = Gaussian(names, coefficients, (covariance + covariance.T) / 2)
     return gaussian
 

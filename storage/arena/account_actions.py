@@ -16,7 +16,7 @@ from storage.records import AccountKey
 from storage.tables.arena import ArenaAccount, ArenaChatLine, ArenaGame, ArenaRating
 from storage.tables.control import BlockRow
 from storage.tables.games import EventRow, GameRow, OpponentRow
-from storage.tables.training import TrainingPlayer, TrainingReview
+from storage.tables.puzzles import PuzzleReview, PuzzleSolver
 
 DELETED = "deleted-"
 """Prefix of the names of deleted accounts."""
@@ -84,7 +84,7 @@ async def anonymise_account(session: AsyncSession, account_id: str, site: str) -
     old = await session.scalar(select(ArenaAccount.name).where(ArenaAccount.id == account_id))
     await session.execute(delete(ArenaChatLine).where(ArenaChatLine.account_id == account_id))
     await session.execute(delete(ArenaRating).where(ArenaRating.account_id == account_id))
-    for table in (TrainingPlayer, TrainingReview):
+    for table in (PuzzleSolver, PuzzleReview):
         await session.execute(delete(table).where(table.account_id == account_id))
     await session.execute(delete(BlockRow).where(BlockRow.site == site, BlockRow.name == account_id))
     await _move(session, account_id, name, site)
@@ -112,8 +112,8 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
         ArenaGame.first_id,
         ArenaGame.second_id,
         ArenaChatLine.account_id,
-        TrainingPlayer.account_id,
-        TrainingReview.account_id,
+        PuzzleSolver.account_id,
+        PuzzleReview.account_id,
     ):
         moved = update(column.class_).where(column == old_id)
         await session.execute(moved.values({column.key: new_id}).execution_options(synchronize_session=False))

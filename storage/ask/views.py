@@ -1,7 +1,7 @@
 """The views that questions in SQL may use: their names and columns are kept from version to version.
 
 The migration that creates them has their SQL; most columns have the meaning of the exports' columns
-(`storage.evidence.exports`). Flags are 0 or 1; moments are text in UTC, ``2026-11-30 18:00:05``; costs and
+(`storage.evidence.exports`). Flags are 0 or 1; times are text in UTC, ``2026-11-30 18:00:05``; costs and
 probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a disc or pawn, from the opponent's
 side. They exclude decisions that were taken back or never played.
 """
@@ -84,8 +84,8 @@ VIEWS: Mapping[str, AskView] = {
             "days": "number of days on which a game began",
             "their_points": "won by the opponent",
             "best_rating": "highest at the start of a game",
-            "first_at": "moment of the first game",
-            "last_at": "moment of the last one",
+            "first_at": "time of the first game",
+            "last_at": "time of the last one",
             "days_since": "whole days since then",
             "baits_met": "moves of ours with a confirmed bait",
             "baits_taken": "of these, taken",

@@ -24,7 +24,7 @@ _FAR = 4000.0
 
 _PRECISION = 1e-5
 """Precision of a performance, in rating points."""
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 """More bisections of an interval than 64-bit floating-point numbers can distinguish."""
 
 
@@ -181,7 +181,7 @@ def _roots(
         start: Initial guesses.
     """
     at = np.where((start > low) & (start < high), start, (low + high) / 2)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         value, slope = falling(at)
         low, high = np.where(value > 0, at, low), np.where(value > 0, high, at)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

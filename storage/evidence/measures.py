@@ -11,7 +11,7 @@ cells by group and person (`GroupSums`). Nothing here is stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
 
@@ -33,7 +33,6 @@ from storage.evidence.replies import (
     phases_of,
 )
 from storage.evidence.statistics.groups import Expected
-from storage.filters import GamePhase
 
 
 class Measure(NamedTuple):
@@ -74,6 +73,7 @@ COLUMNS = (*COUNTS, *(name for measure in MEASURES for name in measure.columns))
 """The summed columns."""
 AT = {name: number for number, name in enumerate(COLUMNS)}
 """Index of each column."""
+_CELLS = "cells"
 _CHUNK = 8_000
 """Number of replies summed at once: few enough for all their columns to stay in the processor's cache."""
 _NOISE = 1e-13
@@ -82,7 +82,7 @@ _NOISE = 1e-13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
-    """Sums over the replies of one game and model, and of one phase if phases are separate."""
+    """Sums over the replies of one game, phase and model."""
 
     sums: Floats
     """Shape (cells, columns)."""
@@ -93,6 +93,11 @@ class Cells:
     models: Codes
     """Index of each cell's model in `model_names`."""
     model_names: Sequence[str]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return self.sums.nbytes + self.games.nbytes + self.phases.nbytes + self.models.nbytes
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
@@ -111,6 +116,13 @@ class Cells:
             model_names=[*names],
         )
 
+    def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
+        """Those of some of the games, which are numbered again."""
+        if is_wanted.all():
+            return self
+        some = self.where(is_wanted[self.games])
+        return replace(some, games=(np.cumsum(is_wanted) - 1)[some.games])
+
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
         """Some of them."""
         return Cells(
@@ -122,21 +134,22 @@ class Cells:
         )
 
 
-def cells_of(replies: ReplyTable, *, by_phase: bool = False, phase: GamePhase | None = None) -> Cells:
-    """The sums of judged replies.
+def cells_of(replies: ReplyTable) -> Cells:
+    """The sums of judged replies, computed once for a table.
 
     Args:
         replies: Of some games, in the order of play.
-        by_phase: Whether phases are kept separate.
-        phase: Only replies of this phase; None: all.
     """
+    if _CELLS not in replies.derived:
+        replies.derived[_CELLS] = _cells_of(replies)
+    cells: Cells = replies.derived[_CELLS]
+    return cells
+
+
+def _cells_of(replies: ReplyTable) -> Cells:
     judged = replies.where(has(replies.replies, ReplyFlag.JUDGED))
-    phases = phases_of(judged.replies)
-    if phase is not None:
-        judged, phases = judged.where(phases == phase.number), phases[phases == phase.number]
-    models = judged.models()
-    codes = combined([judged.game, phases if by_phase else np.zeros_like(phases), models.codes])
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    phases, models = phases_of(judged.replies), judged.models()
+    starts = np.flatnonzero(np.diff(combined([judged.game, phases, models.codes]), prepend=-1))
     return Cells(
         sums=_sums(judged, starts),
         games=judged.game[starts],

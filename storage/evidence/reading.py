@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Select, select, type_coerce
+from sqlalchemy import ColumnElement, Select, String, cast, func, select, type_coerce
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
@@ -33,12 +33,13 @@ _OTHERS = 200
 """Maximum number of games to summarise at once."""
 _SPARSEST = 3
 """If at most one game in this many is wanted, only the wanted games are read."""
-MOST_BYTES = 128_000_000
+MAX_BYTES = 128_000_000
 """Memory limit of a process's cached parts, in bytes."""
 SHOWN: ColumnElement[bool] = GameRow.site != MATCH_SITE
 """All games except matches between programs on this machine, which count only on request."""
 _CACHE_KEY = "replies"
 _FEW_KEY = "summaries of a few games"
+_STAMPS_KEY = "stamps"
 
 Keys = NDArray[np.int64]
 
@@ -50,14 +51,14 @@ class PartCache:
         most_bytes: Limit for all together.
     """
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most_bytes = most_bytes
         self._parts: OrderedDict[tuple[int, bool], tuple[Keys, ReplyTable]] = OrderedDict()
 
     @property
     def size(self) -> int:
         """Bytes of the parts."""
-        return sum(part.replies.nbytes + part.of.games.nbytes for _, part in self._parts.values())
+        return sum(part.nbytes for _, part in self._parts.values())
 
     def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
         """A part that was made from summaries with these stamps."""
@@ -98,24 +99,31 @@ async def read_replies(
         which: Which games.
         with_replies: False: the replies are not wanted, and may be missing.
     """
-    columns = await read_columns(
-        session, select(GameRow.id, GameRow.is_settled).where(*which).order_by(GameRow.id)
-    )
-    keys, is_settled = np.array(columns["id"], np.int64), np.array(columns["is_settled"], bool)
-    settled = keys[is_settled]
+    async for part, is_wanted in read_parts(session, *which, with_replies=with_replies):
+        yield (part if with_replies else part.without_replies()).of_games(is_wanted)
+
+
+async def read_parts(
+    session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
+) -> AsyncIterator[tuple[ReplyTable, NDArray[np.bool_]]]:
+    """The same in parts with further games, and which of their games are wanted."""
+    # As one text, which takes a third of the time of a row for each game.
+    keys = func.aggregate_strings(cast(GameRow.id, String), " ")
+    texts = await session.execute(select(GameRow.is_settled, keys).where(*which).group_by(GameRow.is_settled))
+    by_state = {is_settled: np.sort(np.fromstring(text, np.int64, sep=" ")) for is_settled, text in texts}
+    settled, unsettled = (by_state.get(is_settled, np.zeros(0, np.int64)) for is_settled in (True, False))
     numbers = settled // _PART
     games, stamps = await _stamps(session, numbers)
     for number in np.unique(numbers).tolist():
         wanted, of_part = settled[numbers == number], games // _PART == number
         some = games[of_part], stamps[of_part]
         part = await _part(session, number, some, wanted, with_replies=with_replies)
-        part = part if with_replies else part.without_replies()
-        yield part.of_games(np.isin(part.of.games["id"], wanted))
-    others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), keys[~is_settled]])
+        yield part, np.isin(part.of.games["id"], wanted)
+    others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), unsettled])
     for start in range(0, len(others), _OTHERS):
         summaries = await _summaries(session, others[start : start + _OTHERS].tolist())
         rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
-        yield ReplyTable.unpacked(rows, [each.replies for each in summaries])
+        yield ReplyTable.unpacked(rows, [each.replies for each in summaries]), np.ones(len(rows), bool)
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
@@ -135,11 +143,15 @@ async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
     """Keys, ascending, and stamps of today's summaries in these parts, and between them."""
     if not len(numbers):
         return numbers, numbers
-    key = GameSummaryRow.game_id
-    between = key.between(int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
-    statement = select(key, GameSummaryRow.stamp).where(between, *is_of_today()).order_by(key)
-    columns = await read_columns(session, statement)
-    return np.array(columns["game_id"], np.int64), np.array(columns["stamp"], np.int64)
+    key, span = GameSummaryRow.game_id, (int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
+    known: tuple[tuple[int, int], Keys, Keys] | None = session.info.get(_STAMPS_KEY)
+    if known is None or known[0] != span:
+        statement = select(key, GameSummaryRow.stamp).where(key.between(*span), *is_of_today()).order_by(key)
+        columns = await read_columns(session, statement)
+        known = span, np.array(columns["game_id"], np.int64), np.array(columns["stamp"], np.int64)
+        if _CACHE_KEY in session.info:
+            session.info[_STAMPS_KEY] = known
+    return known[1:]
 
 
 async def _part(

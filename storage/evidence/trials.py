@@ -19,19 +19,20 @@ from engine.game import BadPosition
 from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 from storage.errors import TrialError
-from storage.evidence.inference.defaults import ALPHA, CAP_GAMES, RATING_BAND
+from storage.evidence.inference.defaults import ALPHA, CAP_GAMES
+from storage.evidence.rating_bands import BAND_WIDTH
 from storage.inserts import insert_new
 from storage.records import Endpoint, NewGame, from_row
 from storage.tables.games import GameRow, TrialRow
 from storage.tables.types import now_utc
 
-STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": RATING_BAND}
+STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
 """The default strata: games that agree in these four are compared with each other first. A rating band is
 this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
-_MOST_GAMES = 1_000_000
+_MAX_GAMES = 1_000_000
 _OPEN = 1
 
 
@@ -75,8 +76,8 @@ class NewTrial:
         if missing := sorted(set(self.arms) - set(self.configurations)):
             raise TrialError(f"configurations lack {missing[0]}")
         for name, value in (("planned_n", self.planned_n), ("cap", self.cap)):
-            if not 1 <= value <= _MOST_GAMES:
-                raise TrialError(f"{name} is {value}, must be from 1 to {_MOST_GAMES}")
+            if not 1 <= value <= _MAX_GAMES:
+                raise TrialError(f"{name} is {value}, must be from 1 to {_MAX_GAMES}")
         if not (math.isfinite(self.alpha) and 0 < self.alpha < 1):
             raise TrialError(f"alpha is {self.alpha}, must be between 0 and 1")
         if len(self.arms) == 1 and self.endpoint is not Endpoint.COST:
@@ -132,7 +133,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         if known is not None and known.name != new.name:
             raise TrialError(f"trial {known.name} is open; end it first")
         raise TrialError(f"there is a trial {new.name} already; choose another name")
-    (started,) = await _list(session, TrialRow.id == key)
+    (started,) = await list_trials(session, TrialRow.id == key)
     return started
 
 
@@ -153,27 +154,18 @@ async def end_trial(
         raise TrialError("no trial is open")
     if name is not None and known.name != name:
         raise TrialError(f"trial {name} is not open; trial {known.name} is")
-    moment = at or now_utc()
-    if moment < known.started_at:
-        raise TrialError(f"trial {known.name} began at {known.started_at}, after {moment}")
+    now = at or now_utc()
+    if now < known.started_at:
+        raise TrialError(f"trial {known.name} began at {known.started_at}, after {now}")
     statement = update(TrialRow).where(TrialRow.id == known.id)
-    await session.execute(statement.values(ended_at=moment, open_slot=None))
-    (ended,) = await _list(session, TrialRow.id == known.id)
+    await session.execute(statement.values(ended_at=now, open_slot=None))
+    (ended,) = await list_trials(session, TrialRow.id == known.id)
     return ended
 
 
 async def open_trial(session: AsyncSession) -> StoredTrial | None:
     """The open trial; None if there is none."""
-    return next(iter(await _list(session, TrialRow.open_slot == _OPEN)), None)
-
-
-async def list_trials(session: AsyncSession) -> list[StoredTrial]:
-    """All trials, the latest first.
-
-    Raises:
-        RecordError: One is damaged; the message names it.
-    """
-    return await _list(session)
+    return next(iter(await list_trials(session, TrialRow.open_slot == _OPEN)), None)
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
@@ -216,7 +208,12 @@ def is_own_position(variant: str, initial_position: str | None) -> bool:
     return board.chess960_pos() is None
 
 
-async def _list(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+async def list_trials(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[StoredTrial]:
+    """The trials that fulfil some conditions on `TrialRow`, the latest first.
+
+    Raises:
+        RecordError: One is damaged; the message names it.
+    """
     rows = await session.scalars(select(TrialRow).where(*conditions).order_by(TrialRow.id.desc()))
     trials = []
     for row in rows.all():

@@ -1,9 +1,10 @@
 """Decisions: committed before the move is sent, then marked sent and confirmed."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, func, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased, joinedload
 
@@ -50,7 +51,7 @@ async def commit_decision(
     Raises:
         DuplicateDecision: There is a standing decision already.
     """
-    moment = now_utc()
+    now = now_utc()
     decision_id = await insert_new(
         session,
         DecisionRow,
@@ -62,7 +63,7 @@ async def commit_decision(
         depth=decision.depth,
         nodes=decision.nodes,
         time_s=decision.time_s,
-        created_at=moment,
+        created_at=now,
         search_mode=decision.search_mode.value,
         record=decision.to_record(),
         **profile_columns(decision, judged),
@@ -78,7 +79,7 @@ async def commit_decision(
         is_complete=decision.is_complete,
         is_trap=None if judged is None else judged.is_trap,
         outcome=None,
-        created_at=moment,
+        created_at=now,
         sent_at=None,
         confirmed_at=None,
     )
@@ -86,14 +87,25 @@ async def commit_decision(
 
 async def get_decision(session: AsyncSession, game_id: int, ply: int) -> StoredDecision | None:
     """The standing decision at a ply."""
-    statement = _standing(game_id).where(DecisionRow.ply == ply)
+    statement = _standing(DecisionRow.game_id == game_id, DecisionRow.ply == ply)
     row = (await session.execute(statement)).scalar_one_or_none()
     return None if row is None else _stored(row)
 
 
+async def load_decisions_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredDecision]:
+    """The standing decisions with these keys, by the key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    rows = (await session.execute(_standing(DecisionRow.id.in_(keys)))).scalars()
+    return {row.id: _stored(row) for row in rows}
+
+
 async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDecision]:
     """A game's standing decisions, in the order of play."""
-    return [_stored(row) for row in (await session.execute(_standing(game_id))).scalars()]
+    rows = (await session.execute(_standing(DecisionRow.game_id == game_id))).scalars()
+    return [_stored(row) for row in rows]
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
@@ -186,10 +198,10 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
     return reply_scores
 
 
-def _standing(game_id: int) -> Select[DecisionRow]:
+def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
     return (
         select(DecisionRow)
-        .where(DecisionRow.game_id == game_id, DecisionRow.takeback == 0)
+        .where(*which, DecisionRow.takeback == 0)
         .order_by(DecisionRow.ply)
         .options(joinedload(DecisionRow.outcome))
         .execution_options(populate_existing=True)

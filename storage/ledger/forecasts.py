@@ -1,5 +1,6 @@
 """Forecasts of people's replies to our moves, at most one per decision."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlalchemy import bindparam, select, update
@@ -19,7 +20,7 @@ _UNSETTLED = (
     .join(_OUTCOMES, _OUTCOMES.c.decision_id == _FORECASTS.c.decision_id)
     .where(_FORECASTS.c.decision_id == bindparam("decision"), _OUTCOMES.c.reply.is_not(None))
 )
-_NOTE = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
+_RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam("decision"))
 
 
 async def store_forecast(
@@ -55,7 +56,7 @@ async def store_forecast(
         return False
     reply = (await session.execute(_REPLY, {"decision": decision_id})).scalar_one_or_none()
     if reply is not None:
-        await note_reply(session, decision_id, made, reply)
+        await record_bait_outcome(session, decision_id, made, reply)
     return True
 
 
@@ -67,6 +68,17 @@ async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast
     """
     record = await session.scalar(select(ForecastRow.record).where(ForecastRow.decision_id == decision_id))
     return None if record is None else ReplyForecast.from_record(record)
+
+
+async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dict[int, ReplyForecast]:
+    """The forecasts of decisions, by the decision's key.
+
+    Raises:
+        RecordError: One cannot be read.
+    """
+    columns = select(ForecastRow.decision_id, ForecastRow.record)
+    rows = await session.execute(columns.where(ForecastRow.decision_id.in_(decisions)))
+    return {row.decision_id: ReplyForecast.from_record(row.record) for row in rows}
 
 
 async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, ReplyForecast]:
@@ -102,10 +114,12 @@ async def settle(session: AsyncSession, decision_id: int) -> None:
     """Store the reply's probability and whether it takes a bait, once forecast and outcome are stored."""
     row = (await session.execute(_UNSETTLED, {"decision": decision_id})).one_or_none()
     if row is not None:
-        await note_reply(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
+        await record_bait_outcome(session, decision_id, ReplyForecast.from_record(row.record), row.reply)
 
 
-async def note_reply(session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str) -> None:
+async def record_bait_outcome(
+    session: AsyncSession, decision_id: int, made: ReplyForecast, reply: str
+) -> None:
     """Store the reply's probability and whether it takes a bait in a decision's forecast."""
-    noted = {"is_taken": made.is_bait(reply), "reply_probability": made.probability_of(reply)}
-    await session.execute(_NOTE, {"decision": decision_id, **noted})
+    outcome = {"is_taken": made.takes_bait(reply), "reply_probability": made.probability_of(reply)}
+    await session.execute(_RECORD_OUTCOME, {"decision": decision_id, **outcome})

@@ -32,7 +32,7 @@ from storage.tables.games import (
     OpponentRow,
     OutcomeRow,
 )
-from storage.tables.training import SearchedGame
+from storage.tables.puzzles import SearchedGame
 from storage.tables.types import now_utc
 
 _LATEST_GAMES = 10_000
@@ -59,19 +59,19 @@ async def open_game(session: AsyncSession, new: NewGame, *, at: datetime | None 
     known = await load_game(session, new.owner, new.site_game_id)
     if known is not None:
         return known
-    moment = at or now_utc()
+    now = at or now_utc()
     former = await _former_name(session, new)
     await insert_new(
         session,
         GameRow,
         **columns_of(new, *_CONVERTED),
-        opponent_id=await _opponent_row_id(session, new, moment),
+        opponent_id=await _opponent_row_id(session, new, now),
         our_rating=plausible_rating(new.our_rating),
         opponent_rating=plausible_rating(new.opponent_rating),
         engine_config_id=await _engine_config_row_id(session, new),
         state=GameStatus.OPEN,
         is_settled=False,
-        started_at=moment,
+        started_at=now,
         selection=dict(new.selection),
         moves="",
     )
@@ -92,8 +92,13 @@ async def load_game(session: AsyncSession, owner: AccountKey, site_game_id: str)
 
 async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | None:
     """The game with this key of ours."""
-    row = (await session.execute(games_statement().where(GameRow.id == game_id))).scalar_one_or_none()
-    return None if row is None else _stored(row)
+    return (await load_games_by_id(session, [game_id])).get(game_id)
+
+
+async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredGame]:
+    """Those with these keys of ours, by the key; fewer if some are gone."""
+    rows = (await session.execute(games_statement().where(GameRow.id.in_(keys)))).scalars()
+    return {row.id: _stored(row) for row in rows}
 
 
 async def list_games(
@@ -314,7 +319,7 @@ async def _former_name(session: AsyncSession, new: NewGame) -> str | None:
     return await session.scalar(statement)
 
 
-async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime) -> int:
+async def _opponent_row_id(session: AsyncSession, new: NewGame, now: datetime) -> int:
     await insert_new(
         session,
         OpponentRow,
@@ -322,7 +327,7 @@ async def _opponent_row_id(session: AsyncSession, new: NewGame, moment: datetime
         site_id=new.opponent_id,
         name=new.opponent_name,
         is_bot=new.opponent_is_bot,
-        first_seen_at=moment,
+        first_seen_at=now,
     )
     # Accounts are renamed and become bots: the latest values count.
     statement = (

@@ -31,7 +31,7 @@ async def record_outcome(
     if made is None:
         await forecasts.settle(session, decision_id)
     elif outcome.reply is not None:
-        await forecasts.note_reply(session, decision_id, made, outcome.reply)
+        await forecasts.record_bait_outcome(session, decision_id, made, outcome.reply)
     return True
 
 

@@ -18,15 +18,15 @@ from pathlib import Path
 
 from sqlalchemy import URL
 
-from storage.database import BUSY_TIMEOUT_MS, parse_url
+from storage.database import STATEMENT_BUSY_TIMEOUT_MS, parse_url
 from storage.errors import StorageError
 from storage.maintenance.unfinished_files import UNFINISHED, BeingWritten, unfinished_file
 
 _PAGES = 4096
 """Number of pages copied at a time, between two calls of `OnPages`."""
 
-_MOMENT = "%Y-%m-%dT%H%M%SZ"
-_MOMENT_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
+_TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
+_TIME_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
 
 OnPages = Callable[[int, int], None]
 """Called with the pages copied so far, and their number."""
@@ -98,7 +98,7 @@ def back_up(
         raise ValueError(f"{target} is one file, not a folder with a series of backups")
     path = folder
     if is_series:
-        path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_MOMENT)}.db"
+        path = folder / f"{database.stem}-{(now or datetime.now(UTC)).strftime(_TIME_FORMAT)}.db"
     if path.exists() and (not path.is_file() or os.path.samefile(path, database)):
         raise StorageError(f"the backup cannot be written to {path}")
     with _failing(f"cannot back up {database} to {path}"):
@@ -116,7 +116,7 @@ def back_up(
 
 def _remove_unfinished(folder: Path, stem: str) -> None:
     """Remove the remains of killed backups of the series."""
-    pattern = re.compile(rf"({re.escape(stem)}-{_MOMENT_PATTERN}\.db){re.escape(UNFINISHED)}")
+    pattern = re.compile(rf"({re.escape(stem)}-{_TIME_PATTERN}\.db){re.escape(UNFINISHED)}")
     for each in sorted(folder.iterdir()):
         if match := pattern.fullmatch(each.name):
             with suppress(BeingWritten), unfinished_file(folder / match[1]):
@@ -133,7 +133,7 @@ def _failing(what: str) -> Iterator[None]:
 
 
 def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
-    timeout_s = BUSY_TIMEOUT_MS / 1000
+    timeout_s = STATEMENT_BUSY_TIMEOUT_MS / 1000
     with (
         closing(sqlite3.connect(database, timeout=timeout_s, isolation_level=None)) as source,
         closing(sqlite3.connect(target, isolation_level=None)) as copy,
@@ -178,7 +178,7 @@ def _sync(path: Path) -> None:
 
 
 def _remove_older(newest: Path, stem: str, keep: int) -> tuple[Path, ...]:
-    pattern = re.compile(rf"{re.escape(stem)}-{_MOMENT_PATTERN}\.db")
+    pattern = re.compile(rf"{re.escape(stem)}-{_TIME_PATTERN}\.db")
     series = sorted(each for each in newest.parent.iterdir() if pattern.fullmatch(each.name))
     removed = tuple(each for each in series[: max(len(series) - keep, 0)] if each != newest)
     for each in removed:

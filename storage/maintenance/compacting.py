@@ -13,7 +13,7 @@ from storage import migrate
 from storage.database import Database, held_roles
 from storage.errors import StorageError
 
-MOST_BYTES = 200 << 20
+MAX_BYTES = 200 << 20
 """Maximum size of the rows of a SQLite database that may be rewritten while a program uses it: about two
 seconds, in which its moves wait."""
 
@@ -40,7 +40,7 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
     if database.dialect == "sqlite":
         used = await _used_bytes(database)
         roles = held_roles(database.url)
-        if roles and used > MOST_BYTES and not force:
+        if roles and used > MAX_BYTES and not force:
             raise StorageError(
                 f"{database.url} is in use ({', '.join(roles)}), and nobody can write while its "
                 f"{used >> 20} MiB are rewritten: stop the program first, or give --force"

@@ -23,7 +23,7 @@ from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"
-"""The role of a program that fills a database (`Database.sole`)."""
+"""The role of a program that fills a database (`Database.hold_role`)."""
 
 _Pair = tuple[Row | None, Row | None]
 
@@ -66,7 +66,7 @@ async def copy_database(source_url: str, target_url: str, on_step: OnStep | None
     try:
         target = await _open_target(source, target_url)
         try:
-            async with target.sole(ROLE):
+            async with target.hold_role(ROLE):
                 return await _Copying(source, target, on_step or _ignore).run()
         finally:
             await target.close()

@@ -36,7 +36,7 @@ from storage.tables.control import BlockRow
 from storage.tables.games import DecisionRow, EngineConfigRow, GameRow, OpponentRow, TrialRow
 
 _BATCH = 500
-_LARGEST = 1.7976931348623157e308
+_MAX_FLOAT = 1.7976931348623157e308
 """The largest finite number."""
 
 Tables = Mapping[Table, ColumnElement[bool] | None]
@@ -208,7 +208,7 @@ def _require_type(value: object, column: Any) -> None:
     if value is None:
         is_right = column.nullable
     elif isinstance(column.type, Float):
-        is_right = isinstance(value, int | float) and -_LARGEST <= value <= _LARGEST
+        is_right = isinstance(value, int | float) and -_MAX_FLOAT <= value <= _MAX_FLOAT
     elif isinstance(column.type, Integer):
         is_right = isinstance(value, int)
     else:

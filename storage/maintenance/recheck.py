@@ -17,7 +17,7 @@ from storage.ledger.outcomes import record_outcome
 from storage.packing.records import unpack
 from storage.records import DecisionState, GameStatus, from_row
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OutcomeRow
-from storage.tables.training import SearchedGame
+from storage.tables.puzzles import SearchedGame
 from storage.tables.types import as_stored
 
 _Statement = Select[*tuple[Any, ...]]

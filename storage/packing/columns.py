@@ -38,7 +38,7 @@ from typing import Any
 _UNITS = (1, 2, 1_000_000)
 """Floats are mostly multiples of 1/unit: scores, means of two scores, probabilities to six digits."""
 _WIDEST = 8
-_MOST = 255
+_MAX_NAMES = 255
 """Names of one table, and sets of them, each encoded as a byte."""
 
 
@@ -188,7 +188,7 @@ def _write_table(out: bytearray, rows: Sequence[dict[str, Any]], _lengths: Seque
     sets: dict[tuple[str, ...], int] = {}
     of_rows = [sets.setdefault(tuple(row), len(sets)) for row in rows]
     names = list(dict.fromkeys(chain.from_iterable(sets)))
-    if not 0 < len(names) <= _MOST or len(sets) > _MOST:
+    if not 0 < len(names) <= _MAX_NAMES or len(sets) > _MAX_NAMES:
         return False
     if any(type(name) is not str or "\n" in name for name in names):
         return False
@@ -331,7 +331,7 @@ class ColumnReader:
     def _table(self, count: int) -> list[dict[str, Any]]:
         names = self.text().decode().split("\n")
         number = self.count()
-        if len(names) > _MOST or number > _MOST:
+        if len(names) > _MAX_NAMES or number > _MAX_NAMES:
             raise ValueError("a table has too many names")
         sets = [list(self.text()) for _ in range(number)]
         of_rows = self.take(count)

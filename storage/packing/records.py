@@ -27,7 +27,7 @@ from storage.packing.dictionary import DICTIONARY
 PLAIN, COLUMNS = 0, 1
 """The formats, by their first byte."""
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Size of the contents from which a record is stored as plain JSON: ten times the largest possible."""
 
 _LEVEL = 7
@@ -50,7 +50,7 @@ def pack(record: object) -> bytes:
             contents = _contents(record)
         except (TypeError, ValueError):  # not finite, not a text in Unicode, or nested too oddly
             contents = b""
-        if 0 < len(contents) <= MOST_BYTES:
+        if 0 < len(contents) <= MAX_BYTES:
             compressor = zlib.compressobj(_LEVEL, wbits=_RAW_DEFLATE, zdict=DICTIONARY)
             packed = compressor.compress(contents) + compressor.flush()
             return bytes((COLUMNS,)) + zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") + packed
@@ -109,9 +109,9 @@ def _contents(record: dict[str, Any]) -> bytes:
 
 def _decompressed(packed: bytes) -> bytes:
     decompressor = zlib.decompressobj(wbits=_RAW_DEFLATE, zdict=DICTIONARY)
-    contents = decompressor.decompress(packed, MOST_BYTES + 1)
-    if len(contents) > MOST_BYTES:
-        raise ValueError(f"its contents have more than {MOST_BYTES} bytes")
+    contents = decompressor.decompress(packed, MAX_BYTES + 1)
+    if len(contents) > MAX_BYTES:
+        raise ValueError(f"its contents have more than {MAX_BYTES} bytes")
     if not decompressor.eof or decompressor.unused_data:
         raise ValueError("its compressed contents are incomplete, or followed by others")
     return contents

@@ -3,10 +3,9 @@
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.formats.record import GameRecord, clean
@@ -37,36 +36,19 @@ async def add_games(
     *,
     source: str,
     source_format: str,
-    at: datetime | None = None,
 ) -> int:
     """Store the new ones among games; returns how many were new.
 
     Args:
         source: Name of the file they come from.
-        at: Time of the import, aware; None: now.
     """
-    moment = at or now_utc()
+    now = now_utc()
     rows = {row["content_key"]: row for row in (_row(record) for record in records)}
     values = [
-        {**row, "source": clean(source), "source_format": source_format, "imported_at": moment}
+        {**row, "source": clean(source), "source_format": source_format, "imported_at": now}
         for row in rows.values()
     ]
     return await insert_all_new(session, ImportedGameRow, values)
-
-
-async def count_games(session: AsyncSession, game: str | None = None) -> int:
-    """The number of imported games."""
-    statement = select(func.count()).select_from(ImportedGameRow)
-    if game is not None:
-        statement = statement.where(ImportedGameRow.game == game)
-    return (await session.execute(statement)).scalar_one()
-
-
-async def list_players(session: AsyncSession, game: str) -> list[tuple[str, str, str]]:
-    """Date and both players of each imported game, in the order of their import; empty: unknown."""
-    columns = ImportedGameRow.date, ImportedGameRow.first_player, ImportedGameRow.second_player
-    statement = select(*columns).where(ImportedGameRow.game == game).order_by(ImportedGameRow.id)
-    return [(date, first, second) for date, first, second in await session.execute(statement)]
 
 
 async def each_game(

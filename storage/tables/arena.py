@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Boolean, CheckConstraint, Float, ForeignKey, 
 from sqlalchemy.orm import Mapped, mapped_column
 
 from storage.tables.base import Base
-from storage.tables.types import IntPk, UtcDateTime, UtcTime, enum_column
+from storage.tables.types import EnumText, IntPk, UtcDateTime, UtcTime
 
 
 class ArenaAccess(StrEnum):
@@ -39,7 +39,7 @@ class ArenaAccount(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     """SHA-256 of the bearer token in hexadecimal; the token itself is never stored."""
     created_at: Mapped[UtcTime]
-    access: Mapped[ArenaAccess] = mapped_column(enum_column(ArenaAccess), server_default="active")
+    access: Mapped[ArenaAccess] = mapped_column(EnumText(ArenaAccess), server_default="active")
 
 
 class ArenaRating(Base):

@@ -11,7 +11,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 
 class ExperimentResultRow(Base):
-    """The result of one job of a `storage.research.experiment_results.ExperimentRun`, whose fields are
+    """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are
     columns.
     """
 

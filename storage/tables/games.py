@@ -20,8 +20,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from engine.decision import OutcomeKind
 from storage.records import (
-    LEAST_RATING,
-    MOST_RATING,
+    MAX_RATING,
+    MIN_RATING,
     DecisionState,
     Endpoint,
     GameResult,
@@ -31,6 +31,7 @@ from storage.records import (
 from storage.tables.base import Base as Base
 from storage.tables.types import (
     BigInt,
+    EnumText,
     IntPk,
     JsonColumn,
     JsonType,
@@ -39,7 +40,6 @@ from storage.tables.types import (
     PackedRecord,
     RepliesType,
     UtcTime,
-    enum_column,
 )
 
 _WHOLE = 10_000
@@ -111,7 +111,7 @@ class TrialRow(Base):
     planned_n: Mapped[int] = mapped_column("opt", key="planned_n")
     alpha: Mapped[float] = mapped_column(Float(53))
     cap: Mapped[int]
-    endpoint: Mapped[Endpoint] = mapped_column(enum_column(Endpoint))
+    endpoint: Mapped[Endpoint] = mapped_column(EnumText(Endpoint))
     started_at: Mapped[UtcTime]
     ended_at: Mapped[UtcTime | None]
     # 1 while the trial is open, null afterwards: unique, so that two can never be open at once.
@@ -125,8 +125,8 @@ class GameRow(Base):
     __table_args__ = (
         UniqueConstraint("site", "account", "site_game_id"),
         CheckConstraint("our_side IN (0, 1)", name="our_side"),
-        CheckConstraint(f"our_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="our_rating"),
-        CheckConstraint(f"opponent_rating BETWEEN {LEAST_RATING} AND {MOST_RATING}", name="opponent_rating"),
+        CheckConstraint(f"our_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="our_rating"),
+        CheckConstraint(f"opponent_rating BETWEEN {MIN_RATING} AND {MAX_RATING}", name="opponent_rating"),
         # For the start of the program, which resumes what is not settled.
         Index("ix_games_account_settled", "site", "account", "is_settled", "state"),
         Index("ix_games_started_at", "started_at"),
@@ -155,10 +155,10 @@ class GameRow(Base):
     engine_config_id: Mapped[int] = mapped_column(BigInt, ForeignKey("engine_configs.id"))
     # Also in engine_configs: every statistic groups by it, and a game never changes its player.
     strategy: Mapped[KeyColumn] = mapped_column("player", key="strategy")
-    state: Mapped[GameStatus] = mapped_column(enum_column(GameStatus), default=GameStatus.OPEN)
+    state: Mapped[GameStatus] = mapped_column(EnumText(GameStatus), default=GameStatus.OPEN)
     # False: the game is open, or some of its decisions are left to judge or to forecast.
     is_settled: Mapped[bool] = mapped_column(default=False)
-    result: Mapped[GameResult | None] = mapped_column(enum_column(GameResult))
+    result: Mapped[GameResult | None] = mapped_column(EnumText(GameResult))
     end_reason: Mapped[KeyColumn | None]
     rating_diff: Mapped[int | None]
     started_at: Mapped[UtcTime]
@@ -188,7 +188,7 @@ class DecisionRow(Base):
     ply: Mapped[int]
     # 0: the decision stands.  n: the nth decision at this ply that was taken back.
     takeback: Mapped[int] = mapped_column(default=0)
-    state: Mapped[DecisionState] = mapped_column(enum_column(DecisionState), default=DecisionState.COMMITTED)
+    state: Mapped[DecisionState] = mapped_column(EnumText(DecisionState), default=DecisionState.COMMITTED)
     move: Mapped[KeyColumn]
     depth: Mapped[int]
     nodes: Mapped[int] = mapped_column(BigInt)
@@ -225,7 +225,7 @@ class OutcomeRow(Base):
     )
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
-    kind: Mapped[OutcomeKind] = mapped_column(enum_column(OutcomeKind))
+    kind: Mapped[OutcomeKind] = mapped_column(EnumText(OutcomeKind))
     reply: Mapped[KeyColumn | None]
     fell_for_best: Mapped[bool]
     quality: Mapped[float]
@@ -302,7 +302,7 @@ class ReplyTimeRow(Base):
 
     decision_id: Mapped[int] = mapped_column(BigInt, ForeignKey("decisions.id"), primary_key=True)
     time_s: Mapped[float]
-    source: Mapped[TimeSource] = mapped_column(enum_column(TimeSource))
+    source: Mapped[TimeSource] = mapped_column(EnumText(TimeSource))
 
 
 class EventRow(Base):

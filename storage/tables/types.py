@@ -79,18 +79,13 @@ class EnumText(_Checked[StrEnum]):
             kind,
             native_enum=False,
             create_constraint=False,
-            length=LONGEST_VALUE,
+            length=MAX_VALUE_LENGTH,
             values_callable=lambda members: [member.value for member in members],
         )
         self.kind = kind  # the parameters tell types apart in SQLAlchemy's cache of statements
 
 
-def enum_column(kind: type[StrEnum]) -> EnumText:
-    """The type of a column of a `StrEnum`."""
-    return EnumText(kind)
-
-
-LONGEST_VALUE = 32
+MAX_VALUE_LENGTH = 32
 """Maximum number of letters in the value of an enumeration."""
 
 
@@ -127,7 +122,7 @@ IntPk = Annotated[int, mapped_column(BigInt, primary_key=True)]
 """Primary key, numbered by the database."""
 
 UtcTime = Annotated[datetime, mapped_column(UtcDateTime())]
-"""A moment, always aware and in UTC."""
+"""A time, always aware and in UTC."""
 
 JsonColumn = Annotated[dict[str, Any], mapped_column(JsonType)]
 """Plain JSON values."""
@@ -153,7 +148,7 @@ def render_item(kind: str, item: object, context: Any) -> str | Literal[False]:
     if isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
     if isinstance(item, EnumText):
-        return f"sa.String(length={LONGEST_VALUE})"
+        return f"sa.String(length={MAX_VALUE_LENGTH})"
     if isinstance(item, PackedRecord):
         return "sa.LargeBinary()"
     if item is RepliesType:

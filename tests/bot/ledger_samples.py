@@ -61,7 +61,7 @@ def check_forecast(stored: StoredDecision, found: ForecastRow) -> None:
     assert stored.outcome is not None
     reply = stored.outcome.reply
     assert found.reply_probability == (None if reply is None else made.probability_of(reply))
-    assert found.is_taken == (None if reply is None else made.is_bait(reply))
+    assert found.is_taken == (None if reply is None else made.takes_bait(reply))
 
 
 async def event_kinds(database: Database) -> list[str]:

@@ -126,7 +126,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
     """What the commands ask of the running program."""
     seen: list[Mapping[str, Any]] = []
 
-    def ask(_path: Path, request: Mapping[str, Any], _patience_s: float | None) -> list[str]:
+    def ask(_path: Path, request: Mapping[str, Any], _timeout_s: float | None) -> list[str]:
         seen.append(request)
         return ["joined"]
 

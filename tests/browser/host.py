@@ -11,10 +11,10 @@ from typing import Any, Self, TypeVar
 from bot.arena.blind_report import blind_report
 from bot.arena.server import Arena, stored_report
 from bot.base.config import ArenaConfig
+from bot.text.trap_report import game_report
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.ledger.games import list_games_by_site_id
-from tests.bot.arena.training.samples import add_fall
+from tests.bot.arena.puzzles.samples import add_mistake
 from tests.browser.opponent import NAME, Opponent
 from tests.patience import PATIENCE_S
 
@@ -74,14 +74,14 @@ class Host:
             (game,) = await list_games_by_site_id(session, game_id)
             return blind_report(await game_report(session, game))
 
-    def add_falls(self, game: str, many: int) -> None:
-        """Somebody has fallen so often in the game's trap (tests.bot.arena.training.samples)."""
-        self._call(self._add_falls(game, many))
+    def add_mistakes(self, game: str, many: int) -> None:
+        """Somebody has fallen so often in the game's trap (tests.bot.arena.puzzles.samples)."""
+        self._call(self._add_mistakes(game, many))
 
-    async def _add_falls(self, game: str, many: int) -> None:
+    async def _add_mistakes(self, game: str, many: int) -> None:
         async with self._database.write() as session:
             for number in range(many):
-                await add_fall(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
+                await add_mistake(session, game, f"{game[:5]}{number:03}", "Ben", ply=2 * number)
         await self._arena.importer.poll()
 
     def hold(self) -> None:

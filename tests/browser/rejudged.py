@@ -7,8 +7,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
+from bot.text.trap_report import DecisionReport
 from engine.games import get_rules
-from storage.evidence.trap_report import DecisionReport
 
 
 def rejudged(report: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.bot.charts.gallery import CONTENT_SECURITY_POLICY, write
 from tests.browser.page import Page
 
-LEAST_TEXT_PX = 11
+MIN_TEXT_PX = 11
 # Elements of a drawing that is not shown have no width.
 TEXT_SIZES = """return [...document.querySelectorAll('.chart text')]
     .filter((text) => text.getBoundingClientRect().width)
@@ -56,7 +56,7 @@ def test_charts_can_be_read_at_any_width(tab: Page, gallery: str, width: int) ->
         run = tab.driver.execute_script
         assert run("return document.documentElement.scrollWidth") <= width
         assert set(run(SHOWN)) == {1}
-        assert min(run(TEXT_SIZES)) >= LEAST_TEXT_PX
+        assert min(run(TEXT_SIZES)) >= MIN_TEXT_PX
         assert run(OUTSIDE) == []
 
 

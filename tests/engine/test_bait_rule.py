@@ -186,7 +186,7 @@ def test_only_what_a_deeper_search_confirms_is_a_bait() -> None:
     assert [each.reply for each in found.confirmed] == ["r1", "r3"]
     assert found.bait is not None
     assert found.bait.reply == "r3"  # .2 * 4526, above .4 * 1011: by the decision's own search
-    assert [found.is_bait(each) for each in ("r0", "r1", "r2", "r3")] == [False, True, False, True]
+    assert [found.takes_bait(each) for each in ("r0", "r1", "r2", "r3")] == [False, True, False, True]
     assert found.probability_of("r2") == 0.3
     with pytest.raises(RecordError, match="h1 is not among"):
         found.probability_of("h1")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 # Where a bare ValueError may be caught, and what raises it there: never the engine, whose own have types.
 PARSING = {
     "storage/evidence/game_records.py": {"probability_of"},  # JSON
-    "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_moment"},
+    "storage/evidence/queries/filter_language.py": {"parse_filters", "parse_time"},
     "storage/packing/records.py": {"_json", "pack", "unpack"},
     "storage/packing/columns.py": {"_write_floats"},
     "storage/evidence/exports/games.py": {"read"},

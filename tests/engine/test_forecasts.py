@@ -14,7 +14,7 @@ from engine.decision import UNKNOWN_PERSON, Decision, ModelInfo, Person, SearchM
 from engine.errors import IncompleteProfile
 from engine.expected import expected_score
 from engine.forecasts import (
-    MOST_NODES,
+    MAX_NODES,
     confirm,
     expectations_of,
     forecast_job,
@@ -106,7 +106,7 @@ def test_what_takes_too_long_is_not_confirmed() -> None:
     assert confirm(made, found, fresh, stop, most_nodes=50) == found
     assert not stop.spend(10**6)
     assert (found.confirm_depth, found.bait) == (0, None)
-    assert fresh.nodes < 5000 < MOST_NODES
+    assert fresh.nodes < 5000 < MAX_NODES
     assert confirm(made, found, fresh, StopFlag()).confirm_depth == 6
 
 

@@ -17,7 +17,7 @@ from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
 from engine.judgement import classify_reply
-from engine.lookup.othello_book import Book, BookMove, canonical, write_book
+from engine.lookup.othello_book import Book, BookMove, canonical
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
 from engine.search.profiles import Profiler
@@ -31,6 +31,7 @@ from engine.strategies.standard import STANDARD
 from engine.strategies.trappy import TRAPPY
 from engine.time_management import Limits
 from engine.verification import verify
+from lab.training.othello_book import write_book
 from tests.engine.positions import positions, random_position
 
 othello = Othello()

@@ -15,7 +15,7 @@ from engine.games import get_rules
 from engine.judgement import classify_reply, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, Scale, TrapParams
-from engine.randomised import LEAST_REPLIES, checksum, draws_trap
+from engine.randomised import MIN_REPLIES, checksum, draws_trap
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -293,7 +293,7 @@ def test_random_games_verify() -> None:
             verify(decision)
             drawn += decision.trial_draw is not None
             if decision.trial_draw is not None:
-                assert len(decision.chosen.replies) >= LEAST_REPLIES
+                assert len(decision.chosen.replies) >= MIN_REPLIES
                 own = MoveChooser(strategy_named("trappy"), rules, trap, searcher).choose(
                     position, Limits(5), StopFlag()
                 )

@@ -24,7 +24,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.strategies.tempting import Tempting
 from engine.tempting_player import (
-    LEAST_DEPTH,
+    MIN_DEPTH,
     UNBOUNDED,
     TemptingStanding,
     allowed_floor_centi,
@@ -417,10 +417,10 @@ def test_below_four_plies_the_raw_value_decides() -> None:
         verify(tempting(plain("a", 10), plain("b", 9, is_bound=True), move="a", depth=depth))
         refuses(tempting(plain("a", 10), plain("b", 11), move="a", depth=depth), "b follows")
         refuses(tempting(plain("a", 10), plain("b", 11, is_bound=True), move="a", depth=depth), "b could")
-    refuses(tempting(plain("a", 10), plain("b", 9), move="a", depth=LEAST_DEPTH), "b could stand")
+    refuses(tempting(plain("a", 10), plain("b", 9), move="a", depth=MIN_DEPTH), "b could stand")
 
 
-@pytest.mark.parametrize("depth", [2, 3, LEAST_DEPTH])
+@pytest.mark.parametrize("depth", [2, 3, MIN_DEPTH])
 def test_a_decision_of_any_depth_still_verifies_with_its_whole_profile(depth: int) -> None:
     game, searcher = get_rules("othello"), make_searcher("othello", 1)
     made = MoveChooser(strategy_named("tempting"), game, TrapParams(), searcher).choose(

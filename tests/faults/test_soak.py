@@ -1,8 +1,8 @@
-"""The soak of `bench.soak`, small: the real program, faults of many kinds at random, and ``kill -9``."""
+"""`bench.arena_soak`, small: the real program, faults of many kinds at random, and ``kill -9``."""
 
 from pathlib import Path
 
-from bench.soak import OF_LINES, OF_REQUESTS, Soak
+from bench.arena_soak import OF_LINES, OF_REQUESTS, Soak
 from bot.base.events import Clock
 
 # Nothing that a busy machine could lose by.

@@ -1,10 +1,10 @@
-"""What `bench.soak` says in the end."""
+"""What `bench.arena_soak` says in the end."""
 
 from collections import Counter
 
 import pytest
 
-from bench.soak import COVERING_GAMES, STEADY_S, Summary
+from bench.arena_soak import COVERING_GAMES, STEADY_S, Summary
 from tests.faults.proxy import Fault
 
 EVERY_KIND = Counter(dict.fromkeys(Fault, 2))

@@ -70,7 +70,7 @@ class Fault:
         return f"{self.begins_s:6.1f}-{self.ends_s:5.1f} s {self.place:8s} {self.kind} ({', '.join(more)})"
 
 
-LONGEST_S = 60.0
+MAX_S = 60.0
 LAST_BEGIN_S = 90.0
 
 
@@ -87,7 +87,7 @@ def _fault(rng: random.Random) -> Fault:
         kind=rng.choice(list(Kind)),
         place=place,
         begins_s=begins_s,
-        ends_s=begins_s + LONGEST_S * rng.random() ** 2,
+        ends_s=begins_s + MAX_S * rng.random() ** 2,
         share=rng.choice([0.3, 0.7, 1.0, 1.0]),
         is_after=rng.random() < 0.5,
         is_dead=rng.random() < 0.3,

@@ -66,7 +66,7 @@ class Fault:
         return f"{self.begins_s:6.1f}-{self.ends_s:5.1f} s {self.place:8s} {self.kind} ({', '.join(more)})"
 
 
-LONGEST_S = 60.0
+MAX_S = 60.0
 LAST_BEGIN_S = 100.0
 
 
@@ -83,7 +83,7 @@ def _fault(rng: random.Random) -> Fault:
         kind=kind,
         place=PLACES.get(kind) or rng.choice([Place.SERVICE, Place.OPPONENT]),
         begins_s=begins_s,
-        ends_s=begins_s + LONGEST_S * rng.random() ** 2,
+        ends_s=begins_s + MAX_S * rng.random() ** 2,
         share=rng.choice([0.3, 0.7, 1.0]),
         is_for_good=rng.random() < 0.3,
         is_unnoticed=rng.random() < 0.3,

@@ -12,7 +12,7 @@ from bot.base.config import AssignmentConfig, AssignmentMethod, ChallengesConfig
 from bot.base.dialects import DIALECTS
 from bot.base.events import EndReason
 from bot.base.reconnect import CAP_S
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.game.services import GameServices
 from bot.servers.ggs.account import WAITED_S
 from bot.servers.ggs.archive import TELLING_PLIES
@@ -43,10 +43,10 @@ BOOKS_S = WAITED_S * 2 + ANSWER_S
 """Deadline of the ledger after the end of a match and of all faults."""
 NOTICED_S = PROBE_S * (PROBES + 1) + CONNECT_TIMEOUT_S + LOGIN_TIMEOUT_S
 """Longest time until the bot gives up a connection that is dead, and connects again."""
-LONGEST_RUN_S = 4000.0
+MAX_RUN_S = 4000.0
 LAST_COMER_S = 40.0
 """When the last opponent comes, at the latest."""
-MOST_GAMES = 20
+MAX_GAMES = 20
 _TICK_S = 0.25
 _KINDS = ("8", "8", "8b", "8w", "s8", "s8r14", "s8r14")
 _UNPLAYABLE = ("s6", "8a")
@@ -148,7 +148,7 @@ async def _play(seed: int, faults: tuple[Fault, ...], path: Path, errors: ErrorL
             "ggs://ggs.test",
             BOT,
             PASSWORD,
-            recall=lambda: unfinished_games(database, OWNER),
+            recall=lambda: games_to_resume(database, OWNER),
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(EPOCH_S + site.now, UTC),
         )
@@ -186,7 +186,7 @@ async def _bot(server: GgsServer, database: Database, rng: random.Random) -> Non
         engine=EngineConfig(max_depth=2, workers=1, table_mb=1),
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy"),
         challenges=ChallengesConfig(
-            max_games=MOST_GAMES, max_games_per_opponent=MOST_GAMES, max_games_per_bot_per_day=1000
+            max_games=MAX_GAMES, max_games_per_opponent=MAX_GAMES, max_games_per_bot_per_day=1000
         ),
     )
     retries = random.Random(rng.random())
@@ -224,7 +224,7 @@ async def _watch(
     )
     last_s = max([100.0, *(fault.ends_s for fault in faults)])
     settled_at = None
-    while site.now < LONGEST_RUN_S and not bot.done():
+    while site.now < MAX_RUN_S and not bot.done():
         await asyncio.sleep(_TICK_S)
         if coming and coming[-1][0] <= site.now:
             site.add(_person(coming.pop()[1], rng))

@@ -29,7 +29,7 @@ ANSWER_S = 15.0
 """Deadline of the answer to a challenge, and for taking up a game, after the recovery of what they need."""
 BOOKS_S = 60.0
 """Deadline of the ledger after the end of a game and of all faults."""
-LONGEST_RUN_S = 1200.0
+MAX_RUN_S = 1200.0
 _TICK_S = 0.25
 _NEW_GAME = (Place.EVENTS, Place.PLAYING, Place.ACCEPT, Place.ACCOUNT)
 _CHALLENGE = (Place.EVENTS, Place.ACCEPT, Place.DECLINE, Place.ACT, Place.ACCOUNT)
@@ -173,7 +173,7 @@ async def _watch(site: Site, checks: _Checks, faults: tuple[Fault, ...], bot: "a
     """Let time pass until nothing is left to do, or it takes too long."""
     last_s = max([100.0, *(fault.ends_s for fault in faults)])
     settled_at = None
-    while site.now < LONGEST_RUN_S and not bot.done():
+    while site.now < MAX_RUN_S and not bot.done():
         await asyncio.sleep(_TICK_S)
         checks.tick()
         running = any(board.status == "started" for board in site.boards.values())

@@ -14,7 +14,7 @@ from typing import Any
 from bot.account.lobby import Lobby
 from bot.base.config import ChallengesConfig, EngineConfig
 from bot.base.dialects import get_dialect
-from bot.daemon.unfinished_games import unfinished_games
+from bot.daemon.games_to_resume import games_to_resume
 from bot.servers.ggs.server import GgsServer
 from engine.game import replay
 from engine.games import get_rules
@@ -166,7 +166,7 @@ async def laid(
             f"ggs://127.0.0.1:{port}",
             BOT,
             PASSWORD,
-            recall=lambda: unfinished_games(database, AccountKey("ggs", BOT.lower())),
+            recall=lambda: games_to_resume(database, AccountKey("ggs", BOT.lower())),
             clock=loop.time,
             now=lambda: datetime.fromtimestamp(server.central.seconds(), UTC),
         )

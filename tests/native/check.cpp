@@ -302,7 +302,7 @@ void check_stop(Random& random, Bench& bench) {
                 core.trappy_candidates(p, depth, options, stop, sink);
                 return static_cast<int>(sink.candidates.size());
             });
-            require(core.nodes() - before <= limit + StopFlag::kNodesPerLook, "%d nodes with a limit of %d: %s",
+            require(core.nodes() - before <= limit + StopFlag::kNodesPerCheck, "%d nodes with a limit of %d: %s",
                     static_cast<int>(core.nodes() - before), static_cast<int>(limit), text(p).c_str());
             const bool is_nothing = analyse && score == 0;  // a finished game has no candidates, and needs no search
             require(!is_over || is_nothing || score == kStopped, "a search went on when told to stop: %s", text(p).c_str());

@@ -20,7 +20,9 @@ class BusyWriter:
         self._most = refusals
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)  # of connections made from now on
+        monkeypatch.setattr(
+            "storage.database.STATEMENT_BUSY_TIMEOUT_MS", 1
+        )  # of connections made from now on
         monkeypatch.setattr("storage.database._WAL_RETRY_S", 0)
         monkeypatch.setattr(
             "storage.database.time", SimpleNamespace(monotonic=lambda: 1000.0 + 20 * self.refusals)

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from storage import migrate
 from storage.database import (
-    LONG_PATIENCE_S,
+    LONG_BUSY_TIMEOUT_S,
     POSTGRES_SETTINGS,
     ROLE_ANSWER_S,
     ROLE_CHECK_S,
@@ -131,12 +131,12 @@ async def test_two_programs_may_start_at_once(empty_url: str) -> None:
 async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
     first, second = await Database.open(empty_url), await Database.open(empty_url)
     for database in (first, second, first):
-        async with database.sole("arena"):
+        async with database.hold_role("arena"):
             other = second if database is first else first
             with pytest.raises(RoleTaken, match="already runs the arena"):
-                async with other.sole("arena"):
+                async with other.hold_role("arena"):
                     pass
-            async with other.sole("account a/b at lichess"):
+            async with other.hold_role("account a/b at lichess"):
                 pass
     await first.close()
     await second.close()
@@ -145,9 +145,9 @@ async def test_a_role_is_held_by_one_program_at_a_time(empty_url: str) -> None:
 async def test_a_link_to_a_database_is_that_database(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to("file.db")
     file, link = [await Database.open(f"sqlite:///{tmp_path}/{name}.db") for name in ("file", "link")]
-    async with file.sole("arena"):
+    async with file.hold_role("arena"):
         with pytest.raises(RoleTaken):
-            async with link.sole("arena"):
+            async with link.hold_role("arena"):
                 pass
     await file.close()
     await link.close()
@@ -156,13 +156,13 @@ async def test_a_link_to_a_database_is_that_database(tmp_path: Path) -> None:
 async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
     url = await create_database(postgres, "roles")
     first, second = await Database.open(url), await Database.open(url)
-    async with first.sole("arena") as role:
+    async with first.hold_role("arena") as role:
         async with first.write() as session:
             await role.verify(session)
             await session.execute(
                 text("SELECT pg_terminate_backend(pid, 60000) FROM pg_locks WHERE locktype = 'advisory'")
             )
-        async with second.sole("arena") as taken:  # as soon as the server has noticed
+        async with second.hold_role("arena") as taken:  # as soon as the server has noticed
             with pytest.raises(RoleLost, match="the arena is no longer ours"):
                 async with first.write() as session:
                     await role.verify(session)
@@ -177,7 +177,7 @@ async def test_a_role_is_lost_with_its_connection(postgres: str) -> None:
 async def test_a_role_whose_server_is_silent_is_lost(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.database.ROLE_ANSWER_S", 0.0)
     database = await Database.open(await create_database(postgres, "silent"))
-    async with database.sole("arena") as role:
+    async with database.hold_role("arena") as role:
         with pytest.raises(RoleLost):
             await role.watch(sleep=no_sleep)
     await database.close()
@@ -275,8 +275,8 @@ def path_of(url: str) -> Path:
 
 @pytest.mark.parametrize("backend", ["sqlite"])
 async def test_a_patient_writer_waits_for_another_program(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)
-    database = await Database.open(url, patience_s=LONG_PATIENCE_S)
+    monkeypatch.setattr("storage.database.STATEMENT_BUSY_TIMEOUT_MS", 1)
+    database = await Database.open(url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     writer = BusyWriter(monkeypatch, path_of(url), refusals=4)
     async with database.write() as session:
         await record_event(session, ARENA, "connected", {})
@@ -290,7 +290,7 @@ async def test_a_patient_writer_waits_for_another_program(url: str, monkeypatch:
 async def test_where_a_move_is_waited_for_a_writer_is_not_patient(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)
+    monkeypatch.setattr("storage.database.STATEMENT_BUSY_TIMEOUT_MS", 1)
     database = await Database.open(url)
     writer = BusyWriter(monkeypatch, path_of(url), refusals=100)
     with pytest.raises(StorageError, match="database is locked"):
@@ -330,7 +330,7 @@ async def test_opening_does_not_wait_for_ever(
     with pytest.raises(StorageError, match=r"cannot open the database .*: database is locked"):
         await Database.open(f"sqlite:///{path}")
     writer.end()
-    assert writer.refusals == LONG_PATIENCE_S / 20
+    assert writer.refusals == LONG_BUSY_TIMEOUT_S / 20
 
 
 async def test_a_ping(database: Database) -> None:
@@ -348,7 +348,7 @@ async def test_only_we_may_read_a_new_sqlite_database(tmp_path: Path) -> None:
     try:
         async with database.write() as session:
             await session.execute(text("DELETE FROM events"))
-        async with database.sole("arena"):
+        async with database.hold_role("arena"):
             modes = modes_of(tmp_path)
     finally:
         await database.close()

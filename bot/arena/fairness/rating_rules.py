@@ -7,7 +7,7 @@ from bot.arena.glicko import Rating
 
 PROVISIONAL_CAP = 1700.0
 """No result against a provisional rating raises a rating above this: two hundred above the initial rating."""
-_LEAST_WEIGHT = 1 / 16
+_MIN_WEIGHT = 1 / 16
 
 
 class Unrated(StrEnum):
@@ -44,7 +44,7 @@ def weight_of(earlier: int, full_games: int) -> float:
         full_games: Number that count in full; each further one counts half as much as the previous one.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
-    return weight if weight >= _LEAST_WEIGHT else 0.0
+    return weight if weight >= _MIN_WEIGHT else 0.0
 
 
 def rate(before: tuple[Rating, Rating], first_score: float, weight: float) -> tuple[Rating, Rating]:

@@ -8,8 +8,8 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 
-_MOST_ACCOUNTS = 20_000
-_MOST_EACH = 8
+_MAX_ACCOUNTS = 20_000
+_MAX_PER_ACCOUNT = 8
 
 
 class SeenAddresses:
@@ -28,9 +28,9 @@ class SeenAddresses:
         digest = self._digest(address)
         own[digest] = self._clock()
         own.move_to_end(digest)
-        if len(own) > _MOST_EACH:
+        if len(own) > _MAX_PER_ACCOUNT:
             own.popitem(last=False)
-        if len(self._seen) > _MOST_ACCOUNTS:
+        if len(self._seen) > _MAX_ACCOUNTS:
             self._seen.popitem(last=False)
 
     def share(self, first_id: str, second_id: str) -> bool:

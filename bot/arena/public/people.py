@@ -23,8 +23,8 @@ from storage.evidence.statistics.reply_progress import GameProgress
 
 RANKED_DEVIATION = 75.0
 """Players with a larger deviation are not ranked yet, as on Lichess; ranking takes about twenty games."""
-MOST_DEVIATION = 1000.0
-MOST_RANKED, MOST_OTHERS = 100, 50
+MAX_DEVIATION = 1000.0
+MAX_RANKED, MAX_OTHERS = 100, 50
 """Number of players on a ranking."""
 GAMES = 20
 """Number of games on one page of a list."""

@@ -24,9 +24,9 @@ from bot.arena.parts import ArenaParts
 from bot.arena.public.downloads import ENDINGS, as_file, formats_of
 from bot.arena.public.people import (
     GAMES,
-    MOST_DEVIATION,
-    MOST_OTHERS,
-    MOST_RANKED,
+    MAX_DEVIATION,
+    MAX_OTHERS,
+    MAX_RANKED,
     RANKED_DEVIATION,
     GamePage,
     LeadersView,
@@ -268,10 +268,10 @@ class PublicRoutes:
             raise HttpError(400, f"variant is {wanted!a:.40}; there are lists for {known}")
 
         async def make() -> CachedResponse:
-            spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MOST_DEVIATION))
+            spans = ((-1.0, RANKED_DEVIATION), (RANKED_DEVIATION, MAX_DEVIATION))
             async with self._parts.database.read() as session:
-                ranked = await best_rated(session, variant.key, MOST_RANKED, spans[0])
-                others = await best_rated(session, variant.key, MOST_OTHERS, spans[1])
+                ranked = await best_rated(session, variant.key, MAX_RANKED, spans[0])
+                others = await best_rated(session, variant.key, MAX_OTHERS, spans[1])
             lists = (tuple(leader(each, self._gate.embedded) for each in part) for part in (ranked, others))
             view = LeadersView(variant, *lists)
             return await self._answers.in_thread(form, view)

@@ -9,7 +9,7 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import ask_database, config_of, note, print_json, print_rows
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 BY = "command line"
 """The caller's name in events of changes made without a running program."""
 
@@ -128,7 +128,7 @@ def _carried_out(
 
     config = config_of(context)
     try:
-        return list(ask(config.control_socket, request, PATIENCE_S))
+        return list(ask(config.control_socket, request, TIMEOUT_S))
     except NotRunning:
         bots = [each.server.name for each in config.by_account().values() if each.uses_arena]
         return ask_database(context, lambda database: alone(ArenaActions(config, database, bots=bots)))

@@ -9,7 +9,7 @@ import typer
 from bot.base.log import printable
 from bot.cli.common import UsageError, config_of, print_json
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """For commands that are answered at once."""
 
 GameArgument = Annotated[
@@ -32,9 +32,9 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
     error.
     """
     if not as_json:
-        _ask(context, PATIENCE_S, command="status")
+        _ask(context, TIMEOUT_S, command="status")
         return
-    (line,) = _answers(context, PATIENCE_S, command="status", json=True)
+    (line,) = _answers(context, TIMEOUT_S, command="status", json=True)
     print_json(json.loads(line))
 
 
@@ -49,12 +49,12 @@ def pause(
     Challenges are declined as "later"; matchmaking, rematches, tournaments and the resumption of adjourned
     games wait.  A restart of the program ends the pause.
     """
-    _ask(context, PATIENCE_S, command="pause", minutes=minutes)
+    _ask(context, TIMEOUT_S, command="pause", minutes=minutes)
 
 
 def resume(context: typer.Context) -> None:
     """End the pause."""
-    _ask(context, PATIENCE_S, command="resume")
+    _ask(context, TIMEOUT_S, command="resume")
 
 
 def drain(context: typer.Context) -> None:
@@ -62,7 +62,7 @@ def drain(context: typer.Context) -> None:
 
     It waits for games as long as `shutdown.drain_s` says; the next start resumes the rest.
     """
-    _ask(context, PATIENCE_S, command="drain")
+    _ask(context, TIMEOUT_S, command="drain")
 
 
 def abort(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
@@ -70,12 +70,12 @@ def abort(context: typer.Context, game: GameArgument, account: OurAccount = None
 
     Most sites allow it only before both have moved.
     """
-    _ask(context, PATIENCE_S, command="abort", game=game, account=account)
+    _ask(context, TIMEOUT_S, command="abort", game=game, account=account)
 
 
 def resign(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
     """Resign a game."""
-    _ask(context, PATIENCE_S, command="resign", game=game, account=account)
+    _ask(context, TIMEOUT_S, command="resign", game=game, account=account)
 
 
 def say(
@@ -85,7 +85,7 @@ def say(
     account: OurAccount = None,
 ) -> None:
     """Send a message to the opponent in a game."""
-    _ask(context, PATIENCE_S, command="say", game=game, text=text, account=account)
+    _ask(context, TIMEOUT_S, command="say", game=game, text=text, account=account)
 
 
 def block(
@@ -94,7 +94,7 @@ def block(
     account: OurAccount = None,
 ) -> None:
     """Play no more games with an account, also after a restart."""
-    _ask(context, PATIENCE_S, command="block", name=name, account=account)
+    _ask(context, TIMEOUT_S, command="block", name=name, account=account)
 
 
 def unblock(
@@ -103,7 +103,7 @@ def unblock(
     account: OurAccount = None,
 ) -> None:
     """Undo `block`; block lists in the settings stay."""
-    _ask(context, PATIENCE_S, command="unblock", name=name, account=account)
+    _ask(context, TIMEOUT_S, command="unblock", name=name, account=account)
 
 
 def log_level(
@@ -111,12 +111,12 @@ def log_level(
     level: Annotated[str, typer.Argument(help="DEBUG, INFO, WARNING or ERROR.")],
 ) -> None:
     """Set the log level until the program ends."""
-    _ask(context, PATIENCE_S, command="log", level=level)
+    _ask(context, TIMEOUT_S, command="log", level=level)
 
 
 def ack(context: typer.Context, alarm: AlarmArgument) -> None:
     """Acknowledge an alarm: send no more notices until it clears."""
-    _ask(context, PATIENCE_S, command="ack", alarm=alarm)
+    _ask(context, TIMEOUT_S, command="ack", alarm=alarm)
 
 
 def snooze(
@@ -125,7 +125,7 @@ def snooze(
     minutes: Annotated[float, typer.Argument(help="Duration in minutes, at most a week.")] = 60.0,
 ) -> None:
     """Send no notices of an alarm for a while."""
-    _ask(context, PATIENCE_S, command="snooze", alarm=alarm, minutes=minutes)
+    _ask(context, TIMEOUT_S, command="snooze", alarm=alarm, minutes=minutes)
 
 
 def reload(context: typer.Context) -> None:
@@ -133,7 +133,7 @@ def reload(context: typer.Context) -> None:
 
     Challenge rules, lists, selection, manners, matchmaking and chat may change; all or nothing.
     """
-    _ask(context, PATIENCE_S, command="reload")
+    _ask(context, TIMEOUT_S, command="reload")
 
 
 def challenge(
@@ -198,12 +198,12 @@ def tournament(
     )
 
 
-def _ask(context: typer.Context, patience_s: float | None = None, **request: Any) -> None:
-    for line in _answers(context, patience_s, **request):
+def _ask(context: typer.Context, timeout_s: float | None = None, **request: Any) -> None:
+    for line in _answers(context, timeout_s, **request):
         print(printable(line), flush=True)
 
 
-def _answers(context: typer.Context, patience_s: float | None = None, **request: Any) -> Iterator[str]:
+def _answers(context: typer.Context, timeout_s: float | None = None, **request: Any) -> Iterator[str]:
     from bot.control.control_socket import ask
 
-    return ask(config_of(context).control_socket, request, patience_s)
+    return ask(config_of(context).control_socket, request, timeout_s)

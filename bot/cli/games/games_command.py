@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     CommandFormat,
     FormatOption,
     ShowFormat,
@@ -20,9 +20,9 @@ from bot.cli.filters import Suspects, selects_games
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
 
+    from bot.text.trap_report import GameReport
     from storage.database import Database
     from storage.evidence.inference.suspects import Flags
-    from storage.evidence.trap_report import GameReport
     from storage.filters import Filters
     from storage.records import StoredGame
 
@@ -35,7 +35,9 @@ def games(
     context: typer.Context,
     filters: "Filters",
     suspect: Suspects = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Most games to list, the latest first.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MAX_INT, help="Most games to list, the latest first.")
+    ] = 20,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """List the latest games.
@@ -89,9 +91,9 @@ def show(
 
     Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
     """
+    from bot.text.trap_report import game_report
     from bot.views.show import report_parts
     from storage.evidence.queries.game_list import MoveMark, list_marks
-    from storage.evidence.trap_report import game_report
 
     async def read(database: "Database") -> "tuple[GameReport, list[MoveMark]]":
         async with database.read() as session:

@@ -1,12 +1,12 @@
 """`desdemona db vacuum`: returns unused space of the database to the disk."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from bot.cli.common import ask_database
-from storage.database import Database
-from storage.maintenance.compacting import Sizes, compact
+from storage.maintenance.compacting import compact
 
 
 def vacuum_command(
@@ -20,9 +20,5 @@ def vacuum_command(
     It may run while the bot plays.  On SQLite nobody can write meanwhile, so a large database that is in use
     is refused.
     """
-
-    async def work(database: Database) -> Sizes:
-        return await compact(database, force=force)
-
-    sizes = ask_database(context, work)
+    sizes = ask_database(context, partial(compact, force=force))
     print(f"{sizes.before:,} bytes before, {sizes.after:,} after")

@@ -34,7 +34,7 @@ def prune_command(
     statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as
     pruned.  It may run while the bot plays, and be stopped and run again at any time.
     """
-    before = _moment_before(datetime.now(UTC), keep_profiles)
+    before = _time_before(datetime.now(UTC), keep_profiles)
 
     async def work(database: Database) -> Pruned:
         with counting("decisions", await count_old(database, before)) as on_count:
@@ -43,7 +43,7 @@ def prune_command(
     _print_result(ask_database(context, work), before, is_done=yes)
 
 
-def _moment_before(now: datetime, text: str) -> datetime:
+def _time_before(now: datetime, text: str) -> datetime:
     match = re.fullmatch(r"([0-9]{1,5})([dwmy])", text)
     if match is None:
         raise UsageError(f"--keep-profiles: {text!r} is not a time; write 90d, 12w, 6m or 1y")

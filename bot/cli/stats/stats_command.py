@@ -228,7 +228,7 @@ def _keys(text: str) -> "list[By]":
 def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> None:
     from bot.views.statistics.plan import plan_parts
     from storage.errors import StorageError
-    from storage.evidence.inference.plan import LEAST_GAMES, plan_decisions, plan_games, plan_traps
+    from storage.evidence.inference.plan import MIN_GAMES, plan_decisions, plan_games, plan_traps
     from storage.evidence.statistics.draws import read_draw_rate
     from storage.evidence.statistics.pace import recent_pace
 
@@ -241,7 +241,7 @@ def _plan(context: typer.Context, filters: "Filters", output: CommandFormat) -> 
     rate, pace, decisions = None, None, plan_decisions()
     try:
         rate, pace = ask_database(context, read)
-        if rate.games >= LEAST_GAMES:
+        if rate.games >= MIN_GAMES:
             decisions = plan_decisions(decisions_per_game=rate.draws / rate.games, measured_in=rate.games)
     except StorageError as error:  # a plan may come before the first game
         note(f"{error}; so the plan assumes how often a draw decides")

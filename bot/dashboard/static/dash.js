@@ -4,7 +4,7 @@
 const main = document.getElementById("main");
 const light = document.getElementById("live");
 const announcer = document.getElementById("announcer");
-const LEAST_MS = 1000;
+const MIN_MS = 1000;
 
 let wanted = false;
 let busy = false;
@@ -86,7 +86,7 @@ async function refresh() {
 
 function later() {
   if (!wanted) return;
-  if (Date.now() - lastAt >= Math.max(LEAST_MS, Number(main.dataset.live) * 1000)) refresh();
+  if (Date.now() - lastAt >= Math.max(MIN_MS, Number(main.dataset.live) * 1000)) refresh();
 }
 
 if (main?.dataset.live !== undefined && "EventSource" in window) {

@@ -153,13 +153,13 @@ class Archive:
 
     # --- Giving up --------------------------------------------------------------------------------------
 
-    def end_overdue(self, now_s: float, patience_s: float) -> None:
-        """Give up the look-ups still open `patience_s` after the first call that saw them."""
+    def end_overdue(self, now_s: float, timeout_s: float) -> None:
+        """Give up the look-ups still open `timeout_s` after the first call that saw them."""
         late = []
         for key, query in list(self._queries.items()):
             if query.since_s is None:
                 query.since_s = now_s
-            elif now_s - query.since_s >= patience_s:
+            elif now_s - query.since_s >= timeout_s:
                 late.append(self._queries.pop(key))
         self._end(late)
 

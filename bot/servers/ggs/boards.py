@@ -78,7 +78,7 @@ class Boards:
         for id_, match in self._matches.by_id.items():
             type_ = type_of(match.began.type_text)
             received = sum(game.match == id_ for game in self._games.live.values()) + len(match.ended)
-            is_meant = asked is None or self._requests.origin(id_) is asked
+            is_meant = asked is None or self._requests.origins.get(id_) is asked
             if is_meant and received < (1 if type_ is None else type_.boards):
                 lacking.append(id_)
         return lacking
@@ -187,7 +187,7 @@ class Boards:
         The server takes back the last move of a synchro game whose other game is a move behind when the match
         is adjourned, even a move that ended the game.  Only the same move again keeps our record true.
         """
-        origin = self._requests.origin(board.match)
+        origin = self._requests.origins.get(board.match)
         if origin is None or origin.line.flag is not Flag.STORED:
             return None
         for game in self._games.with_status(GgsStatus.OVER):
@@ -214,7 +214,7 @@ class Boards:
             and is_same(game, board.record, board.our_side)
             and agree(game.moves, moves)
         ]
-        origin = self._requests.origin(board.match)
+        origin = self._requests.origins.get(board.match)
         if match.began.flag is Flag.TOURNAMENT:
             candidates = [
                 game

@@ -61,12 +61,12 @@ class GgsGameActions:
 
     def resync(self, game_id: str) -> None:
         """Request the current state of a game."""
-        game = self._games.find(game_id)
+        game = self._games.by_id.get(game_id)
         if game is not None and game.status is GgsStatus.LIVE:
             self._games.reread(game)
 
     def _running(self, game_id: str) -> GgsGame:
-        game = self._games.find(game_id)
+        game = self._games.by_id.get(game_id)
         if game is None or game.status is not GgsStatus.LIVE:
             raise RefusedError(f"game {game_id}: it is not running", 400)
         return game
@@ -79,7 +79,7 @@ class GgsGameActions:
         Raises:
             RefusedError: There is no such game.
         """
-        game = self._games.find(game_id)
+        game = self._games.by_id.get(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         text = spoken(text)

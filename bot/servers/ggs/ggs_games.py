@@ -46,10 +46,6 @@ class GgsGames:
         """Ids of the games that are live."""
         return [game.about.game_id for game in self.live.values() if game.is_played]
 
-    def find(self, game_id: str) -> GgsGame | None:
-        """A current or recent game; None: unknown."""
-        return self.by_id.get(game_id)
-
     def of(self, id_: str) -> Iterator[GgsGame]:
         """The live games of a match, or the live game on a board."""
         return (game for board, game in list(self.live.items()) if id_ in (board, match_of(board)))

@@ -109,7 +109,7 @@ class Requests:
         self._unanswered: deque[Attempt] = deque(maxlen=MAX_UNANSWERED)
         self._attempts: dict[str, Attempt] = {}
         """Attempts with a request on the list, by its key."""
-        self._origins: dict[str, Asked] = {}
+        self.origins: dict[str, Asked] = {}
         """The request that a match came from, by the match's id."""
 
     def __len__(self) -> int:
@@ -118,13 +118,9 @@ class Requests:
     def __iter__(self) -> Iterator[Asked]:
         return iter(list(self._table.values()))
 
-    def origin(self, match: str) -> Asked | None:
-        """The request that a match came from; None: unknown."""
-        return self._origins.get(match)
-
     def key_of_challenge(self, match: str) -> str:
         """The key of the challenge that a match came from; empty: it came from none, or is resumed."""
-        origin = self.origin(match)
+        origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
     def is_accepting(self, asked: Asked) -> bool:
@@ -221,7 +217,7 @@ class Requests:
         origin = self._origin_of(message)
         self.ended(message.id)
         if origin is not None:
-            self._origins[message.id] = origin
+            self.origins[message.id] = origin
         attempt = None if origin is None else self._attempts.get(origin.key)
         if attempt is None:
             attempt = next((each for each in self._unanswered if _crosses(each, message)), None)
@@ -232,7 +228,7 @@ class Requests:
 
     def ended(self, match: str) -> None:
         """Forget a match that is over, or whose id now belongs to another match."""
-        self._origins.pop(match, None)
+        self.origins.pop(match, None)
 
     def refused(self, text: str) -> Attempt | None:
         """Settle the attempt that a service error answers, and return it; None: the error answers no attempt.
@@ -262,7 +258,7 @@ class Requests:
         self._table.clear()
         self._unanswered.clear()
         self._attempts.clear()
-        self._origins.clear()
+        self.origins.clear()
 
     def _tell_gone(self, asked: Asked) -> None:
         if asked.state is RequestState.CHALLENGE:
@@ -289,7 +285,7 @@ class Requests:
                 and any(sorted((line.asker, other)) == sorted(message.names) for other in others)
                 and colourless(line.type_text) == colourless(message.type_text)
                 and is_rated == (message.flag is not Flag.UNRATED)
-                and asked not in self._origins.values()
+                and asked not in self.origins.values()
             ):
                 # The server names the requester first.
                 origins.append((self.is_accepting(asked), line.asker == message.names[0], asked))

@@ -51,7 +51,7 @@ PROBES = 3
 BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
 evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
-MOST_BACK_OFF_S = 120.0
+MAX_BACK_OFF_S = 120.0
 """At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
 HELD_WAITS = 4.0
 """A connection has held when it lasted this many times the last wait."""
@@ -129,7 +129,7 @@ class BackOff:
             lasted_s: How long it was open, in seconds.
         """
         has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
-        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MOST_BACK_OFF_S)
+        self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MAX_BACK_OFF_S)
         return self._wait_s
 
 
@@ -435,7 +435,7 @@ class GgsServer(Server):
     async def game_events(self, game_id: str) -> AsyncGenerator[GameEvent | None, None]:
         state = self._state
         await self._until(lambda: state.is_settled, SETTLED_S, f"game {game_id}")
-        game = state.games.find(game_id)
+        game = state.games.by_id.get(game_id)
         if game is None:
             raise RefusedError(f"game {game_id}: there is no such game", 404)
         await self._until(lambda: not game.is_stale, ANSWER_S, f"game {game_id}")
@@ -472,7 +472,7 @@ class GgsServer(Server):
         offer_draw: bool = False,  # noqa: ARG002 - the site has no draw offers
         info: MoveInfo | None = None,
     ) -> None:
-        game = self._state.games.find(game_id)
+        game = self._state.games.by_id.get(game_id)
         ply = 0 if game is None else len(game.moves)
         try:
             await self._until(lambda: game is None or not game.is_stale, ANSWER_S, f"game {game_id}")
@@ -515,7 +515,7 @@ class GgsServer(Server):
     async def resign(self, game_id: str) -> None:
         self._state.actions.resign(game_id)
         self._do()
-        game = self._state.games.find(game_id)
+        game = self._state.games.by_id.get(game_id)
         over = f"game {game_id}: resigning"
         await self._answered(lambda: game is None or game.status is not GgsStatus.LIVE, over)
 

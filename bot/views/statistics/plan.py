@@ -7,7 +7,7 @@ from math import ceil
 from bot.base.rounding import NO_VALUE, counted
 from bot.parts.values import Column, Note, Part, TablePart
 from bot.text.values_text import number
-from storage.evidence.inference.plan import DRAWS_PER_GAME, LEAST_GAMES, PlanRow
+from storage.evidence.inference.plan import DRAWS_PER_GAME, MIN_GAMES, PlanRow
 from storage.evidence.statistics.draws import DRAWING, DrawRate
 from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 
@@ -72,9 +72,9 @@ def _pace(pace: Pace | None) -> str:
 
 
 def _draws(rate: DrawRate | None) -> str:
-    if rate is None or rate.games < LEAST_GAMES:
+    if rate is None or rate.games < MIN_GAMES:
         return (
-            f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {LEAST_GAMES} finished "
+            f"{DRAWS_PER_GAME:g} randomised in a game is assumed until there are {MIN_GAMES} finished "
             f"games of {' or '.join(DRAWING)} with people; there are {0 if rate is None else rate.games}. "
             "With the default settings that is about right at chess and xiangqi, and too many at Othello "
             "(docs/trials.md)."

@@ -11,7 +11,7 @@ from bot.charts.intervals import IntervalChart, IntervalRow
 from bot.charts.lines import ChartLine, LineChart
 from bot.charts.numbers import DIFFERENCE
 from bot.parts.values import Beside, ChartPart, Column, Note, Part, TableCell, TablePart, VerdictPart
-from bot.text.values_text import difference, difference_interval, moment, number, signed, title_of
+from bot.text.values_text import difference, difference_interval, number, signed, time_text, title_of
 from bot.text.verdict_text import (
     evidence,
     headline,
@@ -24,17 +24,17 @@ from bot.text.verdict_text import (
 )
 from bot.views.addresses import query_text
 from storage.evidence.inference.any_time import AnyTimeEstimate, InterimAnalyses, SequenceDesign
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.fixed import FixedInterval
 from storage.evidence.inference.games import GamesReport, Stratum
 from storage.evidence.inference.plan import more_needed
 from storage.evidence.inference.trial import EndpointReport, RandomisationCheck
 from storage.evidence.inference.verdict import IntervalFinding, TrialOutcome, TrialVerdict
 from storage.evidence.queries.trial_report import TrialReport
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
-MOST_STRATA = 12
+MAX_STRATA = 12
 """Maximum number of strata in the chart; CSV has all."""
 _NAMED = 3
 """Maximum number of damaged records named; JSON has them all."""
@@ -82,7 +82,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
     warnings = [warning(verdict)]
     warnings += [f"{outcome_name(each).capitalize()}: {warning(each)}" for each in others if warning(each)]
     analyses = interim_analyses(report)
-    until = f", ended {moment(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
+    until = f", ended {time_text(trial.ended_at, '%Y-%m-%d')}" if trial.ended_at else ""
     return VerdictPart(
         tuple((label(verdict, each), each is verdict.finding) for each in IntervalFinding),
         " ".join(filter(None, warnings)),
@@ -90,7 +90,7 @@ def _verdict(report: TrialReport) -> VerdictPart:
         tuple(filter(None, (evidence(verdict), outlook(verdict)))),
         tuple(f"{outcome_name(each).capitalize()}: {lower_first(headline(each))}" for each in others),
         None if report.games is None else _funnel(analyses, report.arms),
-        f"Trial {trial.name}, since {moment(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
+        f"Trial {trial.name}, since {time_text(trial.started_at, '%Y-%m-%d')}{until}; planned endpoint: "
         f"{trial.endpoint.value}. {counted(trial.games, 'game')}, {number(trial.open_games)} of them "
         f"running.{'' if analyses is None else _clear_since(analyses)}",
     )
@@ -221,7 +221,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
             each.score,
             f"?{query_text({**filters, **_stratum_query(each.stratum)})}",
         )
-        for each in report.strata[:MOST_STRATA]
+        for each in report.strata[:MAX_STRATA]
     )
     chart = IntervalChart(
         title="For whom?",
@@ -238,17 +238,16 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
 
 
 def _stratum_text(stratum: Stratum) -> str:
-    least = stratum.rating_from
-    band = "unrated" if least is None else f"{least} to {least + RATING_BAND - 1}"
-    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band}"
+    band = RatingBand(stratum.rating_from)
+    return f"{title_of(stratum.game)}, {stratum.site}, {stratum.speed}, {band.text}"
 
 
 def _stratum_query(stratum: Stratum) -> dict[str, str]:
     query = {"game": stratum.game, "site": stratum.site, "speed": stratum.speed}
-    least = stratum.rating_from
-    if least is None:
+    band = RatingBand(stratum.rating_from)
+    if band.first is None:
         return query
-    return {**query, "min-rating": str(least), "max-rating": str(least + RATING_BAND - 1)}
+    return {**query, "min-rating": str(band.first), "max-rating": str(band.last)}
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:

@@ -416,7 +416,7 @@ class EndgameSolver {
     Order order_;
     TeamMember member_;
     std::uint64_t nodes_ = 0;
-    std::uint64_t looked_ = 0;  // nodes_ at the last check of the flag
+    std::uint64_t checked_ = 0;  // nodes_ at the last check of the flag
     const StopFlag* stop_ = nullptr;
 
     int search_root(Position p, int alpha, int beta, const StopFlag& stop, int& move) {
@@ -457,9 +457,9 @@ class EndgameSolver {
     }
 
     void check_stop() {
-        if (nodes_ - looked_ < StopFlag::kNodesPerLook) return;
-        const std::uint64_t news = nodes_ - looked_;
-        looked_ = nodes_;
+        if (nodes_ - checked_ < StopFlag::kNodesPerCheck) return;
+        const std::uint64_t news = nodes_ - checked_;
+        checked_ = nodes_;
         if (stop_->spend(news)) throw Unwind{};
         if (member_.is_cancelled()) throw Cancelled{};
     }

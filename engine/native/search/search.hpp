@@ -53,7 +53,7 @@ class Search {
     static constexpr int kGuessDepth = 6;  // from here on evaluations help to order the moves
 
     void count_node() {
-        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) == 0 && stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if ((++nodes_ & (StopFlag::kNodesPerCheck - 1)) == 0 && stop_->spend(StopFlag::kNodesPerCheck)) throw Unwind{};
     }
 
     int child(const Node& node, int depth, int alpha, int beta) {

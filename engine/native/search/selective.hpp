@@ -335,8 +335,8 @@ class SelectiveWorker {
     std::uint64_t table_key(int ply) { return frame(ply).key ^ salt_; }
 
     void count_node() {
-        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) != 0) return;
-        if (stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if ((++nodes_ & (StopFlag::kNodesPerCheck - 1)) != 0) return;
+        if (stop_->spend(StopFlag::kNodesPerCheck)) throw Unwind{};
         if (race_.depth() >= root_depth_) throw Overtaken{};
     }
 

@@ -224,8 +224,8 @@ class StrongWorker {
     static constexpr std::uint64_t kSalt = 0x5851F42D4C957F2Dull;
 
     void count_node() {
-        if ((++nodes_ & (StopFlag::kNodesPerLook - 1)) != 0) return;
-        if (stop_->spend(StopFlag::kNodesPerLook)) throw Unwind{};
+        if ((++nodes_ & (StopFlag::kNodesPerCheck - 1)) != 0) return;
+        if (stop_->spend(StopFlag::kNodesPerCheck)) throw Unwind{};
     }
 
     bool is_full_width() const { return level_ == strong::kFullWidth; }

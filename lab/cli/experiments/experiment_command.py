@@ -1,16 +1,15 @@
 """`desdemona lab`: repeats the papers' experiments, and reports the results."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.base.log import printable
+from bot.base.rounding import counted
 from bot.cli.common import (
-    MOST,
+    MAX_INT,
     ShowFormat,
     UsageError,
     ask_database,
@@ -19,9 +18,9 @@ from bot.cli.common import (
     print_json,
     stop_on_signals,
 )
-from lab.analysis.svg_files import NoPlots, svg_files
+from bot.cli.progress import counting
+from lab.cli.lab_common import require_extra
 from lab.experiments.catalogue import EXPERIMENTS, get_experiment
-from lab.experiments.estimates_text import counted
 from lab.experiments.experiment import Experiment, Result, Size
 from lab.experiments.experiment_report import report_json, report_text
 from lab.experiments.experiment_runner import RunState, run_experiment, run_of, state_of, stored_results
@@ -40,7 +39,7 @@ Small = Annotated[
         "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, max=MOST, help="Random seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
 Plots = Annotated[
     Path | None,
     typer.Option(help="Folder for the charts, as SVG files; needs matplotlib, in the extra 'lab'."),
@@ -131,13 +130,11 @@ def tell_command(
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Check for plotting libraries before the work, not after it."""
+    """Check for the plotting library and the folder before the work, not after it."""
     if plots is not None:
+        require_extra("--plots", "matplotlib")
         try:
-            with svg_files(plots):
-                pass
-        except NoPlots as error:
-            raise UsageError(f"--plots: {error}") from None
+            plots.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"--plots: {plots}: {error.strerror}") from None
 
@@ -195,48 +192,19 @@ async def _run(
     folder: str | None,
 ) -> tuple[dict[str, Result], RunState, int | None]:
     """Return the results, the progress, and the signal that ended the run, if any."""
-    from storage.database import LONG_PATIENCE_S, Database
+    from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
     stop, received = stop_on_signals()
-    database = await Database.open(config.storage.url, patience_s=LONG_PATIENCE_S)
+    database = await Database.open(config.storage.url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     note(
         f"{experiment.name}: {counted(len(jobs), 'job')}, {size.value}, seed {seed}; their results go to "
         f"{database.url}"
     )
-    progress = Progress(experiment.name, monotonic)
     try:
-        results = await run_experiment(
-            experiment, size, seed, database, workers, progress.on_result, stop, folder
-        )
+        with counting(experiment.name, len(jobs)) as on_count:
+            results = await run_experiment(experiment, size, seed, database, workers, on_count, stop, folder)
         state = await state_of(database, run, results, jobs)
     finally:
         await database.close()
     return results, state, received[0] if received else None
-
-
-class Progress:
-    """Reports a run's progress: at the start, at the end, and at most every half minute in between."""
-
-    EVERY_S: ClassVar = 30.0
-
-    def __init__(self, name: str, clock: Callable[[], float]) -> None:
-        self._name, self._clock = name, clock
-        self._started = self._told = clock()
-        self._before: int | None = None
-        """Number of jobs that an earlier run did."""
-
-    def on_result(self, done: int, jobs: int) -> None:
-        """See `lab.experiments.experiment_runner.OnResult`."""
-        now = self._clock()
-        if self._before is None:
-            self._before, self._started = done, now
-        elif done < jobs and now - self._told < self.EVERY_S:
-            return
-        self._told = now
-        more = done - self._before
-        left = ""
-        if more > 0 and done < jobs:
-            minutes = (now - self._started) / more * (jobs - done) / 60
-            left = f", about {minutes:.0f} minutes left" if minutes >= 1 else ", less than a minute left"
-        note(f"{self._name}: {done} of {jobs}{left}")

@@ -230,7 +230,7 @@ def _paper_s_counts() -> Iterator[PaperClaim]:
     count = share(sum(is_better for _, is_better in better), len(better))
     yield PaperClaim(
         "In 67 % of the cases trappy had a better final score than standard against a shallower opponent",
-        ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if (count.low or 0) > 0.5 else ClaimVerdict.INCONCLUSIVE,
         f"{count.count} of {len(better)} rows "
         f"({', '.join(str(at) for at, is_better in better if is_better)}): {share_percent(count)} %",
     )
@@ -241,7 +241,7 @@ def _equal_depth(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]
         found = _found(games, TRAPPY, depth, depth, PLIES)
         says = f"(a) At equal depth ({depth}) trappy plays slightly worse than standard"
         if found is None:
-            yield PaperClaim(says, ClaimVerdict.OPEN, "not played")
+            yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
         lost = mean_of(found.margins, COMPARISONS)
         yield PaperClaim(
@@ -261,7 +261,7 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
         trappy = _found(games, TRAPPY, deep, shallow, PLIES)
         original = _found(games, ORIGINAL, deep, shallow, PLIES)
         if trappy is None or original is None:
-            yield PaperClaim(says, ClaimVerdict.OPEN, "not played")
+            yield PaperClaim(says, ClaimVerdict.INCONCLUSIVE, "not played")
             continue
         gain = paired(trappy, original, COMPARISONS)
         better, worse = better_and_worse(trappy, original)

@@ -101,7 +101,11 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
     ]
     yield PaperClaim(
         "With one misprint mended, Figure 8's seven moves are all that White has",
-        ClaimVerdict.HOLDS if len(found) == 1 else ClaimVerdict.FAILS if not found else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS
+        if len(found) == 1
+        else ClaimVerdict.FAILS
+        if not found
+        else ClaimVerdict.INCONCLUSIVE,
         "; ".join(changes) or "no reading",
     )
 
@@ -112,19 +116,21 @@ def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
     chosen = max(values, key=lambda move: (float(values[move]["adjusted"]), float(values[move]["raw"])))
     yield PaperClaim(
         "Standard minimax plays f5 (e6 is worth the same)",
-        ClaimVerdict.HOLDS if best in ("f5", "e6") else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if best in ("f5", "e6") else ClaimVerdict.INCONCLUSIVE,
         f"{best} is worth {values[best]['raw'] / 100:+.2f} discs by our evaluation, "
         f"f5 {values['f5']['raw'] / 100:+.2f}, e6 {e6['raw'] / 100:+.2f}",
     )
     yield PaperClaim(
         "Trappy minimax plays e6",
-        ClaimVerdict.HOLDS if chosen == "e6" else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS if chosen == "e6" else ClaimVerdict.INCONCLUSIVE,
         f"by ours {chosen}, adjusted to {values[chosen]['adjusted'] / 100:+.2f}; "
         f"e6 {e6['adjusted'] / 100:+.2f}",
     )
     yield PaperClaim(
         "To e6 the correct reply is b4, and f7 is the trap",
-        ClaimVerdict.HOLDS if e6["best"] == [BEST_REPLY] and e6["trap"] == TRAP else ClaimVerdict.OPEN,
+        ClaimVerdict.HOLDS
+        if e6["best"] == [BEST_REPLY] and e6["trap"] == TRAP
+        else ClaimVerdict.INCONCLUSIVE,
         f"by ours, best: {', '.join(e6['best'])}; trap: {e6['trap'] or 'none'}",
     )
 

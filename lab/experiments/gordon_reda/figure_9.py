@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.base.rounding import counted
 from bot.match.conditions import Terms
 from bot.match.openings import random_opening
 from bot.match.play import GameTask, play
@@ -29,7 +30,6 @@ from lab.experiments.estimates_text import (
     MeanEstimate,
     above_zero,
     at_level,
-    counted,
     in_points,
     mean_of,
     share_percent,

@@ -30,9 +30,9 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
-LEAST = TrapParams().threshold_percent / 100
+MIN_COST = TrapParams().threshold_percent / 100
 """Minimum cost, in expected score, of a reply that can be a trap that counts."""
-STEPS = tuple(LEAST * 2 ** (step / 2) for step in range(9))
+STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
 """Lower ends of the bands of equal cost: each is 1.41 times the previous one."""
 _DIGITS = 6
 

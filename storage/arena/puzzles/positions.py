@@ -4,7 +4,7 @@ A position is one in which a move of ours at the arena set a confirmed bait (`en
 person's reply was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one;
 each taken bait is stored with the decision from which the position is shown.
 
-The rows are made when a game is settled, and for older games once (`bot.arena.training.puzzle_importer`),
+The rows are made when a game is settled, and for older games once (`bot.arena.puzzles.puzzle_importer`),
 so that a
 choice reads neither decisions nor forecasts. The caller owns the transaction.
 """
@@ -22,7 +22,7 @@ from storage.inserts import insert_all_new, insert_new
 from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
-from storage.tables.training import SearchedGame, TrainingMistake, TrainingPosition, TrainingReview
+from storage.tables.puzzles import PuzzleMistake, PuzzlePosition, PuzzleReview, SearchedGame
 
 TOLERANCE = 350
 """A reply that costs at most this is good, as in lila's Retrospect; hundredths of a per cent of expected
@@ -45,7 +45,7 @@ class NewMistake:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingRating:
+class PuzzleRating:
     """A rating of the trainer, for a position or a person; both tables have columns of these names."""
 
     rating: float
@@ -141,7 +141,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
         .join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
         .join(GameRow, GameRow.id == DecisionRow.game_id)
         .join(OpponentRow, OpponentRow.id == GameRow.opponent_id)
-        .outerjoin(TrainingMistake, TrainingMistake.decision_id == DecisionRow.id)
+        .outerjoin(PuzzleMistake, PuzzleMistake.decision_id == DecisionRow.id)
         .where(
             DecisionRow.id.in_(decisions),
             *named_bait(),
@@ -152,7 +152,7 @@ async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collect
             GameRow.state == GameStatus.FINISHED,
             GameRow.is_settled.is_(True),
             OpponentRow.is_bot.is_(False),
-            TrainingMistake.decision_id.is_(None),
+            PuzzleMistake.decision_id.is_(None),
         )
         .order_by(DecisionRow.id)
     )
@@ -171,7 +171,7 @@ def _new_mistake(row: Any) -> NewMistake:
 
 
 async def import_positions(
-    session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], TrainingRating]
+    session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
     """Store missed replies, and the positions that are new.
 
@@ -188,7 +188,7 @@ async def import_positions(
         position_id = await _position_of(session, mistake, start)
         inserted = await insert_new(
             session,
-            TrainingMistake,
+            PuzzleMistake,
             decision_id=mistake.decision_id,
             game_id=mistake.game_id,
             position_id=position_id,
@@ -199,15 +199,15 @@ async def import_positions(
 
 
 async def _position_of(
-    session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], TrainingRating]
+    session: AsyncSession, mistake: NewMistake, start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
     """Our key of the position in which a bait was taken; inserted if it is new."""
-    statement = select(TrainingPosition.id).where(TrainingPosition.key == mistake.key)
+    statement = select(PuzzlePosition.id).where(PuzzlePosition.key == mistake.key)
     position_id = await session.scalar(statement)
     if position_id is None:
         position_id = await insert_new(
             session,
-            TrainingPosition,
+            PuzzlePosition,
             key=mistake.key,
             game=mistake.game,
             **asdict(start(mistake)),
@@ -257,16 +257,16 @@ async def own_mistake(
         without: Positions to leave out.
     """
     statement = (
-        select(TrainingMistake.position_id)
-        .join(OpponentRow, OpponentRow.id == TrainingMistake.opponent_id)
-        .join(TrainingPosition, TrainingPosition.id == TrainingMistake.position_id)
+        select(PuzzleMistake.position_id)
+        .join(OpponentRow, OpponentRow.id == PuzzleMistake.opponent_id)
+        .join(PuzzlePosition, PuzzlePosition.id == PuzzleMistake.position_id)
         .where(
             *_is_person(account_id, site),
-            TrainingPosition.game == game,
-            *left_out(TrainingPosition.id, without),
-            ~_is_reviewed(account_id, TrainingMistake.position_id),
+            PuzzlePosition.game == game,
+            *left_out(PuzzlePosition.id, without),
+            ~_is_reviewed(account_id, PuzzleMistake.position_id),
         )
-        .order_by(TrainingMistake.decision_id.desc())
+        .order_by(PuzzleMistake.decision_id.desc())
         .limit(1)
     )
     return await session.scalar(statement)
@@ -292,16 +292,16 @@ async def list_near(
     """
     keys: list[int] = []
     for is_above in (True, False):
-        column = TrainingPosition.rating
-        statement = select(TrainingPosition.id).where(
-            TrainingPosition.game == game,
+        column = PuzzlePosition.rating
+        statement = select(PuzzlePosition.id).where(
+            PuzzlePosition.game == game,
             column >= rating if is_above else column < rating,
-            *left_out(TrainingPosition.id, without),
+            *left_out(PuzzlePosition.id, without),
             _has_public_mistake(),
         )
         if account_id is not None:
-            statement = statement.where(~_is_reviewed(account_id, TrainingPosition.id))
-        order = (column, TrainingPosition.id) if is_above else (column.desc(), TrainingPosition.id.desc())
+            statement = statement.where(~_is_reviewed(account_id, PuzzlePosition.id))
+        order = (column, PuzzlePosition.id) if is_above else (column.desc(), PuzzlePosition.id.desc())
         keys += await session.scalars(statement.order_by(*order).limit(limit))
     return keys
 
@@ -309,9 +309,9 @@ async def list_near(
 async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
     """The positions of a game, by our key, in which its player took a bait, in the order of play."""
     statement = (
-        select(TrainingMistake.position_id)
-        .where(TrainingMistake.game_id == game_id)
-        .order_by(TrainingMistake.decision_id)
+        select(PuzzleMistake.position_id)
+        .where(PuzzleMistake.game_id == game_id)
+        .order_by(PuzzleMistake.decision_id)
     )
     return list(dict.fromkeys(await session.scalars(statement)))
 
@@ -333,18 +333,18 @@ async def find_source(
         None: there is nothing that this person may see.
     """
     own = select(OpponentRow.id).where(*_is_person(account_id or "", site))
-    is_own = TrainingMistake.opponent_id.in_(own)
+    is_own = PuzzleMistake.opponent_id.in_(own)
     statement = (
         select(
-            TrainingMistake.decision_id,
-            TrainingMistake.game_id,
+            PuzzleMistake.decision_id,
+            PuzzleMistake.game_id,
             GameRow.site_game_id,
             DecisionRow.ply,
         )
-        .join(DecisionRow, DecisionRow.id == TrainingMistake.decision_id)
-        .join(GameRow, GameRow.id == TrainingMistake.game_id)
-        .where(TrainingMistake.position_id == position_id, *standing())
-        .order_by(TrainingMistake.decision_id)
+        .join(DecisionRow, DecisionRow.id == PuzzleMistake.decision_id)
+        .join(GameRow, GameRow.id == PuzzleMistake.game_id)
+        .where(PuzzleMistake.position_id == position_id, *standing())
+        .order_by(PuzzleMistake.decision_id)
         .limit(1)
     )
     public = exists().where(ArenaGame.id == GameRow.site_game_id, is_public())
@@ -362,9 +362,9 @@ async def erred_there(session: AsyncSession, position_id: int, account_id: str, 
     """Whether a person took the bait of a position, and so may have read its report."""
     statement = (
         select(literal(1))
-        .select_from(TrainingMistake)
-        .join(OpponentRow, OpponentRow.id == TrainingMistake.opponent_id)
-        .where(TrainingMistake.position_id == position_id, *_is_person(account_id, site))
+        .select_from(PuzzleMistake)
+        .join(OpponentRow, OpponentRow.id == PuzzleMistake.opponent_id)
+        .where(PuzzleMistake.position_id == position_id, *_is_person(account_id, site))
         .limit(1)
     )
     return await session.scalar(statement) is not None
@@ -375,7 +375,7 @@ async def erred_there(session: AsyncSession, position_id: int, account_id: str, 
 
 async def get_position_rating(
     session: AsyncSession, position_id: int, *, is_locked: bool = False
-) -> TrainingRating | None:
+) -> PuzzleRating | None:
     """The difficulty of a position.
 
     Args:
@@ -384,39 +384,39 @@ async def get_position_rating(
         is_locked: Whether to lock the row until we commit.
     """
     statement = select(
-        TrainingPosition.rating,
-        TrainingPosition.deviation,
-        TrainingPosition.volatility,
-        TrainingPosition.answers,
-        TrainingPosition.solved,
-    ).where(TrainingPosition.id == position_id)
+        PuzzlePosition.rating,
+        PuzzlePosition.deviation,
+        PuzzlePosition.volatility,
+        PuzzlePosition.answers,
+        PuzzlePosition.solved,
+    ).where(PuzzlePosition.id == position_id)
     if is_locked:
         statement = statement.with_for_update()
     row = (await session.execute(statement)).first()
-    return None if row is None else TrainingRating(*row)
+    return None if row is None else PuzzleRating(*row)
 
 
-async def save_position_rating(session: AsyncSession, position_id: int, found: TrainingRating) -> None:
+async def save_position_rating(session: AsyncSession, position_id: int, found: PuzzleRating) -> None:
     """Set the difficulty of a position."""
     await session.execute(
-        update(TrainingPosition).where(TrainingPosition.id == position_id).values(**asdict(found))
+        update(PuzzlePosition).where(PuzzlePosition.id == position_id).values(**asdict(found))
     )
 
 
 async def get_game_name(session: AsyncSession, position_id: int) -> str | None:
     """The name of the game that a position belongs to."""
-    return await session.scalar(select(TrainingPosition.game).where(TrainingPosition.id == position_id))
+    return await session.scalar(select(PuzzlePosition.game).where(PuzzlePosition.id == position_id))
 
 
 async def get_bait_line(session: AsyncSession, position_id: int) -> str | None:
     """The continuation after the bait, if it was computed."""
-    return await session.scalar(select(TrainingPosition.bait_line).where(TrainingPosition.id == position_id))
+    return await session.scalar(select(PuzzlePosition.bait_line).where(PuzzlePosition.id == position_id))
 
 
 async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> None:
     """Store the continuation after the bait."""
     await session.execute(
-        update(TrainingPosition).where(TrainingPosition.id == position_id).values(bait_line=line)
+        update(PuzzlePosition).where(PuzzlePosition.id == position_id).values(bait_line=line)
     )
 
 
@@ -430,15 +430,15 @@ def _is_person(account_id: str, site: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _is_reviewed(account_id: str, position_id: Any) -> ColumnElement[bool]:
-    return exists().where(TrainingReview.account_id == account_id, TrainingReview.position_id == position_id)
+    return exists().where(PuzzleReview.account_id == account_id, PuzzleReview.position_id == position_id)
 
 
 def _has_public_mistake() -> ColumnElement[bool]:
     return exists(
         select(literal(1))
-        .select_from(TrainingMistake)
-        .join(GameRow, GameRow.id == TrainingMistake.game_id)
+        .select_from(PuzzleMistake)
+        .join(GameRow, GameRow.id == PuzzleMistake.game_id)
         .join(ArenaGame, ArenaGame.id == GameRow.site_game_id)
-        .where(TrainingMistake.position_id == TrainingPosition.id, is_public())
-        .correlate(TrainingPosition)
+        .where(PuzzleMistake.position_id == PuzzlePosition.id, is_public())
+        .correlate(PuzzlePosition)
     )

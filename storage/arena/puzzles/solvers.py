@@ -10,16 +10,16 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from storage.arena.puzzles.positions import TrainingRating, left_out
+from storage.arena.puzzles.positions import PuzzleRating, left_out
 from storage.inserts import insert_new
-from storage.tables.training import TrainingPlayer, TrainingReview
+from storage.tables.puzzles import PuzzleReview, PuzzleSolver
 
 
 @dataclass(frozen=True, slots=True)
 class SolverRecord:
     """A person in one game."""
 
-    strength: TrainingRating
+    strength: PuzzleRating
     position_id: int | None
     """The current position; None: none."""
 
@@ -49,19 +49,19 @@ async def get_solver(
         game: The game's name.
         is_locked: Whether to lock the row until we commit.
     """
-    statement: Select[TrainingPlayer] = select(TrainingPlayer).where(
-        TrainingPlayer.account_id == account_id, TrainingPlayer.game == game
+    statement: Select[PuzzleSolver] = select(PuzzleSolver).where(
+        PuzzleSolver.account_id == account_id, PuzzleSolver.game == game
     )
     statement = statement.execution_options(populate_existing=True)
     row = await session.scalar(statement.with_for_update() if is_locked else statement)
     if row is None:
         return None
-    strength = TrainingRating(row.rating, row.deviation, row.volatility, row.answers, row.solved)
+    strength = PuzzleRating(row.rating, row.deviation, row.volatility, row.answers, row.solved)
     return SolverRecord(strength, row.position_id)
 
 
 async def lock_solver(
-    session: AsyncSession, account_id: str, game: str, newcomer: TrainingRating
+    session: AsyncSession, account_id: str, game: str, newcomer: PuzzleRating
 ) -> SolverRecord:
     """A person in one game, locked until we commit; inserted from `newcomer` if new.
 
@@ -71,7 +71,7 @@ async def lock_solver(
     if solver is None:
         await insert_new(
             session,
-            TrainingPlayer,
+            PuzzleSolver,
             account_id=account_id,
             game=game,
             **asdict(newcomer),
@@ -85,7 +85,7 @@ async def lock_solver(
 async def save_solver(session: AsyncSession, account_id: str, game: str, found: SolverRecord) -> None:
     """Set all columns of a person's row."""
     await session.merge(
-        TrainingPlayer(
+        PuzzleSolver(
             account_id=account_id, game=game, **asdict(found.strength), position_id=found.position_id
         )
     )
@@ -94,7 +94,7 @@ async def save_solver(session: AsyncSession, account_id: str, game: str, found: 
 
 async def get_review(session: AsyncSession, account_id: str, position_id: int) -> ReviewRecord | None:
     """A person's attempts at a position; None: no attempt."""
-    row = await session.get(TrainingReview, (account_id, position_id), populate_existing=True)
+    row = await session.get(PuzzleReview, (account_id, position_id), populate_existing=True)
     return None if row is None else ReviewRecord(row.answers, row.has_hint, row.stage, row.due_at)
 
 
@@ -103,7 +103,7 @@ async def save_review(
 ) -> None:
     """Set all columns."""
     await session.merge(
-        TrainingReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
+        PuzzleReview(account_id=account_id, position_id=position_id, game=game, **asdict(found))
     )
     await session.flush()
 
@@ -112,30 +112,29 @@ async def due_position(
     session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
 ) -> int | None:
     """The position that has been due for longest, except some that are left out."""
-    statement = select(TrainingReview.position_id).where(
-        *_of(account_id, game), TrainingReview.due_at <= now, *left_out(TrainingReview.position_id, without)
+    statement = select(PuzzleReview.position_id).where(
+        *_of(account_id, game), PuzzleReview.due_at <= now, *left_out(PuzzleReview.position_id, without)
     )
-    return await session.scalar(
-        statement.order_by(TrainingReview.due_at, TrainingReview.position_id).limit(1)
-    )
+    return await session.scalar(statement.order_by(PuzzleReview.due_at, PuzzleReview.position_id).limit(1))
+    return await session.scalar(statement.order_by(PuzzleReview.due_at, PuzzleReview.position_id).limit(1))
 
 
 async def count_due(session: AsyncSession, account_id: str, game: str, now: datetime) -> int:
     """Number of positions that are due."""
-    statement = select(func.count()).where(*_of(account_id, game), TrainingReview.due_at <= now)
+    statement = select(func.count()).where(*_of(account_id, game), PuzzleReview.due_at <= now)
     return await session.scalar(statement) or 0
 
 
 async def next_due_at(session: AsyncSession, account_id: str, game: str) -> datetime | None:
     """When the next position is or was due; None: none is scheduled."""
     statement = (
-        select(TrainingReview.due_at)
-        .where(*_of(account_id, game), TrainingReview.due_at.is_not(None))
-        .order_by(TrainingReview.due_at)
+        select(PuzzleReview.due_at)
+        .where(*_of(account_id, game), PuzzleReview.due_at.is_not(None))
+        .order_by(PuzzleReview.due_at)
         .limit(1)
     )
     return await session.scalar(statement)
 
 
 def _of(account_id: str, game: str) -> tuple[ColumnElement[bool], ...]:
-    return TrainingReview.account_id == account_id, TrainingReview.game == game
+    return PuzzleReview.account_id == account_id, PuzzleReview.game == game

@@ -97,14 +97,20 @@ def computed(
 
 
 def _of(
-    kind: ColumnKind, convert: Callable[[Any], Value], name: str, about: str, source: Any
+    kind: ColumnKind,
+    usual: Callable[[Any], Value],
+    name: str,
+    about: str,
+    source: Any,
+    convert: Callable[[Any], Value] | None = None,
 ) -> ExportColumn:
     """A column with the converted value of its source, where that is not null."""
-    return ExportColumn(name, kind, about, lambda value: None if value is None else convert(value), (source,))
+    read = convert or usual
+    return ExportColumn(name, kind, about, lambda value: None if value is None else read(value), (source,))
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""Whole numbers, by name, meaning and source; likewise the following ones."""
+"""Whole numbers, by name, meaning, source and conversion, if it is not `int`; likewise the following ones."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Truth values as 0 or 1."""
@@ -113,22 +119,17 @@ share = partial(_of, ColumnKind.NUMBER, lambda value: value / WHOLE)
 """Hundredths of a per cent as a share of the game."""
 
 
-def moment_text(value: datetime | None) -> str | None:
+def timestamp_text(value: datetime | None) -> str | None:
     """A time in the format of exports."""
     return None if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-moment = partial(_of, ColumnKind.TEXT, moment_text)
+timestamp = partial(_of, ColumnKind.TEXT, timestamp_text)
 
 
 def seconds(start: datetime | None, end: datetime | None) -> Value:
-    """Seconds between two moments, to a thousandth."""
+    """Seconds between two times, to a thousandth."""
     return None if start is None or end is None else round((end - start).total_seconds(), 3)
-
-
-def rating_band(rating: int | None) -> str:
-    """The band of 200 points that a rating is in, for instance ``1400-1599``."""
-    return "unrated" if rating is None else f"{rating // 200 * 200}-{rating // 200 * 200 + 199}"
 
 
 OF_GAME: list[ExportColumn] = [

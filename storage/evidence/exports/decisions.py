@@ -20,12 +20,12 @@ from storage.evidence.exports.columns import (
     computed,
     export_of,
     flag,
-    moment,
     number,
     of_moves,
     seconds,
     share,
     text,
+    timestamp,
     whole,
 )
 from storage.evidence.replies import model_text
@@ -77,15 +77,14 @@ DECISIONS = export_of(
         flag("is_complete", "1: all replies to it were searched", DecisionRow.is_complete),
         flag("is_decided", "1: it won or lost by force; such moves count nowhere", DecisionRow.is_decided),
         flag("is_trap", "1: it sets the paper's trap (Figure 9)", DecisionRow.is_trap),
-        computed(
+        number(
             "trap_quality",
-            _NUMBER,
             "of the best trap, in points of a hundred",
-            lambda trap_quality: None if trap_quality is None else trap_quality / 100,
             DecisionRow.trap_quality,
+            lambda quality: quality / 100,
         ),
         whole("reply_count", "number of legal replies", DecisionRow.reply_count),
-        moment("at", "moment of the decision", DecisionRow.created_at),
+        timestamp("at", "time of the decision", DecisionRow.created_at),
         computed(
             "send_s",
             _NUMBER,
@@ -146,7 +145,7 @@ OUTCOMES = export_of(
         ),
         number("probability", "of this reply by the forecast", ForecastRow.reply_probability),
         number("reply_time_s", "seconds that the reply took; null: not timed", ReplyTimeRow.time_s),
-        moment("at", "moment of the judgement", OutcomeRow.at),
+        timestamp("at", "time of the judgement", OutcomeRow.at),
         flag("is_trap", "1: our move set the paper's trap", DecisionRow.is_trap),
         number("random_bait", "probability that a random reply takes a bait", ForecastRow.bait_uniform),
         number("expected_bait", "the same by the forecast", ForecastRow.bait_expected),
@@ -201,7 +200,7 @@ BAITS = export_of(
         flag("is_taken", "1: a bait; null: not judged yet", ForecastRow.is_taken),
         share("reply_cost", "what the reply cost", OutcomeRow.cost),
         *OF_GAME,
-        moment("at", "moment of the decision", DecisionRow.created_at),
+        timestamp("at", "time of the decision", DecisionRow.created_at),
         number(
             "expected",
             "probability by the forecast that the reply takes any bait of the move",
@@ -273,19 +272,17 @@ RECORDS = export_of(
     _DECISIONS.outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id),
     [
         *_KEYS,
-        computed(
+        text(
             "record",
-            _TEXT,
             "JSON: position, candidates, scores by depth, settings; scores from our side",
-            _json,
             as_stored(DecisionRow.record),
+            _json,
         ),
-        computed(
+        text(
             "forecast",
-            _TEXT,
             "JSON: expected replies of people, and the baits; null if there is none",
-            lambda forecast: None if forecast is None else _json(forecast),
             as_stored(ForecastRow.record),
+            _json,
         ),
     ],
     selected=of_moves,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, select
 
-from storage.evidence.exports.columns import ColumnKind, computed, export_of, moment, text, whole
+from storage.evidence.exports.columns import export_of, text, timestamp, whole
 from storage.filters import Filters, filter_conditions
 from storage.tables.games import EventRow, GameRow
 
@@ -38,18 +38,12 @@ EVENTS = export_of(
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
     [
         whole("event_id", "key of the event", EventRow.id),
-        moment("at", "moment", EventRow.at),
+        timestamp("at", "time", EventRow.at),
         text("site", "key of the site, for instance arena", EventRow.site),
         text("account", "name of our account", EventRow.account),
         text("kind", "for instance challenge_declined", EventRow.kind),
         whole("game_id", "key of the game that it is about; null: none", EventRow.game_id),
-        computed(
-            "detail",
-            ColumnKind.TEXT,
-            "JSON: details, such as reason or error",
-            _detail,
-            EventRow.detail,
-        ),
+        text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
     ],
     _selected,
 )

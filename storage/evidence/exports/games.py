@@ -17,12 +17,13 @@ from storage.evidence.exports.columns import (
     computed,
     export_of,
     flag,
-    moment,
-    rating_band,
+    number,
     seconds,
     text,
+    timestamp,
     whole,
 )
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import slip_condition
 from storage.filters import standing
 from storage.records import GameStatus
@@ -111,17 +112,16 @@ GAMES = export_of(
             "rating_band",
             _TEXT,
             "of the opponent, 200 points wide: 1400-1599; unrated",
-            rating_band,
+            lambda rating: RatingBand.of(rating).text.replace(" to ", "-"),
             GameRow.opponent_rating,
         ),
         text("state", "open, finished or aborted", GameRow.state),
         text("result", "win, draw or loss, our view", GameRow.result),
-        computed(
+        number(
             "points",
-            _NUMBER,
             "ours: 1, 0.5, 0; null without a result",
-            lambda result: None if result is None else _POINTS.get(str(result)),
             GameRow.result,
+            lambda result: _POINTS.get(str(result)),
         ),
         computed(
             "expected",
@@ -133,35 +133,17 @@ GAMES = export_of(
         ),
         text("end_reason", "as the site says it", GameRow.end_reason),
         whole("rating_diff", "change of our rating; null: unrated or unknown", GameRow.rating_diff),
-        moment("started_at", "moment", GameRow.started_at),
-        moment("ended_at", "moment", GameRow.ended_at),
-        computed(
-            "day", _TEXT, "date of the start", lambda started_at: f"{started_at:%Y-%m-%d}", GameRow.started_at
-        ),
-        computed("week", _TEXT, "date of that week's Monday", _week, GameRow.started_at),
-        computed(
-            "month",
-            _TEXT,
-            "for instance 2026-11",
-            lambda started_at: f"{started_at:%Y-%m}",
-            GameRow.started_at,
-        ),
-        computed(
-            "hour",
-            _WHOLE,
-            "of the start, 0 to 23, UTC",
-            lambda started_at: started_at.hour,
-            GameRow.started_at,
-        ),
+        timestamp("started_at", "time", GameRow.started_at),
+        timestamp("ended_at", "time", GameRow.ended_at),
+        text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
+        text("week", "date of that week's Monday", GameRow.started_at, _week),
+        text("month", "for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
+        whole("hour", "of the start, 0 to 23, UTC", GameRow.started_at, lambda start: start.hour),
         computed(
             "duration_s", _NUMBER, "seconds from start to end", seconds, GameRow.started_at, GameRow.ended_at
         ),
-        computed(
-            "plies",
-            _WHOLE,
-            "moves of both sides, passes included",
-            lambda moves: len(moves.split()),
-            GameRow.moves,
+        whole(
+            "plies", "moves of both sides, passes included", GameRow.moves, lambda moves: len(moves.split())
         ),
         _if_closed(
             "baits_set",

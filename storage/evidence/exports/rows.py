@@ -1,6 +1,6 @@
 """Rows of plain columns for other programs: games, decisions, outcomes, baits, replies, records, events.
 
-Names and meanings are stable from version to version. Flags are 0 or 1; moments are texts in UTC,
+Names and meanings are stable from version to version. Flags are 0 or 1; times are texts in UTC,
 ``2026-11-30 18:00:05``; costs and probabilities are from 0 to 1; scores named ``_centi`` are hundredths of a
 disc or pawn, from the opponent's side. They exclude decisions that were taken back or never played.
 """

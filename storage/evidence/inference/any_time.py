@@ -45,11 +45,11 @@ from storage.evidence.inference.persons import (
     first_and_codes,
 )
 
-LEAST_VALUES = 100
+MIN_VALUES = 100
 """Minimum number of values for which an asymptotic interval is valid."""
-LEAST_PERSONS = 30.0
+MIN_PERSONS = 30.0
 """Minimum number of effective persons for which the variance of their sums is reliable."""
-_LARGEST_LOG = 700.0
+_MAX_LOG = 700.0
 """Cap of e-values: exp(700) is 10^304."""
 
 
@@ -73,9 +73,9 @@ class SequenceDesign:
     """Number of values at which it is tightest; see `PlannedN`."""
     alpha: float = ALPHA
     """Maximum probability that any of its intervals excludes the truth."""
-    least_values: int = LEAST_VALUES
+    least_values: int = MIN_VALUES
     """Fewer values: too early."""
-    least_persons: float = LEAST_PERSONS
+    least_persons: float = MIN_PERSONS
     """Fewer effective persons: too early."""
 
     def __post_init__(self) -> None:
@@ -349,4 +349,4 @@ def _e_values(n: Floats, mean: Floats, variance: Floats, design: SequenceDesign)
         evidence = (r - 1) * n * mean * mean / (2 * r * variance)
     # All values are alike: certainly 0, or certainly not.
     evidence = np.where(variance == 0, np.where(mean == 0, 0.0, inf), evidence)
-    return np.exp(np.minimum(evidence - np.log(r) / 2, _LARGEST_LOG))
+    return np.exp(np.minimum(evidence - np.log(r) / 2, _MAX_LOG))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
-    LEAST_PERSONS,
+    MIN_PERSONS,
     AnyTimeEstimate,
     PlannedN,
     SequenceDesign,
@@ -73,8 +73,8 @@ def calibration(
 
 
 def only_of_enough_persons(found: FixedInterval) -> FixedInterval:
-    """No interval below `LEAST_PERSONS` effective persons; intervals are valid at any time."""
-    if found.low is None or found.effective_persons >= LEAST_PERSONS:
+    """No interval below `MIN_PERSONS` effective persons; intervals are valid at any time."""
+    if found.low is None or found.effective_persons >= MIN_PERSONS:
         return found
-    early = f"P {floor(found.effective_persons)} of {LEAST_PERSONS:g}"
+    early = f"P {floor(found.effective_persons)} of {MIN_PERSONS:g}"
     return replace(found, low=None, high=None, too_early=early)

@@ -4,5 +4,3 @@ ALPHA = 0.05
 """Maximum probability that an interval excludes the truth."""
 CAP_GAMES = 50
 """Number of a person's first games that count."""
-RATING_BAND = 200
-"""Width of a rating band, in rating points."""

@@ -18,11 +18,11 @@ from storage.evidence.inference.defaults import ALPHA
 from storage.evidence.inference.persons import Codes, Floats, PersonId, checked, effective_persons
 from storage.evidence.inference.student import t_quantile
 
-LEAST_PERSONS = 2.0
+MIN_PERSONS = 2.0
 """Fewer effective persons: too early.  Student's t needs a degree of freedom."""
-_LEAST_P = 1e-6
-_MOST_STEPS = 50
-_LEAST_STEP = 1e-10
+_MIN_P = 1e-6
+_MAX_STEPS = 50
+_MIN_STEP = 1e-10
 _CURVED = 1e-10
 _TERMS = 14
 """Terms of the power series of the logistic function."""
@@ -72,8 +72,8 @@ def leave_one_out(
     early, low, high = None, None, None
     if value is None:
         early = "no values" if persons == 0 else "not determined"
-    elif effective < LEAST_PERSONS:
-        early = f"P {floor(effective)} of {LEAST_PERSONS:g}"
+    elif effective < MIN_PERSONS:
+        early = f"P {floor(effective)} of {MIN_PERSONS:g}"
     elif not np.isfinite(without).all():
         early = "not determined without one of the persons"
     else:
@@ -119,7 +119,6 @@ def fixed_ratio(
     above: Sequence[float] | Floats,
     below: Sequence[float] | Floats,
     persons: Sequence[PersonId] | NDArray[Any],
-    alpha: float = ALPHA,
 ) -> FixedInterval:
     """The ratio of two sums of values >= 0, its interval found on the log scale.
 
@@ -138,17 +137,16 @@ def fixed_ratio(
     upper, lower = _sums(code, x), _sums(code, y)
     total_upper, total_lower = float(x.sum()), float(y.sum())
     if total_upper <= 0 or total_lower <= 0:
-        return leave_one_out(None, upper, counts, alpha)
+        return leave_one_out(None, upper, counts, ALPHA)
     with np.errstate(invalid="ignore", divide="ignore"):
         without = np.log(_rest(total_upper, upper)) - np.log(_rest(total_lower, lower))
-    return _exponential(leave_one_out(log(total_upper / total_lower), without, counts, alpha))
+    return _exponential(leave_one_out(log(total_upper / total_lower), without, counts, ALPHA))
 
 
 def fixed_logit(
     predicted: Sequence[float] | Floats,
     happened: Sequence[bool] | NDArray[Any],
     persons: Sequence[PersonId] | NDArray[Any],
-    alpha: float = ALPHA,
 ) -> tuple[FixedInterval, FixedInterval]:
     """Intercept a and slope b of logit P(happened) = a + b logit(predicted), by maximum likelihood.
 
@@ -166,14 +164,14 @@ def fixed_logit(
     p, code = checked("probability", predicted, persons, least=0, most=1)
     o, _ = checked("event", np.asarray(happened, np.float64), persons)
     counts = np.bincount(code).astype(np.float64)
-    p = np.clip(p, _LEAST_P, 1 - _LEAST_P)
+    p = np.clip(p, _MIN_P, 1 - _MIN_P)
     design = np.stack([np.ones(len(p)), np.log(p / (1 - p))], axis=1)
     full = _fit_logit(design, o, np.array([0.0, 1.0]))
     without = np.full((len(counts), 2), np.nan)
-    if full is not None and effective_persons(counts) >= LEAST_PERSONS:
+    if full is not None and effective_persons(counts) >= MIN_PERSONS:
         without = _logits_without(design, o, code, full)
     first, second = (
-        leave_one_out(None if full is None else float(full[at]), without[:, at], counts, alpha)
+        leave_one_out(None if full is None else float(full[at]), without[:, at], counts, ALPHA)
         for at in (0, 1)
     )
     return first, second
@@ -182,7 +180,7 @@ def fixed_logit(
 def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None:
     """Newton's method from a start; None if the likelihood has no maximum or no curvature."""
     b = start
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip(design @ b, -500, 500)))
         curvature = (design * (p * (1 - p))[:, None]).T @ design
         # Its condition: a determinant far below the product of the diagonal means that one number determines
@@ -195,7 +193,7 @@ def _fit_logit(design: Floats, happened: Floats, start: Floats) -> Floats | None
         b = b + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))
         if float(np.abs(b).max()) > _STEEPEST:
             return None
-        if float(np.abs(step).max()) < _LEAST_STEP:
+        if float(np.abs(step).max()) < _MIN_STEP:
             return np.asarray(b)
     return None
 
@@ -216,7 +214,7 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
     b = np.tile(full, (persons, 1))
     is_open = np.ones(persons, bool)
     is_near = np.ones(persons, bool)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         p = 1 / (1 + np.exp(-np.clip((own * b[own_code]).sum(axis=1), -500, 500)))
         weights = p * (1 - p)
         x = own[:, 1]
@@ -237,7 +235,7 @@ def _logits_without(design: Floats, happened: Floats, code: Codes, full: Floats)
         is_near &= np.abs(b + step).max(axis=1) <= _STEEPEST
         is_open &= is_near
         b[is_open] += step[is_open]
-        is_open &= np.abs(step).max(axis=1) >= _LEAST_STEP
+        is_open &= np.abs(step).max(axis=1) >= _MIN_STEP
         if not is_open.any():
             break
     for person in np.flatnonzero(~is_near | is_open).tolist():

@@ -28,7 +28,6 @@ from storage.evidence.inference.any_time import (
     estimates,
     interim_analyses,
 )
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.inference.persons import (
     Codes,
     Floats,
@@ -53,6 +52,7 @@ from storage.evidence.inference.trial import (
     randomisation_check,
     refuse,
 )
+from storage.evidence.rating_bands import BAND_WIDTH
 
 _PRIOR_GAMES = 10.0
 """A stratum's mean residual is shrunk towards 0 as if it began with this many games of residual 0."""
@@ -122,7 +122,7 @@ class Stratum:
     site: str
     speed: str
     rating_from: int | None
-    """The person's rating is from this to `RATING_BAND` - 1 more; None: unrated."""
+    """The lowest rating of the person's `RatingBand`; None: unrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +250,12 @@ class _Counted:
 
     @classmethod
     def of(cls, games: Units, kinds: Sequence[GameKind]) -> "_Counted":
-        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // RATING_BAND)
+        bands = np.where(np.isnan(games["rating"]), _UNRATED, games["rating"] // BAND_WIDTH)
         pairs = games["kind"] + len(kinds) * bands.astype(np.int64)
         names = []
         for pair in np.unique(pairs).tolist():
             band, kind = divmod(pair, len(kinds))
-            least = None if band == _UNRATED else band * RATING_BAND
+            least = None if band == _UNRATED else band * BAND_WIDTH
             names.append(Stratum(**kinds[kind]._asdict(), rating_from=least))
         return cls(games, codes_of(pairs), names)
 

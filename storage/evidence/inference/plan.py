@@ -17,7 +17,7 @@ POWER = 0.8
 DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume without a measurement: the rate of chess and xiangqi in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
-LEAST_GAMES = 30
+MIN_GAMES = 30
 """Minimum games for measuring the rate of random draws: a rate of one a game is then known to about 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) if both arms are equally likely."""
@@ -38,7 +38,7 @@ _LIKENESS = 0.09
 """Intraclass correlation of one person's taken baits; 0.06 to 0.12 in simulations."""
 _TRAPS_PER_GAME = 2.0
 """Answered traps of a game."""
-_MOST = 1e12
+_MAX_VALUES = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     def is_enough(n: float) -> bool:
         return sd * (float(design.width(n)) + z / sqrt(n)) <= effect
 
-    low, high = 1.0, _MOST
+    low, high = 1.0, _MAX_VALUES
     if not is_enough(high):
-        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MOST:g} values")
+        raise ValueError(f"an effect of {effect:g} with sd {sd:g} needs more than {_MAX_VALUES:g} values")
     if is_enough(low):
         return low
     while high / low > 1 + 1e-12:
@@ -102,9 +102,7 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
     return high
 
 
-def more_needed(
-    found: AnyTimeEstimate, effect: float, design: SequenceDesign, power: float = POWER
-) -> int | None:
+def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -> int | None:
     """Number of further values that an effect needs, by the standard deviation found so far.
 
     Returns:
@@ -115,7 +113,7 @@ def more_needed(
     """
     if found.n < design.least_values or not found.sd:
         return None
-    return max(0, ceil(any_time_needed(effect, found.sd, design, power)) - found.n)
+    return max(0, ceil(any_time_needed(effect, found.sd, design)) - found.n)
 
 
 def usual_draws(score: float) -> float:

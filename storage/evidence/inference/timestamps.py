@@ -11,6 +11,6 @@ def microseconds(at: datetime) -> int:
     return (at - _EPOCH) // _MICROSECOND
 
 
-def moment_of(at_us: int) -> datetime:
+def time_of(at_us: int) -> datetime:
     """The time (UTC) from microseconds since the Unix epoch."""
     return _EPOCH + timedelta(microseconds=at_us)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.evidence.inference.any_time import (
-    LEAST_PERSONS,
-    LEAST_VALUES,
+    MIN_PERSONS,
+    MIN_VALUES,
     AnyTimeEstimate,
     LargestPerson,
     PlannedN,
@@ -78,8 +78,8 @@ class TrialTerms:
     """Rows that stay open for longer count as missing, even if an outcome comes later."""
     planned_games: int = PlannedN.GAMES
     planned_decisions: int = PlannedN.DECISIONS
-    least_values: int = LEAST_VALUES
-    least_persons: float = LEAST_PERSONS
+    least_values: int = MIN_VALUES
+    least_persons: float = MIN_PERSONS
 
     def __post_init__(self) -> None:
         if self.cap_games < 1:

@@ -15,7 +15,7 @@ from storage.evidence.inference.decisions import DecisionsReport
 from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
-_MOST_MORE = 1_000_000
+_MAX_MORE = 1_000_000
 """Maximum of forecasts of required values."""
 
 
@@ -255,7 +255,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
     """Further values that make half of an interval this wide, in deviations; None: a million do not."""
-    low, high = n - 1, n + _MOST_MORE
+    low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None
     while high - low > 1:

@@ -15,9 +15,9 @@ from storage.records import GameStatus, from_row
 from storage.tables.arena import ArenaAccess, ArenaAccount, ArenaGame, ArenaRating
 from storage.tables.games import GameRow, OpponentRow
 
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 """Maximum number of latest rated games in a curve."""
-MOST_GAMES = 400
+MAX_GAMES = 400
 """Number of latest games whose replies are judged."""
 _HIDDEN = (ArenaAccess.BANNED, ArenaAccess.DELETED)
 
@@ -127,7 +127,7 @@ async def arena_ratings(session: AsyncSession, account_id: str) -> dict[str, lis
             select(row.variant, row.created_at, rating, diff)
             .where(player == account_id, diff.is_not(None))
             .order_by(row.created_at.desc())
-            .limit(MOST_POINTS)
+            .limit(MAX_POINTS)
         )
         for variant, at, before, change in await session.execute(latest):
             points[variant].append((at, before + (change or 0)))
@@ -173,6 +173,6 @@ async def replies_to_us(session: AsyncSession, site: str, account_id: str) -> Re
             GameRow.is_settled.is_(True),
         )
         .order_by(GameRow.started_at.desc(), GameRow.id.desc())
-        .limit(MOST_GAMES)
+        .limit(MAX_GAMES)
     )
     return await replies_of(session, GameRow.id.in_(latest))

@@ -18,6 +18,7 @@ from engine.expected import WHOLE
 from engine.judgement import RULE
 from storage.evidence.inference.fixed import FixedInterval, fixed_mean_of_persons
 from storage.evidence.inference.persons import codes_of
+from storage.evidence.rating_bands import BAND_WIDTH
 from storage.evidence.reading import read_replies
 from storage.evidence.replies import (
     REPLY,
@@ -27,28 +28,16 @@ from storage.evidence.replies import (
     expected_losses,
     has,
     phases_of,
+    some,
 )
 from storage.filters import PHASE_PLIES, Filters, of_games, shown_games
-from storage.records import GameStatus
+from storage.records import BaitOutcome, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-BAND = 200
-"""Width of a band of ratings."""
-LEAST_PERSONS = 30
+MIN_PERSONS = 30
 """Fewer effective persons: no interval."""
-MOST_SEARCHED = 20_000
+MAX_SEARCHED = 20_000
 """Number of latest answered baits that are searched for repetitions."""
-
-
-class BaitFate(StrEnum):
-    """Outcomes of baits."""
-
-    ALL = "all"
-    """Any outcome, including baits that were never answered."""
-    TAKEN = "taken"
-    """Taken."""
-    HELD = "held"
-    """Answered by another reply."""
 
 
 class BaitOrder(StrEnum):
@@ -127,7 +116,7 @@ class BaitGroup:
     """Expected number taken, by the forecasts, of the baits encountered."""
     persons: int
     interval: FixedInterval | None
-    """Of the share taken, by person; None: fewer than `LEAST_PERSONS` effective persons."""
+    """Of the share taken, by person; None: fewer than `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
@@ -156,10 +145,15 @@ class BaitSummary:
 
 
 async def list_baits(
-    session: AsyncSession, summary: BaitSummary, fate: BaitFate, order: BaitOrder, limit: int, offset: int = 0
+    session: AsyncSession,
+    summary: BaitSummary,
+    outcome: BaitOutcome | None,
+    order: BaitOrder,
+    limit: int,
+    offset: int = 0,
 ) -> list[BaitEncounter]:
-    """Some of the baits, each as often as it was set."""
-    baits = summary.replies[_have_fate(summary.replies, fate)]
+    """The baits of an outcome, or of any, each as often as it was set."""
+    baits = some(summary.replies, _have_outcome(summary.replies, outcome))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
         BaitOrder.COST: baits["bait_cost"],
@@ -170,33 +164,37 @@ async def list_baits(
 
 
 async def list_repeated(
-    session: AsyncSession, summary: BaitSummary, fate: BaitFate, limit: int, offset: int = 0
+    session: AsyncSession,
+    summary: BaitSummary,
+    outcome: BaitOutcome | None,
+    limit: int,
+    offset: int = 0,
 ) -> tuple[list[RepeatedBait], int]:
     """Baits that were met several times, the most often taken first.
 
-    The same bait: the same moves from the same start led to it.  Among the latest `MOST_SEARCHED` that were
+    The same bait: the same moves from the same start led to it.  Among the latest `MAX_SEARCHED` that were
     met.
 
     Args:
         session: Of the transaction.
         summary: The baits.
-        fate: `FELL`: taken at least once; `HELD`: never taken.
+        outcome: `TAKEN`: at least once; `HELD`: never taken; None: any.
         limit: Maximum number of baits.
         offset: Number of baits to skip.
 
     Returns:
         At most `limit` of them, from `offset` on; and their total number.
     """
-    encounters = summary.replies[has(summary.replies, ReplyFlag.ANSWERED)]
-    latest = encounters[np.argsort(-encounters["decision"])[:MOST_SEARCHED]]
+    encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
+    latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED]]
     _, first, line, many = np.unique(
         latest["line"], return_index=True, return_inverse=True, return_counts=True
     )
     taken = np.bincount(line, has(latest, ReplyFlag.TAKEN), len(many)).astype(np.int64)
     columns = (taken, many, latest["decision"][first])
     repeated = [*zip(*(each[many > 1].tolist() for each in columns), strict=True)]
-    if fate is not BaitFate.ALL:
-        repeated = [each for each in repeated if bool(each[0]) is (fate is BaitFate.TAKEN)]
+    if outcome is not None:
+        repeated = [each for each in repeated if BaitOutcome.of(each[0] > 0) is outcome]
     repeated.sort(key=lambda each: (-each[0] / each[1], -each[1], -each[2]))
     shown = repeated[offset : offset + limit]
     by_key = {bait.decision_id: bait for bait in await _with_keys(session, [key for *_, key in shown])}
@@ -215,33 +213,40 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
         is_bait = has(part.replies, ReplyFlag.BAIT, ReplyFlag.DECIDED)
         if filters.phase is not None:
             is_bait &= phases_of(part.replies) == filters.phase.number
-        games = part.of.games[part.game[is_bait]]
-        parts.append((part.replies[is_bait], games["person"], games["rating"]))
+        games = part.of.games.take(part.game[is_bait])
+        parts.append((some(part.replies, is_bait), games["person"], games["rating"]))
     replies, persons, ratings = map(np.concatenate, zip(*parts, strict=True))
-    persons = codes_of(persons)
+    # One column a name, since each group takes some of each.
+    columns = (
+        codes_of(persons),
+        has(replies, ReplyFlag.ANSWERED),
+        has(replies, ReplyFlag.ANSWERED | ReplyFlag.TAKEN),
+        expected(replies, "bait_expected"),
+    )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
         """A group for each start, NaN last."""
         return tuple(
-            _group(
-                None if np.isnan(start) else int(start),
-                replies[is_member],
-                persons[is_member],
-            )
+            _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()
             for is_member in [np.isnan(starts) if np.isnan(start) else starts == start]
         )
 
     return BaitSummary(
-        _group(None, replies, persons),
+        _group(None, *columns),
         groups(phases_of(replies) * PHASE_PLIES),
-        groups(ratings // BAND * BAND),
+        groups(ratings // BAND_WIDTH * BAND_WIDTH),
         replies,
     )
 
 
-def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> BaitGroup:
-    is_encounter, is_taken = has(baits, ReplyFlag.ANSWERED), has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
+def _group(
+    start: int | None,
+    persons: NDArray[np.intp],
+    is_encounter: NDArray[np.bool_],
+    is_taken: NDArray[np.bool_],
+    expected: NDArray[np.float64],
+) -> BaitGroup:
     encounters, taken = (np.bincount(persons, which).astype(np.float64) for which in (is_encounter, is_taken))
     interval = fixed_mean_of_persons(taken[encounters > 0], encounters[encounters > 0])
     return BaitGroup(
@@ -249,20 +254,22 @@ def _group(start: int | None, baits: ReplyArray, persons: NDArray[np.intp]) -> B
         encounters=int(is_encounter.sum()),
         taken=int(is_taken.sum()),
         unanswered=int((~is_encounter).sum()),
-        expected=float((is_encounter * expected(baits, "bait_expected")).sum()),
+        expected=float((is_encounter * expected).sum()),
         persons=int((encounters > 0).sum()),
-        interval=interval if interval.effective_persons >= LEAST_PERSONS else None,
+        interval=interval if interval.effective_persons >= MIN_PERSONS else None,
         effective_persons=interval.effective_persons,
     )
 
 
-def _have_fate(baits: ReplyArray, fate: BaitFate) -> NDArray[np.bool_]:
-    match fate:
-        case BaitFate.TAKEN:
+def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.bool_]:
+    match outcome:
+        case BaitOutcome.TAKEN:
             return has(baits, ReplyFlag.ANSWERED | ReplyFlag.TAKEN)
-        case BaitFate.HELD:
+        case BaitOutcome.HELD:
             return has(baits, ReplyFlag.ANSWERED, ReplyFlag.TAKEN)
-        case BaitFate.ALL:
+        case BaitOutcome.UNANSWERED:
+            return ~has(baits, ReplyFlag.ANSWERED)
+        case None:
             return np.ones(len(baits), bool)
 
 

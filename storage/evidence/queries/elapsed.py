@@ -1,4 +1,4 @@
-"""Times in SQL: the hour of a moment, seconds between two, and quantiles, computed by the database.
+"""Times in SQL: the hour of a time, seconds between two, and quantiles, computed by the database.
 
 Reading the times of fifty thousand moves into Python would block the event loop, and with it the games.
 """
@@ -26,7 +26,7 @@ from storage.filters import standing
 from storage.tables.games import DecisionRow, GameRow
 
 _MICROSECONDS = 21
-"""Where the six digits after the seconds begin in a moment as SQLite stores it."""
+"""Where the six digits after the seconds begin in a time as SQLite stores it."""
 
 
 def latest_moves(
@@ -51,15 +51,15 @@ def latest_moves(
     )
 
 
-def hour_of(session: AsyncSession, moment: Any) -> ColumnElement[str]:
+def hour_of(session: AsyncSession, at: Any) -> ColumnElement[str]:
     """The hour (UTC) of a time, as ``2026-11-25 18``."""
     if session.get_bind().dialect.name == "sqlite":  # which stores UTC as text
-        return func.substr(type_coerce(moment, String), 1, 13)
-    return func.to_char(func.timezone("UTC", moment), "YYYY-MM-DD HH24")
+        return func.substr(type_coerce(at, String), 1, 13)
+    return func.to_char(func.timezone("UTC", at), "YYYY-MM-DD HH24")
 
 
 def seconds_between(session: AsyncSession, earlier: Any, later: Any) -> ColumnElement[float]:
-    """Seconds from one moment to another, to the microsecond."""
+    """Seconds from one time to another, to the microsecond."""
     if session.get_bind().dialect.name != "sqlite":
         return cast(extract("epoch", later - earlier), Double)
     texts = [type_coerce(each, String) for each in (later, earlier)]

@@ -11,9 +11,9 @@ from storage.evidence.queries.elapsed import latest_moves, quantiles, seconds_be
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
 
-_LONGEST_REASON = 300
+_MAX_REASON_LENGTH = 300
 """Maximum number of characters of a reason to read."""
-_MOST_TIMES = 50_000
+_MAX_TIMES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
 """Prefix of a site's name: which of its times."""
 
@@ -72,7 +72,7 @@ async def count_events(
     session: AsyncSession, since: datetime, *, kind: str = "", site: str = "", limit: int = 100
 ) -> list[EventCount]:
     """The events after a given time by kind, site and reason, the most frequent first."""
-    reason = func.substr(_reason(), 1, _LONGEST_REASON).label("reason")
+    reason = func.substr(_reason(), 1, _MAX_REASON_LENGTH).label("reason")
     rows = await session.execute(
         select(
             EventRow.kind,
@@ -128,7 +128,7 @@ async def site_times(session: AsyncSession, since: datetime, *, site: str = "") 
     latest = latest_moves(
         *(GameRow.site, DecisionRow.created_at, DecisionRow.sent_at, DecisionRow.confirmed_at),
         games=(GameRow.started_at >= since, of_site),
-        most=_MOST_TIMES,
+        most=_MAX_TIMES,
         which=(DecisionRow.sent_at.is_not(None),),
     ).cte("latest")
     sent = seconds_between(session, latest.c.created_at, latest.c.sent_at)

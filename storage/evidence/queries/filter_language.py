@@ -16,7 +16,7 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.filters import Filters, GamePhase, TrapSettings
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Maximum number of characters of a value."""
 
 
@@ -37,7 +37,7 @@ class FilterField:
     """All values, if there are few, or the usual ones."""
 
 
-def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
+def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
     """Parse an ISO 8601 time, in this machine's time zone unless it names one.
 
     Args:
@@ -48,20 +48,20 @@ def parse_moment(text: str, *, end_of_day: bool = False) -> datetime:
         ValueError: It is neither.
     """
     try:
-        moment = datetime.fromisoformat(text)
-        if end_of_day and len(text) <= 10 and moment.time() == time():
-            moment += timedelta(days=1)
-        moment = moment.astimezone()
-        moment.astimezone(UTC)  # as the database requires
+        at = datetime.fromisoformat(text)
+        if end_of_day and len(text) <= 10 and at.time() == time():
+            at += timedelta(days=1)
+        at = at.astimezone()
+        at.astimezone(UTC)  # as the database requires
     except (ValueError, OverflowError):  # OverflowError: at the ends of the calendar
         raise ValueError(f"{text!r} is no date or time; write 2026-11-30 or 2026-11-30T18:00") from None
-    return moment
+    return at
 
 
-def _write_moment(moment: datetime, *, end_of_day: bool = False) -> str:
-    local = moment.astimezone()
+def _write_time(at: datetime, *, end_of_day: bool = False) -> str:
+    local = at.astimezone()
     if local.time() != time():
-        return moment.isoformat()
+        return at.isoformat()
     return (local - timedelta(days=1) if end_of_day else local).date().isoformat()
 
 
@@ -75,8 +75,8 @@ def _of(names: Collection[str]) -> Callable[[str], str]:
 
 
 def _text(text: str) -> str:
-    if len(text) > LONGEST or not text.isprintable():
-        raise ValueError(f"not a line of at most {LONGEST} characters")
+    if len(text) > MAX_LENGTH or not text.isprintable():
+        raise ValueError(f"not a line of at most {MAX_LENGTH} characters")
     return text
 
 
@@ -115,13 +115,13 @@ FIELDS: dict[str, FilterField] = {
         FilterField("max-rating", "max_opponent_rating", "Rated at most", _number),
         _pair("rated", "rated", "Rated", {"rated": True, "casual": False}),
         _pair("our_side", "side", "We move", {"first": 0, "second": 1}),
-        FilterField("since", "since", "Since", parse_moment, _write_moment),
+        FilterField("since", "since", "Since", parse_time, _write_time),
         FilterField(
             "until",
             "until",
             "Until",
-            lambda text: parse_moment(text, end_of_day=True),
-            lambda moment: _write_moment(moment, end_of_day=True),
+            lambda text: parse_time(text, end_of_day=True),
+            lambda at: _write_time(at, end_of_day=True),
         ),
         FilterField("opening", "opening", "Opening", lambda text: " ".join(_text(text).split())),
         FilterField("trial", "trial", "Trial", _text),

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.evidence.inference.persons import codes_of, first_and_codes
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.measures import combined
 from storage.evidence.reading import played, read_games
 from storage.evidence.replies import GameArray, days_of
@@ -19,7 +19,7 @@ from storage.evidence.statistics.encounters import COUNTS
 from storage.filters import Filters
 from storage.tables.games import OpponentRow
 
-LEAST_BAITS = 5
+MIN_BAITS = 5
 """Minimum number of baits set for an opponent to appear in the order by share of baits taken."""
 
 _FEW = 500
@@ -32,7 +32,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
-    """By falling share of baits taken, among opponents with `LEAST_BAITS` or more."""
+    """By falling share of baits taken, among opponents with `MIN_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""
 
@@ -97,7 +97,7 @@ def _rank(line: OpponentLine, order: OpponentOrder) -> tuple[float, ...]:
     if order is OpponentOrder.GAMES:
         first: tuple[float, ...] = (float(-line.games),)
     elif order is OpponentOrder.MOST_BAITS_TAKEN:
-        counts = line.baits_set >= LEAST_BAITS
+        counts = line.baits_set >= MIN_BAITS
         first = (-(line.taken_share or 0.0) if counts else 1.0,)
     elif order is OpponentOrder.SCORE:
         first = (1.0 if line.score is None else -line.score,)
@@ -133,8 +133,8 @@ def _by_person(games: GameArray) -> dict[int, dict[str, Any]]:
         },
         "points": np.bincount(person, np.where(is_decided, 1 - scores, 0.0), size).tolist(),
         "best_rating": [None if isnan(each) else int(each) for each in best.tolist()],
-        "first_at": [*map(moment_of, first_us.tolist())],
-        "last_at": [*map(moment_of, last_us.tolist())],
+        "first_at": [*map(time_of, first_us.tolist())],
+        "last_at": [*map(time_of, last_us.tolist())],
     }
     rows = zip(*columns.values(), strict=True)
     return {key: dict(zip(columns, row, strict=True)) for key, row in zip(keys.tolist(), rows, strict=True)}

@@ -18,7 +18,7 @@ from storage.evidence.slips import is_slip
 from storage.records import MATCH_SITE, GameStatus
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 
-_MOST_TIMES = 50_000
+_MAX_TIMES = 50_000
 """Number of latest moves whose times are read."""
 
 
@@ -161,7 +161,7 @@ async def move_times(session: AsyncSession, now: datetime, hours: int = 24) -> l
         DecisionRow.time_s.label("value"),
         # Games of correspondence that began earlier are few; the index on games serves this.
         games=(GameRow.started_at >= since - timedelta(days=2), GameRow.site != MATCH_SITE),
-        most=_MOST_TIMES,
+        most=_MAX_TIMES,
         which=(DecisionRow.created_at >= since,),
     )
     return [

@@ -9,7 +9,7 @@ from storage.evidence.queries.elapsed import latest_moves, quantiles
 from storage.records import MATCH_SITE
 from storage.tables.games import DecisionRow, GameRow
 
-_MOST_TIMES = 20_000
+_MAX_TIMES = 20_000
 """Number of latest moves whose times are read."""
 
 
@@ -34,7 +34,7 @@ async def thinking_times(session: AsyncSession, since: datetime, *, site: str = 
     of_site = GameRow.site == site if site else GameRow.site != MATCH_SITE
     name = (GameRow.site + " " + GameRow.game).label("name")
     games = (GameRow.started_at >= since, of_site)
-    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MOST_TIMES)
+    latest = latest_moves(name, DecisionRow.time_s.label("value"), games=games, most=_MAX_TIMES)
     return [
         ThinkingTimes(site, game, row.size, row.q50, row.q95, row.longest)
         for row in await session.execute(quantiles(latest, (50, 95)))

@@ -15,8 +15,8 @@ from storage.evidence.statistics.group_rows import (
     GroupIndex,
     GroupRows,
     KeySources,
+    is_among,
     is_first,
-    only_among,
     read_sources,
 )
 from storage.evidence.statistics.groups import By, complete_keys
@@ -91,7 +91,7 @@ async def read_calibrations(
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
     parts = []
     async for part in read_replies(session, *played(of_games(filters))):
-        wanted = only_among(part, among)
+        wanted = part.of_games(is_among(part.of, among))
         counts = has(wanted.replies, ReplyFlag.JUDGED, ReplyFlag.DECIDED)
         if filters.phase is not None:
             counts &= phases_of(wanted.replies) == filters.phase.number

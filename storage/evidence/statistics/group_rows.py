@@ -14,13 +14,13 @@ from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.inference.persons import Codes, codes_of, earlier_counts, first_and_codes
 from storage.evidence.intervals import Performance, performances
 from storage.evidence.measures import COUNTS, MEASURES, Cells, GroupSums, cells_of, combined
-from storage.evidence.reading import many_objects, played, read_games, read_replies
-from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, ReplyTable, days_of
+from storage.evidence.rating_bands import RatingBand
+from storage.evidence.reading import many_objects, played, read_games, read_parts
+from storage.evidence.replies import ABORTED, FINISHED, FIRST_DAY, OPEN, GameRows, days_of
 from storage.evidence.statistics.groups import (
     OF_REPLY,
     By,
     GroupStatistics,
-    band_text,
     complete_keys,
     phase_name,
     week_text,
@@ -85,13 +85,16 @@ async def read_groups(
     cells, games, count, outdated = [], [], 0, 0
     which = played(of_games(filters))
     left_out = int(await session.scalar(select(func.count()).select_from(GameRow).where(*which)) or 0)
-    async for part in read_replies(session, *which):
-        left_out -= len(part.of)
-        outdated += outdated_of(part.of)
-        wanted = only_among(part, among)
-        cells.append((cells_of(wanted, by_phase=By.PHASE in keys, phase=filters.phase), count))
-        games.append(wanted.of)
-        count += len(wanted.of)
+    async for part, is_wanted in read_parts(session, *which):
+        left_out -= int(is_wanted.sum())
+        outdated += outdated_of(part.of.where(is_wanted))
+        is_wanted &= is_among(part.of, among)
+        of_part = cells_of(part)
+        if filters.phase is not None:
+            of_part = of_part.where(of_part.phases == filters.phase.number)
+        cells.append((of_part.of_games(is_wanted), count))
+        games.append(part.of.where(is_wanted))
+        count += len(games[-1])
     return GroupRows(
         by=keys,
         games=GameRows.joined(games),
@@ -103,11 +106,11 @@ async def read_groups(
     )
 
 
-def only_among(part: ReplyTable, among: Callable[[int], bool] | None) -> ReplyTable:
-    """The wanted games, by their keys; None: all are."""
+def is_among(games: GameRows, among: Callable[[int], bool] | None) -> NDArray[np.bool_]:
+    """Whether each game is wanted, by its key; None: all are."""
     if among is None:
-        return part
-    return part.of_games(np.array([among(key) for key in part.of.games["id"].tolist()], bool))
+        return np.ones(len(games), bool)
+    return np.array([among(key) for key in games.games["id"].tolist()], bool)
 
 
 async def count_outdated(session: AsyncSession, filters: Filters | None = None) -> int:
@@ -227,7 +230,7 @@ def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
         codes, texts = is_program.astype(np.intp), ("person", "program")
     elif key is By.RATING_BAND:
         values, codes = np.unique(games["rating"], return_inverse=True)
-        texts = [band_text(None if rating != rating else int(rating)) for rating in values.tolist()]
+        texts = [RatingBand.of(rating).text for rating in values.tolist()]
     elif key in _CONFIGURED:
         values, codes = np.unique(games["config"], return_inverse=True)
         texts = [read.sources.configured[number][_CONFIGURED.index(key)] for number in values.tolist()]

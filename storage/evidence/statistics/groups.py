@@ -16,7 +16,6 @@ from enum import StrEnum
 from typing import Any, Self
 
 from storage.evidence.inference.any_time import AnyTimeEstimate
-from storage.evidence.inference.defaults import RATING_BAND
 from storage.evidence.intervals import Performance
 from storage.filters import PHASE_PLIES
 
@@ -55,14 +54,6 @@ class By(StrEnum):
 
 OF_REPLY = frozenset({By.PHASE, By.MODEL})
 """Keys of replies; all other keys are of games."""
-
-
-def band_text(rating: int | None) -> str:
-    """A rating's band, for instance ``1400 to 1599``; ``unrated``."""
-    if rating is None:
-        return "unrated"
-    least = rating // RATING_BAND * RATING_BAND
-    return f"{least} to {least + RATING_BAND - 1}"
 
 
 def week_text(day: date) -> str:

@@ -26,9 +26,9 @@ from storage.packing.records import unpack
 from storage.tables.games import DecisionRow, EventRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from storage.tables.types import as_stored
 
-MOST_BAITS = 8
+MAX_BAITS = 8
 """Maximum number of baits in a report."""
-MOST_RATINGS = 6
+MAX_RATINGS = 6
 """Maximum number of rating curves in a report, those with the most games."""
 
 
@@ -97,7 +97,7 @@ async def monthly_report(session: AsyncSession, filters: Filters) -> MonthlyRepo
         until,
         tuple(games_by_day(games, first, (last - first).days + 1)),
         tuple(grouped.statistics()),
-        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MOST_RATINGS]),
+        tuple(sorted(await rating_curves(session, filters), key=_rank)[:MAX_RATINGS]),
         await _baits(session, filters),
         await _events(session, filters, since, until),
         await _trials(session, filters, since, until),
@@ -111,7 +111,7 @@ def _rank(curve: RatingCurve) -> tuple[int, str, str, str, str]:
 async def _baits(session: AsyncSession, filters: Filters) -> tuple[CostliestBait, ...]:
     baits = (await read_baits(session, filters)).replies
     taken = baits[has(baits, ReplyFlag.TAKEN) & (baits["cost"] != EMPTY)]
-    order = np.lexsort((taken["decision"], -costs(taken)))[:MOST_BAITS]
+    order = np.lexsort((taken["decision"], -costs(taken)))[:MAX_BAITS]
     rows = await session.execute(
         select(
             GameRow.id,

@@ -18,15 +18,15 @@ import numpy as np
 from engine.judgement import ERROR
 from storage.evidence.inference.fixed import fixed_mean_of_persons
 from storage.evidence.inference.persons import Codes, Floats
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.intervals import share
 from storage.evidence.replies import ReplyFlag, ReplyTable, costs, has
 
 BLOCK_GAMES = 20
 """Number of games in a block."""
-LEAST_REPLIES = 20
+MIN_REPLIES = 20
 """Minimum number of replies for a number and an interval."""
-LEAST_GAMES = 10.0
+MIN_GAMES = 10.0
 """The same for effective games."""
 
 
@@ -106,7 +106,7 @@ def progress(table: ReplyTable, size: int = BLOCK_GAMES) -> tuple[GameProgress, 
     sums = _sums_by_game(table)
 
     def block_of(members: Codes, first: int) -> ProgressBlock:
-        since, until = (moment_of(games["began_us"][members[at]].item()) for at in (0, -1))
+        since, until = (time_of(games["began_us"][members[at]].item()) for at in (0, -1))
         tempting, elsewhere = (reply_quality(*sums[:, members, kind]) for kind in (0, 1))
         return ProgressBlock(first, first + len(members) - 1, since, until, tempting, elsewhere)
 
@@ -150,7 +150,7 @@ def reply_quality(replies: Floats, errors: Floats, costs: Floats) -> ReplyQualit
     counts, errors, costs = replies[has_some], errors[has_some], costs[has_some]
     erred, cost = fixed_mean_of_persons(errors, counts), fixed_mean_of_persons(costs, counts)
     total, count = round(counts.sum()), round(errors.sum())
-    is_enough = total >= LEAST_REPLIES and erred.effective_persons >= LEAST_GAMES
+    is_enough = total >= MIN_REPLIES and erred.effective_persons >= MIN_GAMES
     by_reply = share(count, total)
     error_ends: tuple[float | None, float | None] = (None, None)
     cost_ends = error_ends

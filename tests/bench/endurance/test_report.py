@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.endurance.report import LEAST_FETCHES, LEAST_MS, Endured, Fetch
+from bench.endurance.report import MIN_FETCHES, MIN_MS, Endured, Fetch
 from bench.endurance.samples import Sample
 
 GAMES = 1000
@@ -23,7 +23,7 @@ def rests(**last: Any) -> list[Sample]:
     return [first, sample(GAMES // 2), sample(GAMES, **last)]
 
 
-def fetches(page: str, first_ms: float, last_ms: float, number: int = LEAST_FETCHES) -> list[Fetch]:
+def fetches(page: str, first_ms: float, last_ms: float, number: int = MIN_FETCHES) -> list[Fetch]:
     return [
         Fetch(page, ms, 200, games, rest)
         for ms, games, rest in ((first_ms, GAMES // 10, 0), (last_ms, GAMES, 2))
@@ -38,7 +38,7 @@ def endured(**found: object) -> Endured:
         "seconds": 100.0,
         "samples": [sample(games) for games in range(0, GAMES, 50)],
         "rests": rests(),
-        "fetches": fetches("now", LEAST_MS, LEAST_MS),
+        "fetches": fetches("now", MIN_MS, MIN_MS),
         "acts": Counter({"kill -9": 2}),
     }
     made = Endured(**base | found)  # type: ignore[arg-type]
@@ -79,9 +79,9 @@ def test_what_breaks_a_claim(found: dict[str, object], claim: str) -> None:
 
 def test_noise_is_not_slowness() -> None:
     calm = [
-        *fetches("short", LEAST_MS / 5, LEAST_MS),
+        *fetches("short", MIN_MS / 5, MIN_MS),
         *fetches("steady", 300.0, 600.0),
-        *fetches("rare", 60.0, 900.0, LEAST_FETCHES - 1),
+        *fetches("rare", 60.0, 900.0, MIN_FETCHES - 1),
         Fetch("readyz", 5.0, 503, 0),
         Fetch("now", 5.0, 0, 0),
     ]

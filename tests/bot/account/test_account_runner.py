@@ -142,7 +142,7 @@ async def test_the_role_is_lost(
     async with runner_of(database, opened) as (runner, _):
         await until(lambda: runner.lobby if is_in else doors and "account" in doors[0].calls)
         with pytest.raises(Exception, match="already runs the account desdemona at arena"):
-            async with database.sole(role_of("Desdemona", "arena")):
+            async with database.hold_role(role_of("Desdemona", "arena")):
                 pass
         lost.set()
         await until(lambda: runner.trouble)
@@ -164,7 +164,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
         return doors[-1]
 
     async with AsyncExitStack() as other:
-        await other.enter_async_context(database.sole(role_of("Desdemona", "arena")))
+        await other.enter_async_context(database.hold_role(role_of("Desdemona", "arena")))
         async with runner_of(database, opened, is_alone=False) as (runner, _):
             await until(lambda: len(doors) >= 5)
             assert [door.calls.count("account") for door in doors[:4]] == [1, 0, 0, 0]
@@ -177,7 +177,7 @@ async def test_a_standby_does_not_ask_the_site_again_and_again(
 async def test_a_standby_says_that_it_waits(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.account.account_runner.STANDBY_S", 0.0)
     async with AsyncExitStack() as other:
-        await other.enter_async_context(database.sole(role_of("Desdemona", "arena")))
+        await other.enter_async_context(database.hold_role(role_of("Desdemona", "arena")))
         async with runner_of(database, FakeServer, is_standby=True) as (runner, _):
             await until(lambda: runner.is_waiting)
             await other.aclose()
@@ -222,7 +222,7 @@ async def test_a_token_that_is_another_accounts_by_now(database: Database) -> No
         await until(lambda: runner.lobby and runner.lobby.owner.name == "iago")
         for name in ("desdemona", "iago"):
             with pytest.raises(RoleTaken):
-                async with database.sole(role_of(name, "arena")):
+                async with database.hold_role(role_of(name, "arena")):
                     pass
 
 

@@ -12,7 +12,7 @@ from bot.account.challenge_policy import (
     GameSlot,
     Load,
     WaitForSlot,
-    decide,
+    decide_by_load,
     lasting_refusal,
     slot_of,
 )
@@ -49,7 +49,7 @@ SLOW_GAME = GameSlot("dora", has_no_clock=True)
 
 
 def respond(offer: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
-    return lasting_refusal(offer, config) or decide(offer, load, config)
+    return lasting_refusal(offer, config) or decide_by_load(offer, load, config)
 
 
 @pytest.mark.parametrize(

@@ -171,15 +171,15 @@ def test_quiet_and_slow() -> None:
 def test_how_long_those_who_wait_are_left_to_wait() -> None:
     slots = GameSlots(ChallengesConfig(max_games=1, max_slow_games=1, unlimited=True))
     answered(slots, offer("on"), offer("slow", is_slow=True))
-    assert slots.patience_s(0.0) is None
+    assert slots.time_left_s(0.0) is None
     answered(slots, offer("still", is_slow=True))
-    assert slots.patience_s(0.0) is None  # it may wait forever
+    assert slots.time_left_s(0.0) is None  # it may wait forever
     answered(slots, offer("a", "anna"), now_s=10.0)
     answered(slots, offer("b", "ben"), now_s=30.0)
-    assert slots.patience_s(40.0) == WAITS_S - 30.0
+    assert slots.time_left_s(40.0) == WAITS_S - 30.0
     slots.leave("a")
-    assert slots.patience_s(40.0) == WAITS_S - 10.0
-    assert slots.patience_s(1000.0) == 0.0
+    assert slots.time_left_s(40.0) == WAITS_S - 10.0
+    assert slots.time_left_s(1000.0) == 0.0
 
 
 def test_nobody_waits_for_long() -> None:

@@ -34,7 +34,7 @@ _WRITES = (
     "bot/charts/",
     "bot/game/chat",
     "engine/games/",
-    "storage/evidence/trap_report",
+    "bot/text/trap_report",
 )
 """Where the server's sentences are written."""
 

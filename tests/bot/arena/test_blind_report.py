@@ -8,8 +8,8 @@ import pytest
 
 from bot.arena.blind_report import blind_report, plain_share
 from bot.arena.server import stored_report
+from bot.text.trap_report import game_report
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import finish_game, load_game, settle_game
 from storage.ledger.outcomes import record_outcome

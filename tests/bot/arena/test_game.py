@@ -237,7 +237,7 @@ def test_a_takeback_in_a_long_game_replays_a_few_moves(monkeypatch: pytest.Monke
 
 
 def test_a_game_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "LONGEST_GAME", 4)
+    monkeypatch.setattr(rules, "MAX_GAME_PLIES", 4)
     game = play(match(variant=VARIANTS["standard"]), "e2e4 e7e5 g1f3")
     assert (game.record.status, game.is_drawn_by_length) == (STARTED, False)
     over = play(game, "b8c6")
@@ -248,7 +248,7 @@ def test_a_game_has_a_greatest_length(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArenaRefusal, match="already over"):
         play(over, "f1b5")
     # Neither an agreed draw nor a game that its rules end with that move.
-    monkeypatch.setattr(rules, "LONGEST_GAME", 9)
+    monkeypatch.setattr(rules, "MAX_GAME_PLIES", 9)
     agreed = rules.answer_draw(
         match("f5 d6", draw_offers=(True, False)), 1, yes=True, when=Instant(100.0, AT)
     )

@@ -117,7 +117,7 @@ def groups() -> IntervalChart:
     )
 
 
-def fates() -> StackedBars:
+def trap_outcomes() -> StackedBars:
     """What became of traps, with a row without any."""
     return StackedBars(
         title="Outcomes of the traps",

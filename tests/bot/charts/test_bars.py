@@ -15,7 +15,7 @@ from tests.bot.charts.parsing import (
     texts,
     with_class,
 )
-from tests.bot.charts.samples import fates
+from tests.bot.charts.samples import trap_outcomes
 
 KINDS = {"bar-good", "bar-trap", "bar-slip"}
 
@@ -42,7 +42,9 @@ def spans(drawn: Element) -> list[tuple[str, float, float]]:
 @given(st.lists(st.tuples(*[st.integers(0, 10**12)] * 3), max_size=5), st.sampled_from(ChartSize))
 @settings(deadline=None)
 def test_bars_fill_the_width_in_proportion(counts: list[tuple[int, int, int]], size: ChartSize) -> None:
-    chart = replace(fates(), rows=tuple(BarRow(f"row {n}", each) for n, each in enumerate(counts)), size=size)
+    chart = replace(
+        trap_outcomes(), rows=tuple(BarRow(f"row {n}", each) for n, each in enumerate(counts)), size=size
+    )
     if not counts:
         assert with_class(parsed(stacked_bars(chart)), "chart-nothing")
         return
@@ -70,7 +72,7 @@ def test_bars_fill_the_width_in_proportion(counts: list[tuple[int, int, int]], s
 
 
 def test_the_table_has_what_is_drawn() -> None:
-    root, drawn = drawing_of(fates())
+    root, drawn = drawing_of(trap_outcomes())
     head, rows = table_of(root)
     assert head == ["moves", "found the best reply", "fell for the bait", "erred elsewhere", "answered"]
     assert rows[0] == ["trappy, baits", "1,770 (52 %)", "1,055 (31 %)", "579 (17 %)", "3,404"]
@@ -84,7 +86,7 @@ def test_the_table_has_what_is_drawn() -> None:
 
 
 def test_kinds_differ_without_colours() -> None:
-    root, drawn = drawing_of(fates())
+    root, drawn = drawing_of(trap_outcomes())
     assert len(with_class(drawn, "stripes")) == 3
     assert len(with_class(drawn, "dots")) == 4
     (legend,) = with_class(root, "chart-legend")
@@ -104,7 +106,7 @@ def test_texts_stay_texts() -> None:
 
 def test_bars_lie_below_their_labels_and_inside_the_drawing() -> None:
     for kind in ("wide", "narrow"):
-        _, drawn = drawing_of(fates(), kind)
+        _, drawn = drawing_of(trap_outcomes(), kind)
         assert strays(drawn) == []
         height = float(drawn.get("viewBox", "").split()[3])
         for number, group in enumerate(each for each in drawn if each.tag == "g"):
@@ -116,7 +118,7 @@ def test_bars_lie_below_their_labels_and_inside_the_drawing() -> None:
 
 
 def test_only_the_ends_of_a_bar_are_round() -> None:
-    _, drawn = drawing_of(fates())
+    _, drawn = drawing_of(trap_outcomes())
     shapes = [each.get("d", "") for each in drawn.iter("path") if each.get("class") in KINDS]
     first, middle, last = shapes[:3]
     assert "q0.0 0 0.0" in first

@@ -12,10 +12,10 @@ from bot.charts.numbers import (
     PLAIN,
     Axis,
     NumberStyle,
-    moment_text,
     span_of,
     ticks_around,
     ticks_within,
+    time_text,
     time_ticks,
 )
 
@@ -170,5 +170,5 @@ def test_months_and_years_have_round_distances() -> None:
 
 def test_moments_are_written_in_utc() -> None:
     at = datetime(2026, 11, 5, 9, 7, tzinfo=UTC)
-    assert moment_text((at).timestamp(), is_daily=False) == "5 Nov 2026, 09:07"
-    assert moment_text((at).timestamp(), is_daily=True) == "5 Nov 2026"
+    assert time_text((at).timestamp(), is_daily=False) == "5 Nov 2026, 09:07"
+    assert time_text((at).timestamp(), is_daily=True) == "5 Nov 2026"

@@ -161,7 +161,7 @@ async def test_ggs(tmp_path: Path) -> None:
         )
         assert account.text == f"desde at ggs://127.0.0.1:{port}; registered"
         database = await Database.open(f"sqlite:///{tmp_path / 'desdemona.db'}")
-        async with database.sole("account desde at ggs"):
+        async with database.hold_role("account desde at ggs"):
             account = (await check(settings(tmp_path, server=server)))[-1]
         await database.close()
         assert account.is_good, "there is nothing to put right"

@@ -14,7 +14,7 @@ ALL: dict[tuple[str, ...], LazyCommand] = {
     **{(name,): command for name, command in COMMANDS.items()},
     **{(group, name): each for group, (commands, _) in GROUPS.items() for name, each in commands.items()},
 }
-MOST_AT_THE_TOP = 25
+MAX_AT_THE_TOP = 25
 COLUMNS = 80
 
 # Hardly one of these takes less than a twentieth of a second to import.
@@ -62,7 +62,7 @@ def test_the_root_lists_few_commands_under_headings_in_order(desdemona: Command)
     listed = [name for names in PANELS.values() for name in names]
     assert listed[0] == "run"
     assert sorted(listed) == sorted([*COMMANDS, *GROUPS])
-    assert len(listed) <= MOST_AT_THE_TOP
+    assert len(listed) <= MAX_AT_THE_TOP
     lines = desdemona("--help")[1].splitlines()
     headings = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert headings == ["Options", *PANELS]

@@ -21,7 +21,7 @@ from bot.cli import check as checking
 from bot.daemon import program
 from storage import migrate
 from storage.database import Database
-from storage.evidence.queries.filter_language import parse_moment
+from storage.evidence.queries.filter_language import parse_time
 from storage.ledger.games import finish_game
 from storage.records import GameResult
 from tests.bot.conftest import Command
@@ -96,10 +96,10 @@ def test_games_are_filtered(desdemona: Command, options: list[str], expected: li
 
 
 def test_a_date_is_a_whole_day_of_this_machines_zone() -> None:
-    begin, end = (parse_moment("2026-11-30", end_of_day=last) for last in (False, True))
+    begin, end = (parse_time("2026-11-30", end_of_day=last) for last in (False, True))
     assert end - begin == timedelta(days=1)
     assert begin == datetime(2026, 11, 30).astimezone()
-    exact = parse_moment("2026-11-30T18:00+01:00", end_of_day=True)
+    exact = parse_time("2026-11-30T18:00+01:00", end_of_day=True)
     assert exact == datetime(2026, 11, 30, 17, tzinfo=UTC)
 
 

@@ -428,7 +428,7 @@ def test_a_damaged_record_is_moved_by_a_recheck_and_the_report_goes_on(
         ("storage.evidence.statistics.trial_rows._trial_rows", ("--trial", "m1")),
         ("storage.evidence.statistics.suspect_rows.suspects", ("--without-suspects",)),
         ("storage.evidence.statistics.group_rows.cells_of", ()),
-        ("storage.evidence.statistics.calibrations.only_among", ("--calibration",)),
+        ("storage.evidence.statistics.calibrations.is_among", ("--calibration",)),
     ],
 )
 def test_a_bug_of_ours_is_no_damaged_record(

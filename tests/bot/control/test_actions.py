@@ -284,7 +284,7 @@ async def test_a_challenge_from_a_page_waits_for_no_game(database: Database) -> 
     async with opened_rig(server, database) as rig:
         await tell(server)
         running = asyncio.create_task(rig.actions.run(rig.time.sleep))
-        begun = asyncio.create_task(rig.actions.begin_challenge("anna", TERMS, by="dashboard", patience_s=0))
+        begun = asyncio.create_task(rig.actions.begin_challenge("anna", TERMS, by="dashboard", timeout_s=0))
         await called(server, "challenge anna othello")
         async with asyncio.timeout(PATIENCE_S):
             assert await begun == "anna is challenged to othello 3+2; no answer yet, or playing"
@@ -302,8 +302,8 @@ async def test_a_refusal_is_told_at_once_and_a_later_one_in_the_trail(database: 
         await tell(server)
         odd = replace(TERMS, variant="draughts")
         with pytest.raises(ControlError, match="arena has no variant 'draughts'"):
-            await rig.actions.begin_challenge("anna", odd, by="dashboard", patience_s=PATIENCE_S)
-        await rig.actions.begin_challenge("anna", TERMS, by="dashboard", patience_s=0)
+            await rig.actions.begin_challenge("anna", odd, by="dashboard", timeout_s=PATIENCE_S)
+        await rig.actions.begin_challenge("anna", TERMS, by="dashboard", timeout_s=0)
         (task,) = rig.actions._challenges
         await called(server, "challenge anna othello")
         server.replies.put_nowait(Reply("", False, "later"))

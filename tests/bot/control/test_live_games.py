@@ -69,9 +69,9 @@ async def test_a_late_move(database: Database) -> None:
         assert player.overdue_s is None  # it has not begun
         player._due = 100.0, 5.0
         assert player.overdue_s is None  # it is not our turn
-        player._session = replace(Session(), state=SessionState.THINKING)
+        player.session = replace(Session(), state=SessionState.THINKING)
         assert player.overdue_s == 0.0
         now[0] = 112.0
         assert player.overdue_s == 7.0
-        player._is_adjourned = True
+        player.is_adjourned = True
         assert player.overdue_s is None

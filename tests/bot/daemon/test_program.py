@@ -155,7 +155,7 @@ async def moves_made(http: aiohttp.ClientSession, who: Person) -> bool:
 async def test_one_program_plays_an_account(tmp_path: Path) -> None:
     config = settings(tmp_path)
     database = await Database.open(config.storage.url)
-    async with database.sole("account desdemona at arena"):
+    async with database.hold_role("account desdemona at arena"):
         with pytest.raises(StorageError, match="already runs the account desdemona at arena"):
             await play(config)
     await database.close()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.dashboard.page_cache import MOST, OLDEST_S, WATCH_S, PageCache
+from bot.dashboard.page_cache import MAX_AGE_S, MAX_VIEWS, WATCH_S, PageCache
 from bot.views.page import Page, Query
 from storage.database import Database
 from storage.errors import StorageError
@@ -28,7 +28,7 @@ async def test_nothing_is_computed_again_until_something_changes(database: Datab
     load, clock = CountingLoad(), Clock()
     cache, page = PageCache(database, clock), page_of(load)
     first = await cache.get(page, Query())
-    clock.now += OLDEST_S - 0.1
+    clock.now += MAX_AGE_S - 0.1
     assert await cache.get(page, Query()) is first
 
     await change(database)
@@ -43,7 +43,7 @@ async def test_after_a_while_it_is_computed_again_all_the_same(database: Databas
     load, clock = CountingLoad(), Clock()
     cache, page = PageCache(database, clock), page_of(load)
     await cache.get(page, Query())
-    clock.now += OLDEST_S
+    clock.now += MAX_AGE_S
     assert (await cache.get(page, Query())).view == SimpleView(2)
     await cache.close()
 
@@ -109,12 +109,12 @@ async def test_a_failure_is_not_kept(database: Database) -> None:
 async def test_memory_is_bounded(database: Database) -> None:
     load = CountingLoad()
     cache, page = PageCache(database, Clock()), page_of(load)
-    for number in range(MOST + 1):
+    for number in range(MAX_VIEWS + 1):
         await cache.get(page, Query(own={"n": str(number)}))
     await cache.get(page, Query(own={"n": "1"}))
-    assert load.times == MOST + 1
+    assert load.times == MAX_VIEWS + 1
     await cache.get(page, Query(own={"n": "0"}))
-    assert load.times == MOST + 2
+    assert load.times == MAX_VIEWS + 2
     await cache.close()
 
 
@@ -129,7 +129,7 @@ async def test_what_will_never_be_shown_again_is_forgotten(database: Database) -
     clock.now += WATCH_S
     await cache.get(page, Query(own={"n": "new"}))
     assert [own for _, own in cache._views] == [(("n", "fresh"),), (("n", "new"),)]
-    clock.now += OLDEST_S - 0.1
+    clock.now += MAX_AGE_S - 0.1
     await cache.get(page, Query(own={"n": "newer"}))  # nothing has changed: "new" may still be shown
     assert [own for _, own in cache._views] == [(("n", "new"),), (("n", "newer"),)]
     clock.now += 0.2

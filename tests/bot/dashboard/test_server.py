@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.base.config import DashboardConfig
-from bot.dashboard.page_cache import LONGEST_S
+from bot.dashboard.page_cache import MAX_S
 from bot.dashboard.server import AGAIN_S, HEADERS, Dashboard
 from bot.views.page import NoSuchThing
 from engine.errors import RecordError
@@ -110,7 +110,7 @@ async def test_the_sql_page_of_earlier_releases_names_the_command(open_site: Ope
 async def test_a_page_that_takes_too_long_says_so(
     open_site: OpenSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.dashboard.page_cache.LONGEST_S", 0.01)
+    monkeypatch.setattr("bot.dashboard.page_cache.MAX_S", 0.01)
     async with open_site() as site:
 
         async def wait_for_ever(*_: object) -> None:
@@ -120,7 +120,7 @@ async def test_a_page_that_takes_too_long_says_so(
         async with site.get("/dash/api/simple") as answer:
             assert answer.status == 503
             assert "Narrow it" in (await answer.json())["error"]
-    assert LONGEST_S == 10
+    assert MAX_S == 10
 
 
 async def test_a_taken_port_does_not_stop_the_bot(
@@ -162,7 +162,7 @@ async def test_silent_connections_make_room(
     open_site: OpenSite, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each takes a descriptor, which the bot needs for its links; streams at work are never cut."""
-    monkeypatch.setattr("bot.dashboard.server.MOST_CONNECTIONS", 8)
+    monkeypatch.setattr("bot.dashboard.server.MAX_CONNECTIONS", 8)
     async with open_site() as site, site.get("/dash/stream") as stream:
         assert await stream.content.readline() == b"retry: 3000\n"
         host, port = site.url.removeprefix("http://").split(":")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.game.current_decisions import MOST, CurrentDecisions
+from bot.game.current_decisions import MAX_WHOLE, CurrentDecisions
 from engine.bait_rule import forecast
 from engine.judgement import expected_scale_centi
 from storage.records import DecisionState, StoredDecision
@@ -42,7 +42,7 @@ def test_all_plies_are_known_and_the_latest_decisions() -> None:
 def test_only_the_latest_are_kept_with_their_forecasts() -> None:
     known = CurrentDecisions()
     known.learn([])
-    for ply in range(0, 2 * MOST + 2, 2):
+    for ply in range(0, 2 * MAX_WHOLE + 2, 2):
         known.add(stored(ply))
         known.add_forecast(stored(ply), FORECAST)
     assert sorted(known.latest) == sorted(known.forecasts) == [2, 4, 6, 8]

@@ -567,7 +567,7 @@ async def test_a_profile_of_another_engine(database: Database, monkeypatch: pyte
 async def test_a_profile_that_takes_for_ever_is_given_up(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.game.game_runner.LONGEST_COMPLETION_S", 0.0)
+    monkeypatch.setattr("bot.game.game_runner.MAX_COMPLETION_S", 0.0)
     server = FakeServer("othello", pick=picker(1))
     await play(server, database)
     assert (await stored_game(database)).state is GameStatus.FINISHED

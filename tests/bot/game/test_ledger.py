@@ -101,7 +101,7 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     assert last.outcome is not None
     async with database.read() as session:
         noted = await session.execute(text("SELECT is_taken, reply_odds FROM forecasts"))
-        assert noted.one() == (FORECAST.is_bait("d6"), pytest.approx(FORECAST.probability_of("d6")))
+        assert noted.one() == (FORECAST.takes_bait("d6"), pytest.approx(FORECAST.probability_of("d6")))
 
 
 async def test_a_forecast_that_comes_after_the_outcome(database: Database) -> None:

@@ -196,7 +196,7 @@ async def test_a_seed_draws_once(database: Database, changes: dict[str, Any], is
 
 
 async def test_only_some_games_are_remembered(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.game.record_checks._MOST_GAMES", 1)
+    monkeypatch.setattr("bot.game.record_checks._MAX_GAMES", 1)
     row, made, checks = await drawn_row(database), drawn_decision(trap=True), RecordChecks()
     for game_id in (1, 2, 1):
         checks.check(replace(row, game_id=game_id, selection={"seed": 7}), made)

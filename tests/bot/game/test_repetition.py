@@ -10,7 +10,7 @@ import pytest
 from bot.base.config import AssignmentConfig, AssignmentMethod, EngineConfig
 from bot.base.events import EndReason
 from bot.game.game_runner import GameRunner
-from bot.game.repetition import MOST_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
+from bot.game.repetition import MAX_DOUBLINGS, OPENING_PLIES, PLIES, NonWins, latest_paths, paths
 from engine.games import get_rules
 from engine.variety import RepetitionAvoidance
 from engine.verification import verify
@@ -223,7 +223,7 @@ async def test_each_repetition_of_a_line_doubles_what_a_move_may_lose(database: 
         non_wins.add(replace(now, id=50 + number), (*LINE[:8], f"a{number + 1}"), GameResult.LOSS)
         avoidance = non_wins.avoidance(now, LINE[:8], (), 40)
         assert avoidance is not None
-        assert avoidance.reach_centi == 40 * 2 ** min(number, MOST_DOUBLINGS)
+        assert avoidance.reach_centi == 40 * 2 ** min(number, MAX_DOUBLINGS)
     non_wins = NonWins()
     non_wins.add(now, (*LINE, "a1"), GameResult.LOSS)
     non_wins.add(replace(now, id=9), (*LINE, "a2"), GameResult.LOSS)

@@ -386,12 +386,12 @@ async def test_who_cannot_wait_makes_the_one_with_most_time_end_early() -> None:
         }
         for gate in gates.values():
             await gate.has_started()
-        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, patience_s=0.0) == "urgent"
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, hurry_after_s=0.0) == "urgent"
         assert await running[100.0] == "early"
         waiting = Gate()  # with less time than one of the two others
         tasks = [
             asyncio.create_task(pool.run(waiting, "tictactoe", 10.0)),
-            asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", 20.0, patience_s=0.0)),
+            asyncio.create_task(pool.run(lambda *_: "urgent", "tictactoe", 20.0, hurry_after_s=0.0)),
         ]
         assert await running[50.0] == "early"
         assert await tasks[1] == "urgent"
@@ -406,7 +406,7 @@ async def test_a_hurried_job_without_an_answer_starts_anew() -> None:
         gate = Gate()
         running = asyncio.create_task(pool.run(gate, "tictactoe", 100.0))
         await gate.has_started()
-        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, patience_s=0.0) == "urgent"
+        assert await pool.run(lambda *_: "urgent", "tictactoe", 10.0, hurry_after_s=0.0) == "urgent"
         gate.open.set()
         assert await running == "done"
 

@@ -27,7 +27,7 @@ from engine.search.reference import ReferenceSearcher
 from engine.search.searchers import NativeSearcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.registry import strategy_named
-from engine.time_management import LARGEST_STRETCH, LARGEST_STRETCH_UNTIMED, Limits
+from engine.time_management import MAX_STRETCH, MAX_STRETCH_UNTIMED, Limits
 from engine.variety import LEVELS
 from engine.verification import verify
 from storage.database import Database
@@ -226,12 +226,12 @@ async def test_a_busy_machine_stretches_a_search_as_far_as_its_clock_allows() ->
         found.searcher.open.clear()
         thinking = asyncio.create_task(asyncio.to_thread(search, found.searcher, stop))
         await found.searcher.is_waiting()
-        assert stop.stretches == [LARGEST_STRETCH_UNTIMED]  # on the opponent's time
+        assert stop.stretches == [MAX_STRETCH_UNTIMED]  # on the opponent's time
         search.begin(Turn(600.0, found.clock()))
         found.searcher.open.set()
         await thinking
         [stretch] = stop.stretches[1:]
-        assert 1 < stretch < LARGEST_STRETCH  # few moves are left at most
+        assert 1 < stretch < MAX_STRETCH  # few moves are left at most
 
 
 async def test_a_game_without_a_clock_has_time_of_its_own() -> None:
@@ -339,7 +339,7 @@ async def test_a_live_move_told_to_end_early_answers() -> None:
     async with scene() as found:
         search = asyncio.create_task(found.mind.decide(at(LIVE, START), 60.0, found.clock() + 60))
         await found.searcher.is_waiting()
-        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, patience_s=0.0)
+        urgent = found.given.pool.run(lambda *_: "urgent", "tictactoe", 0.0, hurry_after_s=0.0)
         assert await urgent == "urgent"
         assert (await search).depth == 2
 

@@ -29,6 +29,7 @@ from bot.cli.check import check
 from bot.game.game_runner import GameRunner
 from bot.game.recheck import recheck
 from bot.parts.terminal import terminal
+from bot.text.trap_report import game_report
 from bot.views.show import report_parts
 from engine.human.reply_forecast import ReplyForecast
 from engine.protocols.engine_source import EnginePool
@@ -36,7 +37,6 @@ from engine.protocols.score_settings import EngineSettings, MoveLimit
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.statistics.encounters import encounters
-from storage.evidence.trap_report import game_report
 from storage.filters import Filters
 from tests.bot.cli.test_check import settings
 from tests.bot.fakes import GAME_ID, FakeServer, config, picker, services
@@ -214,7 +214,7 @@ async def test_a_game_on_another_engines_scores(
 ) -> None:
     """The engine ends in the middle of our first move; that one is the core's, the others the engine's.  Each
     confirms the baits of its own moves."""
-    monkeypatch.setattr("engine.forecasts.LONGEST_S", PATIENCE_S)
+    monkeypatch.setattr("engine.forecasts.MAX_S", PATIENCE_S)
     given_settings = config(
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="trappy_uci"),
         uci=UciConfig(engines=(engine("chess", "uci"),)),

@@ -9,9 +9,9 @@ from bot.match.game_storage import load, store_game
 from bot.match.openings import Opening
 from bot.match.play import End, GameTask, Played, play
 from bot.match.player_specs import MatchError
+from bot.text.trap_report import game_report
 from engine.decision import OutcomeKind
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.filters import Filters
 from storage.ledger.decisions import list_decisions
 from storage.ledger.games import list_games, load_game

@@ -11,7 +11,7 @@ from bot.match.openings import Opening
 from bot.match.play import Finished, GameTask, Played
 from bot.match.player_specs import MatchError
 from bot.match.sprt import Sprt, SprtVerdict
-from bot.workers.jobs import MOST_DEATHS
+from bot.workers.jobs import MAX_DEATHS
 from bot.workers.pools import WorkersError
 from storage.database import Database
 from tests.bot.match.samples import match, played, terms
@@ -133,7 +133,7 @@ async def test_a_worker_that_dies(database: Database) -> None:
 
 async def test_workers_that_die_all_the_time(database: Database) -> None:
     workers = MadeUp(lambda _: 1.0)
-    workers.failures = [Died() for _ in range(MOST_DEATHS)]
+    workers.failures = [Died() for _ in range(MAX_DEATHS)]
     with pytest.raises(WorkersError, match="3 workers died one after the other; last with game 1"):
         await run(database, match(terms(), 4), workers)
     assert (await run(database, match(terms(), 4), MadeUp(lambda _: 1.0))).result.games == 4

@@ -443,7 +443,7 @@ def test_a_player_that_reckons_with_a_person_is_told_the_game(monkeypatch: pytes
 def test_profiles_that_take_for_ever_are_left(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("bot.match.participants._LEAST_NODES", 1000)
+    monkeypatch.setattr("bot.match.participants._MIN_NODES", 1000)
     player = make_player(terms("trappy", "standard", depth=4), 0, "")
     assert isinstance(player, OurPlayer)
     player.new_game()

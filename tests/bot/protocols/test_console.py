@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.protocols.console import LONGEST_LINE, Console, ConsoleSearch
+from bot.protocols.console import MAX_LINE_LENGTH, Console, ConsoleSearch
 from bot.protocols.gtp import Gtp
 from bot.protocols.nboard import NBoard
 from bot.protocols.search_driver import SearchDriver
@@ -19,7 +19,7 @@ def console(text: bytes = b"") -> tuple[Console, io.BytesIO]:
 
 
 def test_lines() -> None:
-    text = b" a b \r\n\n\xff\n" + b"x" * (3 * LONGEST_LINE) + b"\nlast"
+    text = b" a b \r\n\n\xff\n" + b"x" * (3 * MAX_LINE_LENGTH) + b"\nlast"
     assert list(console(text)[0].lines()) == ["a b", "", "\N{REPLACEMENT CHARACTER}", "last"]
 
 

@@ -23,7 +23,7 @@ FLIPELLO, XIANGQI = "flipello", "xiangqi"
 assert {FLIPELLO, XIANGQI} <= set(pyffish.variants())
 
 GAME_ID = "abcd1234"
-MOST_PLIES = 80
+MAX_PLIES = 80
 
 
 class Site:
@@ -94,7 +94,7 @@ class Site:
 
     def _is_over(self) -> bool:
         """As the site has it: both would have to pass, or the rules say so."""
-        if len(self.moves) >= MOST_PLIES or not self._legal():
+        if len(self.moves) >= MAX_PLIES or not self._legal():
             return True
         if self.variant == XIANGQI:
             return bool(pyffish.is_optional_game_end(self.variant, self.start, self.moves)[0])

@@ -13,8 +13,8 @@ from bot.text.bait_text import (
     score_text,
     short_name,
 )
+from bot.text.trap_report import ReplyReport
 from bot.text.values_text import number
-from storage.evidence.trap_report import ReplyReport
 
 DASH = "\N{EN DASH}"
 

@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from bot.text.moment_text import MomentKind, MomentVerdict, judge_moment
+from bot.text.trap_report import DecisionReport, game_report
 from engine.decision import OutcomeKind, Pick, SourceInfo
 from engine.game import WIN_CENTI
 from engine.judgement import ERROR
 from storage.database import Database
-from storage.evidence.trap_report import DecisionReport, game_report
 from tests.bot.tempted import lost_game, plain_game, tempting_game
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from sqlalchemy import LargeBinary, type_coerce, update
 
+from bot.text.trap_report import game_report
 from storage.database import Database
-from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions
 from storage.ledger.forecasts import forecasts_of_game
 from storage.ledger.games import finish_game, load_game, load_game_by_id
@@ -55,7 +55,7 @@ async def test_every_reply_is_in_the_table(database: Database, visitor: Visitor)
     assert [row["reply"] for row in rows] == sorted(finals, key=lambda each: finals[each])
     for row in rows:
         assert float(row["probability"]) == forecast.probability_of(row["reply"])
-        assert row["is_bait"] == str(forecast.is_bait(row["reply"]))
+        assert row["is_bait"] == str(forecast.takes_bait(row["reply"]))
         assert row["is_played"] == str(row["reply"] == "a7a6")
         # A spreadsheet must not take a score for a formula, so it has an apostrophe.
         shown = row["in_truth"].removeprefix("'")

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bot.parts.terminal import terminal
 from bot.text.moment_text import judge_moment
 from bot.text.report_text import summarise_report
+from bot.text.trap_report import DecisionReport, GameReport, game_report
 from bot.views.show import report_parts
 from storage.database import Database
 from storage.evidence.exports.games import GAMES
@@ -17,7 +18,6 @@ from storage.evidence.queries.game_list import GameOrder, MoveMark, WhichResult,
 from storage.evidence.queries.opponents import OpponentOrder, list_opponents
 from storage.evidence.statistics.encounters import COUNTS, BaitCounts, bait_counts, encounters
 from storage.evidence.statistics.group_rows import read_groups
-from storage.evidence.trap_report import DecisionReport, GameReport, game_report
 from storage.filters import Filters
 from storage.records import StoredGame
 from tests.bot.tempted import lost_game, plain_game, tempting_game

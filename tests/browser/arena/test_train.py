@@ -6,7 +6,7 @@ import pytest
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests.bot.arena.training.samples import TRAPS
+from tests.bot.arena.puzzles.samples import TRAPS
 from tests.browser import axe
 from tests.browser.host import Host
 from tests.browser.page import Page
@@ -18,7 +18,7 @@ ASKED = "White to move. Which reply is good?"
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     with Host(tmp_path_factory.mktemp("trainer")) as host:
-        host.add_falls("chess", 3)
+        host.add_mistakes("chess", 3)
         yield host
 
 

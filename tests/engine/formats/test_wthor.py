@@ -1,4 +1,6 @@
 import struct
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -32,8 +34,8 @@ def names(length: int, *texts: bytes) -> bytes:
 
 def test_a_game_with_its_names() -> None:
     base = wthor.parse_games(header(games=1) + record())
-    players = wthor.parse_players(names(20, b"???", b"Ren\xe9 Dupont", b"Tastet Marc"))
-    tournaments = wthor.parse_tournaments(names(26, b"Diverses parties"))
+    players = wthor.parse_names(names(20, b"???", b"Ren\xe9 Dupont", b"Tastet Marc"), ".jou")
+    tournaments = wthor.parse_names(names(26, b"Diverses parties"), ".trn")
     assert (base.year, base.depth, base.count) == (1984, 22, 1)
     (game,) = base.games()
     assert game == WthorGame(0, 1, 2, 40, 33, (37, 43, 18))
@@ -84,12 +86,14 @@ def test_files_that_are_none(data: bytes, why: str) -> None:
 
 def test_names_of_another_length_are_refused() -> None:
     with pytest.raises(BadWthor, match="36 bytes; 1 names are 42"):
-        wthor.parse_tournaments(names(20, b"x"))
+        wthor.parse_names(names(20, b"x"), ".trn")
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_raise_another_error(data: bytes) -> None:
-    for read in (wthor.parse_games, wthor.parse_players, wthor.parse_tournaments):
+    readers: list[Callable[[bytes], object]] = [wthor.parse_games]
+    readers += [partial(wthor.parse_names, suffix=suffix) for suffix in (".jou", ".trn")]
+    for read in readers:
         try:
             read(data)
         except BadWthor:
@@ -106,8 +110,8 @@ def test_no_bytes_raise_another_error(data: bytes) -> None:
 
 def test_real_games_replay_to_their_scores() -> None:
     folder = shared_path("wthor")
-    players = wthor.parse_players((folder / "WTH.JOU").read_bytes())
-    tournaments = wthor.parse_tournaments((folder / "WTH.TRN").read_bytes())
+    players = wthor.parse_names((folder / "WTH.JOU").read_bytes(), ".jou")
+    tournaments = wthor.parse_names((folder / "WTH.TRN").read_bytes(), ".trn")
     paths = sorted(folder.glob("*.wtb"))
     years, finished = set(), 0
     for path in paths:

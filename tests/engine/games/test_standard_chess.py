@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import _native
-from engine.game import MOST_PLIES, WIN_CENTI, BadPosition, Highlight, IllegalMove, replay
+from engine.game import MAX_PLIES, WIN_CENTI, BadPosition, Highlight, IllegalMove, replay
 from engine.games.standard_chess import ChessPosition, StandardChess
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
@@ -307,7 +307,7 @@ def test_quicker_mates_score_higher() -> None:
     later = at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 4")
     assert game.result_centi(later) == game.result_centi(mated) + 2
     last = at("rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 9999")
-    assert game.result_centi(last) == -WIN_CENTI - 10_000 + MOST_PLIES
+    assert game.result_centi(last) == -WIN_CENTI - 10_000 + MAX_PLIES
 
 
 def test_scores_for_people() -> None:

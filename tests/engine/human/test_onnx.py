@@ -160,7 +160,7 @@ def test_only_regular_files_of_some_size_are_read(tmp_path: Path, monkeypatch: p
     with pytest.raises(BadModel, match="not a file name"):
         read_model_file(Path("a\0b"))
     assert read_model_file(tmp_path / "file", 5) == b"12345"
-    monkeypatch.setattr(onnx_files, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(onnx_files, "MAX_BYTES", 1 << 20)
     with pytest.raises(BadModel, match="file: longer than 0 MiB"):
         read_model_file(tmp_path / "file", 4)
 

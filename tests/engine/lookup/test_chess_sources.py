@@ -181,7 +181,7 @@ def test_a_file_that_is_no_book(tmp_path: Path, content: bytes | None, message: 
 # --- Syzygy ---------------------------------------------------------------------------------------------
 
 
-class FakeTables:
+class FakeTables(chess.syzygy.Tablebase):
     """Answers by a position's pieces, side to move and castling rights; none for others."""
 
     def __init__(self, answers: Mapping[str, tuple[int, int]]) -> None:
@@ -198,7 +198,7 @@ class FakeTables:
         return self._answer(board)[1]
 
 
-class EveryAnswer:
+class EveryAnswer(chess.syzygy.Tablebase):
     """The same for every position."""
 
     def probe_wdl(self, board: chess.Board) -> int:  # noqa: ARG002

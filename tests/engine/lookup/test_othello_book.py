@@ -21,17 +21,16 @@ from engine.lookup.othello_book import (
     BadBook,
     Book,
     BookMove,
-    board_text,
     canonical,
     parse_board,
     turned_board,
-    write_book,
 )
 from engine.search.reference import exact_score, minimax
 from engine.search.searchers import NativeOthelloSearcher
 from engine.stop import StopFlag, Stopped
 from lab.training import othello_book
 from lab.training.given_games import BadGameFile, read_games
+from lab.training.othello_book import board_text, write_book
 from tests.engine.positions import positions
 from tests.shared_data import shared_path
 

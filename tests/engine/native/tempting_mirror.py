@@ -27,8 +27,8 @@ from engine.game import WIN_CENTI, Move
 from engine.params import Decided, TemptingParams, TrapParams
 from engine.search.profiles import Profiler
 from engine.tempting_player import (
-    LEAST_DEPTH,
     LOSS_SHARE,
+    MIN_DEPTH,
     RAW_SHARE,
     UNBOUNDED,
     TemptingStanding,
@@ -166,14 +166,14 @@ def tempting_candidates(
 
     Args:
         profiler: Of the position.
-        depth: D; with less than `LEAST_DEPTH` the candidates are plain.
+        depth: D; with less than `MIN_DEPTH` the candidates are plain.
         params: Decide how positions are treated in which every move loses by force.
         tempting: With the logistic function.
 
     Raises:
         Stopped: The search was stopped.
     """
-    if depth < LEAST_DEPTH:
+    if depth < MIN_DEPTH:
         return profiler.plain(depth)
 
     def floor(best_centi: int) -> int:
@@ -258,7 +258,7 @@ class Duel:
     def look(self, move: Move) -> MoveBounds:
         """The move with the shallow scores at its replies."""
         if move not in self._looked:
-            profiles = self._profiler.reply_profiles(move, self._profiler.replies_to(move), LEAST_DEPTH - 1)
+            profiles = self._profiler.reply_profiles(move, self._profiler.replies_to(move), MIN_DEPTH - 1)
             shallow_scores = [(each.scores_centi[0], each.scores_centi[1]) for each in profiles]
             self._looked[move] = MoveBounds(self._raws[move], self._index[move], shallow_scores, self._params)
         return self._looked[move]

@@ -19,7 +19,7 @@ from tests.patience import PATIENCE_S
 from tests.shared_data import shared_path
 
 GAMES = ("chess", "xiangqi")
-MOST_EVALUATION = 20_000
+MAX_EVALUATION = 20_000
 LAST_PLY_BONUS = 10_000
 
 
@@ -59,7 +59,7 @@ def check_is_sane(game: Game[Any], position: Any, result: SearchResult) -> None:
     assert result.confidence_percent == 0  # not measured
     assert result.solved == (abs(result.score_centi) > WIN_CENTI)
     if not result.solved:
-        assert abs(result.score_centi) <= MOST_EVALUATION
+        assert abs(result.score_centi) <= MAX_EVALUATION
     elif not game.legal_moves(last) and game.result_centi(last) != 0:
         mated = game.result_centi(last)
         assert (mated if len(result.principal_variation) % 2 == 0 else -mated) == result.score_centi

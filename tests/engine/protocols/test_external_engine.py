@@ -17,7 +17,7 @@ from engine import process
 from engine.game import IllegalMove, replay
 from engine.games import get_rules
 from engine.process import (
-    _MOST_WAITING,
+    _MAX_WAITING,
     EngineCrashed,
     EngineError,
     EngineProcess,
@@ -505,7 +505,7 @@ def test_unread_lines_take_up_a_few_megabytes() -> None:
     """However long they are; and reading makes room."""
     long, short = "\N{GRINNING FACE}" + "x" * 65_000, "info"
     for line in (long, short):
-        lines = _UnreadLines(_MOST_WAITING)
+        lines = _UnreadLines(_MAX_WAITING)
         with contextlib.suppress(queue.Full):
             for _ in range(10**6):
                 lines.put_nowait(line)

@@ -1,10 +1,7 @@
 from dataclasses import replace
 
-import pytest
-
-from engine.decision import ModelInfo, OpponentModelUse, Person, ReplyProfile
+from engine.decision import ModelInfo, Person, ReplyProfile
 from engine.formats.record import GameRecord
-from engine.params import ValueParams
 from lab.analysis.analysed_games import (
     AnalysedPosition,
     AnalysisSettings,
@@ -18,14 +15,11 @@ from lab.analysis.analysed_games import (
     keep_model,
     known_plies,
     list_models,
-    own_positions,
     predictions,
     unpredicted,
 )
 from storage.database import Database
-from storage.ledger.games import set_moves
 from storage.research.archive import BATCH, content_key
-from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 GAME = GameRecord(game="othello", players=("Anna", "Bert"), moves=("f5", "d6", "c3"), date="2016")
 GAME = replace(GAME, clocks=("60+0", "180+2"))
@@ -133,43 +127,3 @@ async def test_what_models_say(database: Database) -> None:
         None,
         (1.0, 0.0),
     ]
-
-
-@pytest.mark.parametrize("is_bot", [False, True])
-async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bool) -> None:
-    async with database.write() as session:
-        game = await opened(session, opponent_is_bot=is_bot)
-        await settled(session, game.id, 0, decision(quality=225), FELL)
-        await settled(session, game.id, 2, decision(complete=False), None)
-        await settled(session, game.id, 4, decision(), UNANSWERED)
-        await set_moves(session, game.id, ("f5", "d6", "c3"))
-    async with database.read() as session:
-        found = [each async for each in own_positions(session, "othello")]
-        assert [each async for each in own_positions(session, "chess")] == []
-    if is_bot:
-        assert found == []
-        return
-    ((only, record),) = found
-    assert (record.game, record.start, record.moves) == ("othello", None, ("f5", "d6", "c3"))
-    assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
-    assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
-    assert (only.name, only.time_control) == ("Anna", "180+2")
-    assert only.found.candidate.replies == decision(quality=225).chosen.replies
-
-
-async def test_recorded_words_do_not_come_along(database: Database) -> None:
-    made = decision()
-    replies = tuple(
-        replace(reply, probability=p) for reply, p in zip(made.chosen.replies, (0.5, 0.25, 0.25), strict=True)
-    )
-    made = replace(
-        made.with_chosen(replace(made.chosen, replies=replies)),
-        model=ModelInfo("othello", "net", "a" * 64),
-        model_use=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
-    )
-    async with database.write() as session:
-        game = await opened(session)
-        await settled(session, game.id, 0, made, OPTIMAL)
-    async with database.read() as session:
-        ((found, _),) = [each async for each in own_positions(session, "othello")]
-    assert (found.human, found.found.clock_s) == (None, 33.5)

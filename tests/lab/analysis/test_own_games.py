@@ -4,15 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from engine.decision import ReplyProfile
+from engine.decision import ModelInfo, OpponentModelUse, Person, ReplyProfile
 from engine.formats.record import GameRecord
 from engine.game import Game
 from engine.games import get_rules
 from engine.human.model import BadModel, PredictionQuery
+from engine.params import ValueParams
 from lab.analysis.analysed_games import StoredPosition
-from lab.analysis.own_games import with_predictions
+from lab.analysis.own_games import own_positions, with_predictions
+from storage.database import Database
+from storage.ledger.games import set_moves
 from tests.engine.human.fakes import FakeModel
 from tests.lab.analysis.samples import position
+from tests.storage.samples import FELL, OPTIMAL, UNANSWERED, decision, opened, settled
 
 GAME = get_rules("othello")
 MOVES = ("f5", "d6", "c3", "d3", "c4", "f4")
@@ -88,3 +92,43 @@ def test_a_model_without_an_answer_is_told_of() -> None:
     model = FakeModel("othello", lambda *_: ())
     with pytest.raises(BadModel):
         with_predictions(model, [(of_game("a", 1), RECORD)])
+
+
+@pytest.mark.parametrize("is_bot", [False, True])
+async def test_moves_of_ours_that_people_answered(database: Database, is_bot: bool) -> None:
+    async with database.write() as session:
+        game = await opened(session, opponent_is_bot=is_bot)
+        await settled(session, game.id, 0, decision(quality=225), FELL)
+        await settled(session, game.id, 2, decision(complete=False), None)
+        await settled(session, game.id, 4, decision(), UNANSWERED)
+        await set_moves(session, game.id, ("f5", "d6", "c3"))
+    async with database.read() as session:
+        found = [each async for each in own_positions(session, "othello")]
+        assert [each async for each in own_positions(session, "chess")] == []
+    if is_bot:
+        assert found == []
+        return
+    ((only, record),) = found
+    assert (record.game, record.start, record.moves) == ("othello", None, ("f5", "d6", "c3"))
+    assert (only.game_key, only.human, only.found.ply) == ("arena/game0001", None, 1)
+    assert (only.found.move, only.found.reply, only.found.rating, only.found.side) == ("f5", "d6", 1600, 1)
+    assert (only.name, only.time_control) == ("Anna", "180+2")
+    assert only.found.candidate.replies == decision(quality=225).chosen.replies
+
+
+async def test_recorded_words_do_not_come_along(database: Database) -> None:
+    made = decision()
+    replies = tuple(
+        replace(reply, probability=p) for reply, p in zip(made.chosen.replies, (0.5, 0.25, 0.25), strict=True)
+    )
+    made = replace(
+        made.with_chosen(replace(made.chosen, replies=replies)),
+        model=ModelInfo("othello", "net", "a" * 64),
+        model_use=OpponentModelUse(ValueParams(), Person(1600, 33.5), None),
+    )
+    async with database.write() as session:
+        game = await opened(session)
+        await settled(session, game.id, 0, made, OPTIMAL)
+    async with database.read() as session:
+        ((found, _),) = [each async for each in own_positions(session, "othello")]
+    assert (found.human, found.found.clock_s) == (None, 33.5)

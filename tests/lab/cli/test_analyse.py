@@ -10,7 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
@@ -22,7 +21,7 @@ from engine import SEARCH_REVISION
 from engine.decision import ModelInfo
 from engine.human.registry import ModelRegistry
 from lab.cli import analyse as cli_analyse
-from lab.cli import fit as cli_fit
+from lab.cli import lab_common
 from lab.cli import study as cli_study
 from storage.database import Database
 from storage.ledger.games import set_moves
@@ -311,8 +310,7 @@ def test_where_no_model_is_written(desdemona: Command, tmp_path: Path, out: str,
 
 
 def test_the_card_goes_beside_the_model(tmp_path: Path) -> None:
-    fitted: Any = SimpleNamespace(data=b"network")
-    cli_fit._write(tmp_path / "made.onnx", fitted, {"seed": 1})
+    lab_common.write_model(tmp_path / "made.onnx", {"seed": 1}, b"network")
     assert (tmp_path / "made.onnx").read_bytes() == b"network"
     assert json.loads((tmp_path / "made.json").read_text()) == {"seed": 1}
 
@@ -389,12 +387,13 @@ def test_a_run_that_is_stopped_goes_on(tmp_path: Path) -> None:
     [
         (("lab", "fit", "--game", "othello", "--out", "x.onnx"), "lab fit"),
         (("study", "--game", "othello", "--plots", "plots"), "--plots"),
+        (("lab", "run", "figures-3-to-5", "--plots", "plots"), "--plots"),
     ],
 )
 def test_what_is_not_installed_is_said_at_once(
     desdemona: Command, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], what: str
 ) -> None:
-    monkeypatch.setattr(cli_study, "find_spec", lambda _: None)
-    status, _, err = desdemona(*command)
-    assert status == 2
+    monkeypatch.setattr(lab_common, "find_spec", lambda _: None)
+    status, out, err = desdemona(*command)
+    assert (status, out) == (2, "")
     assert f"{what} needs the extra `lab`: `pip install 'desdemona[lab]'`" in err

@@ -14,8 +14,9 @@ from lab.analysis import person_fitting
 from lab.analysis.fitting import FitRefused
 from lab.analysis.population import Population, population
 from lab.cli import analyse as cli_analyse
-from lab.cli import fit_options, fit_person
+from lab.cli import fit_person, study_data
 from lab.cli.fit_person import TiltedModel
+from lab.cli.study_data import StudyData
 from tests.engine.human.fakes import FakeModel
 from tests.lab.analysis.test_person_fitting import made_up
 from tests.lab.cli.test_analyse import ANALYSE, Command, desdemona
@@ -29,7 +30,11 @@ HUMAN = ModelInfo("othello", "net", "f" * 64)
 def people(monkeypatch: pytest.MonkeyPatch) -> Population:
     """Positions of persons, instead of those of the database."""
     given = population("othello", [replace(each, date="2016") for each in made_up(100, 30)], "net")
-    monkeypatch.setattr(fit_options, "read_people", lambda *_, **__: (given, "made up", HUMAN, None))
+    monkeypatch.setattr(
+        study_data,
+        "read_people",
+        lambda _, portion: StudyData(given, HUMAN, None, "made up", portion),
+    )
     return given
 
 

@@ -97,8 +97,13 @@ def test_the_endpoint_is_the_gain_of_the_paper_s_trappiness(
         (0.005, 0.009, ClaimVerdict.HOLDS, "worth having"),
         (0.001, 0.003, ClaimVerdict.FAILS, "measurable, but not worth having"),
         (-0.001, 0.003, ClaimVerdict.FAILS, "none measurable, not worth having"),
-        (0.001, 0.005, ClaimVerdict.OPEN, "measurable; worth having or not cannot be told"),
-        (-0.001, 0.009, ClaimVerdict.OPEN, "none measurable; worth having or not cannot be told"),
+        (0.001, 0.005, ClaimVerdict.INCONCLUSIVE, "measurable; whether it is worth having is inconclusive"),
+        (
+            -0.001,
+            0.009,
+            ClaimVerdict.INCONCLUSIVE,
+            "none measurable; whether it is worth having is inconclusive",
+        ),
     ],
 )
 def test_a_small_gain_is_measurable_but_not_worth_having(

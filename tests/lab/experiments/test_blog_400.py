@@ -70,7 +70,7 @@ def test_the_worked_example_and_the_verdicts(monkeypatch: pytest.MonkeyPatch) ->
         ClaimVerdict.HOLDS,
         "-10.00 (-10.00 to -10.00) moves to win, 5 openings",
     )
-    assert (more_errors.verdict, more_blunders.verdict) == (ClaimVerdict.HOLDS, ClaimVerdict.OPEN)
+    assert (more_errors.verdict, more_blunders.verdict) == (ClaimVerdict.HOLDS, ClaimVerdict.INCONCLUSIVE)
     assert report.tables[0].rows[-1][:3] == ("all", "+90 =0 -0", "+90 =0 -0")
     [chart] = report.charts
     assert [line.marks[0][:2] for line in chart.lines] == [(1100.0, 30.5), (1100.0, 20.5)]

@@ -69,11 +69,9 @@ def doubles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def run(
     database: Database, pool: InlinePool, size: Size = Size.SMALL, seed: int = 1
-) -> tuple[dict[str, Result], list[tuple[int, int]]]:
-    counts: list[tuple[int, int]] = []
-    results = await run_experiment(
-        Doubles(), size, seed, database, pool, lambda *count: counts.append(count), asyncio.Event()
-    )
+) -> tuple[dict[str, Result], list[int]]:
+    counts: list[int] = []
+    results = await run_experiment(Doubles(), size, seed, database, pool, counts.append, asyncio.Event())
     return results, counts
 
 
@@ -81,9 +79,9 @@ async def test_every_result_is_stored_and_a_run_goes_on_from_there(database: Dat
     small, large = InlinePool(), InlinePool()
     results, counts = await run(database, small)
     assert results == {"job 0": {"twice": 1}, "job 1": {"twice": 3}, "job 2": {"twice": 5}}
-    assert counts == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert counts == [0, 1, 1, 1]
     again = InlinePool()
-    assert await run(database, again) == (results, [(3, 3)])
+    assert await run(database, again) == (results, [3])
     assert again.done == []
     assert len((await run(database, large, Size.FULL))[0]) == 6
     assert large.done == [0, 1, 2, 3, 4, 5]  # sizes are runs of their own
@@ -107,10 +105,10 @@ async def test_a_failing_job_is_named(database: Database, monkeypatch: pytest.Mo
 async def test_a_stopped_run_hands_out_nothing_more(database: Database) -> None:
     stop, pool = asyncio.Event(), InlinePool()
 
-    def on_result(done: int, _all: int) -> None:
-        if done:
+    def on_count(more: int) -> None:
+        if more:
             stop.set()
 
-    await run_experiment(Doubles(), Size.FULL, 1, database, pool, on_result, stop)
+    await run_experiment(Doubles(), Size.FULL, 1, database, pool, on_count, stop)
     assert len(pool.done) < 6
     assert len((await run(database, pool, Size.FULL))[0]) == 6

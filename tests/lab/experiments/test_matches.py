@@ -107,7 +107,7 @@ def test_figure_6_s_claims_are_about_the_paper_s_options() -> None:
     count, cases, first = report.claims[:3]
     assert (count.verdict, count.found) == (ClaimVerdict.FAILS, "by its table trappy won 3 of 6 (9, 16, 17)")
     assert (cases.verdict, cases.found) == (
-        ClaimVerdict.OPEN,
+        ClaimVerdict.INCONCLUSIVE,
         "4 of 6 rows (5, 12, 19, 21): 66.7 (30.0 to 90.3) %",
     )
     assert first.found.endswith("; 10 of 200 games")
@@ -120,5 +120,5 @@ def test_figure_6_s_claims_are_about_the_paper_s_options() -> None:
     assert (rules[0][:3], rules[0][3][:5]) == (("8", "8", "10"), "+35.0")
     nothing = Figure6().report({}, Size.FULL)
     assert {(claim.verdict, claim.found) for claim in nothing.claims[2:]} == {
-        (ClaimVerdict.OPEN, "not played")
+        (ClaimVerdict.INCONCLUSIVE, "not played")
     }

@@ -45,7 +45,8 @@ def test_moves_at_random_are_on_the_boards_whose_first_move_matters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "verdict"), [(0.9, ClaimVerdict.HOLDS), (0.4, ClaimVerdict.OPEN), (0.1, ClaimVerdict.FAILS)]
+    ("chosen", "verdict"),
+    [(0.9, ClaimVerdict.HOLDS), (0.4, ClaimVerdict.INCONCLUSIVE), (0.1, ClaimVerdict.FAILS)],
 )
 def test_deep_first_moves_beside_moves_at_random(chosen: float, verdict: ClaimVerdict) -> None:
     spread = [(-1) ** at / 20 for at in range(40)]
@@ -84,7 +85,9 @@ def test_a_fall_beyond_chance_is_pathology() -> None:
     report = Pathology().report(results, Size.SMALL)
     verdicts = {claim.says: claim.verdict for claim in report.claims}
     assert verdicts["Figure 3: N is pathological: wins fall as search deepens"] is ClaimVerdict.HOLDS
-    assert verdicts["Figure 3: Y is not pathological"] is ClaimVerdict.OPEN  # neither a rise nor a fall
+    assert (
+        verdicts["Figure 3: Y is not pathological"] is ClaimVerdict.INCONCLUSIVE
+    )  # neither a rise nor a fall
     assert verdicts["H sees level 10 of 12 at her first move: N wins 66 of 100"] is ClaimVerdict.FAILS
     assert report.tables[0].rows[0][4:] == ("75.0 (-242.7 to 392.7)", "-")
     assert "50.0 (35.2 to 64.8)" in report_text(report)

@@ -20,7 +20,7 @@ from lab.experiments.matches import paired_jobs
 from lab.experiments.table_1 import Table1
 from storage.evidence.intervals import share
 
-HOLDS, FAILS, OPEN = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.OPEN
+HOLDS, FAILS, OPEN = ClaimVerdict.HOLDS, ClaimVerdict.FAILS, ClaimVerdict.INCONCLUSIVE
 SURE, LOW, UNSURE = (
     MeanEstimate(*each, 9) for each in ((1.0, 0.9, 1.1), (0.2, 0.1, 0.3), (1.2, -10.6, 13.0))
 )

@@ -245,7 +245,7 @@ def test_what_is_wrong_with_a_file_is_named(data: bytes, why: str) -> None:
 
 
 def test_little_that_unpacks_to_much_is_refused_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lc0, "MOST_UNPACKED_BYTES", 1 << 20)
+    monkeypatch.setattr(lc0, "MAX_UNPACKED_BYTES", 1 << 20)
     with pytest.raises(BadModel, match="unpacks to more than 1 MiB"):
         read_network(gz(bytes((1 << 20) + 1)))
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 TRUTH = Grid((0.0,), tuple(float(k) for k in range(-8, 17)))
 BOTH = Grid(tuple(round(-1.0 + 0.25 * at, 2) for at in range(9)), tuple(float(k) for k in range(-8, 17, 2)))
-UNIFORM, LEAST = 0.003, 1e-5
+UNIFORM, MIN_PROBABILITY = 0.003, 1e-5
 
 
 def simulated(
@@ -47,7 +47,7 @@ def simulated(
             probabilities[mine].ravel(),
             costs[mine].ravel(),
             starts[: mine.sum()],
-            LEAST,
+            MIN_PROBABILITY,
             UNIFORM,
         )
         cumulated = rows[:, 0].reshape(-1, size).cumsum(axis=1)
@@ -62,7 +62,7 @@ def test_intervals_of_a_person_are_right() -> None:
     prior = Gaussian(("constant",), np.array([[0.0, 3.0]]), np.diag([0.0, 9.0]))
     traits = np.stack([np.zeros(200), rng.normal(3.0, 3.0, 200)], axis=1)
     replies, persons = simulated(traits, 60, rng)
-    likely = log_likelihoods(replies, persons, 200, TRUTH, LEAST, UNIFORM)
+    likely = log_likelihoods(replies, persons, 200, TRUTH, MIN_PROBABILITY, UNIFORM)
     weights = posterior(prior.weights(TRUTH, np.ones((200, 1))), likely)
     sums = weights.cumsum(axis=1)
     k = np.array(TRUTH.k)
@@ -80,7 +80,7 @@ def test_the_prior_comes_out_that_was_put_in() -> None:
     noise = rng.multivariate_normal([0.0, 0.0], [[0.04, 0.15], [0.15, 4.0]], 300)
     traits = np.stack([-0.2 + 0.1 * rating, 2.0 + 1.5 * rating], axis=1) + noise
     replies, persons = simulated(traits, 80, rng)
-    likely = log_likelihoods(replies, persons, 300, BOTH, LEAST, UNIFORM)
+    likely = log_likelihoods(replies, persons, 300, BOTH, MIN_PROBABILITY, UNIFORM)
     features = np.stack([np.ones(300), rating], axis=1)
     found = fit_gaussian(("constant", "rating"), features, likely, BOTH)
     assert found.features == ("constant", "rating")
@@ -94,7 +94,7 @@ def test_the_prior_comes_out_that_was_put_in() -> None:
 def test_what_cannot_vary_stays() -> None:
     rng = np.random.default_rng(3)
     replies, persons = simulated(np.full((40, 2), (0.0, 4.0)), 30, rng)
-    likely = log_likelihoods(replies, persons, 40, TRUTH, LEAST, UNIFORM)
+    likely = log_likelihoods(replies, persons, 40, TRUTH, MIN_PROBABILITY, UNIFORM)
     found = fit_gaussian(("constant",), np.ones((40, 1)), likely, TRUTH)
     assert found.coefficients[0, 0] == 0.0
     assert found.covariance[0, 1] == found.covariance[1, 0] == 0.0
@@ -105,11 +105,11 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     replies, persons = simulated(rng.normal(0.0, 0.5, (5, 2)), 7, rng)
     assert len(replies.batches()) == 1
-    whole = log_likelihoods(replies, persons, 5, BOTH, LEAST, UNIFORM)
+    whole = log_likelihoods(replies, persons, 5, BOTH, MIN_PROBABILITY, UNIFORM)
     for size in (1, 4, 9, 139):
         monkeypatch.setattr(training, "_AT_ONCE", size)
         assert len(replies.batches()) == -(-35 // max(1, size // 4))
-        again = log_likelihoods(replies, persons, 5, BOTH, LEAST, UNIFORM)
+        again = log_likelihoods(replies, persons, 5, BOTH, MIN_PROBABILITY, UNIFORM)
         assert again == pytest.approx(whole, abs=1e-9)
 
 
@@ -121,7 +121,7 @@ def test_predictions_are_those_of_the_card() -> None:
         np.array([[0.0, 2.0], [0.1, 1.0], [0.0, -1.0]]),
         np.array([[0.04, 0.1], [0.1, 4.0]]),
     )
-    base = BasePrior("b" * 64, 6, LEAST, BOTH, RatingScale("", 1600.0, 400.0, 2.0, 0), rated, rated)
+    base = BasePrior("b" * 64, 6, MIN_PROBABILITY, BOTH, RatingScale("", 1600.0, 400.0, 2.0, 0), rated, rated)
     card = PersonPrior("othello", "", UNIFORM, 0.05, {base.base: base})
     features = np.array([[1.0, at / 8, at % 2] for at in range(12)])
     found = predicted(replies, rated, features, base, UNIFORM).reshape(12, 4)

@@ -7,7 +7,7 @@ from storage.arena import accounts as arena
 from storage.arena.account_actions import anonymise_account, rename_account, set_access
 from storage.arena.accounts import AccountTaken, ArenaAccess, RatingRecord
 from storage.arena.puzzles import solvers
-from storage.arena.puzzles.positions import TrainingRating
+from storage.arena.puzzles.positions import PuzzleRating
 from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.evidence.queries.opponent_report import get_opponent
@@ -16,7 +16,7 @@ from storage.ledger.events import OPPONENT_RENAMED, PROGRAM, list_events, record
 from storage.ledger.games import load_game
 from storage.records import AccountKey
 from storage.tables.arena import ArenaChatLine, ArenaRating
-from storage.tables.training import TrainingPlayer, TrainingPosition, TrainingReview
+from storage.tables.puzzles import PuzzlePosition, PuzzleReview, PuzzleSolver
 from tests.storage.arena.test_accounts import AT, add, game
 from tests.storage.samples import ARENA, opened
 
@@ -37,9 +37,9 @@ async def played(database: Database) -> Database:
             )
         await add_block(session, "arena", "anna")
         await opened(session, "first", opponent_id="anna")
-        rating = TrainingRating(1500.0, 200.0, 0.06)
+        rating = PuzzleRating(1500.0, 200.0, 0.06)
         session.add(
-            TrainingPosition(
+            PuzzlePosition(
                 id=1, key=1, game="chess", rating=1500, deviation=90, volatility=0.06, answers=0, solved=0
             )
         )
@@ -132,7 +132,7 @@ async def test_deleting_leaves_the_games_and_no_name(played: Database) -> None:
         account = await arena.get_account(session, "deleted-1")
         assert account is not None
         assert (account.name, account.access, account.ratings) == ("deleted-1", ArenaAccess.DELETED, {})
-        for table in (ArenaRating, TrainingPlayer, TrainingReview):
+        for table in (ArenaRating, PuzzleSolver, PuzzleReview):
             assert await session.scalar(select(func.count()).select_from(table)) == 0
         (line,) = await session.scalars(select(ArenaChatLine))
         assert (line.account_id, line.text) == ("desdemona", "Hello deleted-1, not Annabel!")

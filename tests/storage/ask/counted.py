@@ -24,7 +24,7 @@ _AS_STORED = (
 _POINTS = {GameResult.WIN: 1.0, GameResult.DRAW: 0.5, GameResult.LOSS: 0.0}
 
 
-def moment(at: datetime | None) -> str | None:
+def timestamp(at: datetime | None) -> str | None:
     return None if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -89,8 +89,8 @@ def _games(sample: Sample) -> list[Row]:
                 "rating_band": _band(theirs),
                 "points": _POINTS.get(game["result"]),
                 "expected": 1 / (1 + 10 ** ((theirs - ours) / 400)) if rated else None,
-                "started_at": moment(at),
-                "ended_at": moment(game["ended_at"]),
+                "started_at": timestamp(at),
+                "ended_at": timestamp(game["ended_at"]),
                 "day": f"{at:%Y-%m-%d}",
                 "week": f"{at - timedelta(days=at.weekday()):%Y-%m-%d}",
                 "month": f"{at:%Y-%m}",
@@ -117,7 +117,7 @@ def _decisions(sample: Sample) -> list[Row]:
             "is_decided": _flag(row["is_decided"]),
             "is_trap": _flag(row["is_trap"]),
             "trap_quality": None if row["trap_quality"] is None else row["trap_quality"] / 100,
-            "at": moment(row["created_at"]),
+            "at": timestamp(row["created_at"]),
             "send_s": _seconds(row["created_at"], row["sent_at"]),
             "confirm_s": _seconds(row["sent_at"], row["confirmed_at"]),
         }
@@ -153,7 +153,7 @@ def _outcomes(sample: Sample) -> list[Row]:
                 "is_bait_taken": int(bool(forecast.get("is_taken"))),
                 "probability": forecast.get("reply_probability"),
                 "reply_time_s": times.get(row["id"], {}).get("time_s"),
-                "at": moment(outcome["at"]),
+                "at": timestamp(outcome["at"]),
             }
         )
     return found
@@ -186,7 +186,7 @@ def _baits(sample: Sample) -> list[Row]:
                 "is_taken": _flag(forecast["is_taken"]),
                 "reply_cost": _share(outcome.get("cost")),
                 **_of_game(game, opponents[game["opponent_id"]]),
-                "at": moment(row["created_at"]),
+                "at": timestamp(row["created_at"]),
                 "days_ago": _age(row["created_at"]),
             }
         )
@@ -241,8 +241,8 @@ def _opponents(sample: Sample) -> list[Row]:
                 "days": len({at.date() for at in starts}),
                 "their_points": sum(points) if points else None,
                 "best_rating": max(ratings, default=None),
-                "first_at": moment(min(starts, default=None)),
-                "last_at": moment(max(starts, default=None)),
+                "first_at": timestamp(min(starts, default=None)),
+                "last_at": timestamp(max(starts, default=None)),
                 "days_since": _age(max(starts)) if starts else None,
                 "baits_met": sum(each["baits_set"] for each in summed),
                 "baits_taken": sum(each["baits_taken"] for each in summed),
@@ -258,7 +258,7 @@ def _events(sample: Sample) -> list[Row]:
             "event_id": row["id"],
             **{name: row[name] for name in ("site", "account", "kind", "game_id")},
             "reason": row["detail"].get("reason") or row["detail"].get("error"),
-            "at": moment(row["at"]),
+            "at": timestamp(row["at"]),
             "day": f"{row['at']:%Y-%m-%d}",
             "days_ago": _age(row["at"]),
         }

@@ -158,7 +158,7 @@ async def test_a_transaction_begins_with_its_first_statement(engine: AsyncEngine
 async def test_a_transaction_that_could_not_begin_leaves_nothing_behind(
     engine: AsyncEngine, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.database.BUSY_TIMEOUT_MS", 1)
+    monkeypatch.setattr("storage.database.STATEMENT_BUSY_TIMEOUT_MS", 1)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE")

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from storage.database import Database
 from storage.evidence.game_records import game_records, opening_of, probabilities_part
 from storage.evidence.inference.suspects import COPIED_PLIES, NO_OPENING
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.replies import FINISHED, NO_TRIAL, OPEN, UNKNOWN, GameRows, labels_of
 from storage.records import GameResult, GameStatus
 from storage.tables.games import GameRow
@@ -72,7 +72,7 @@ async def test_a_games_record(database: Database) -> None:
         assert row is not None
         assert labels_of(records[1].labels)[:5] == (row.strategy, row.game, row.site, row.speed, "")
         assert (left["trial"], left["is_own_position"], resigned["trial"]) == (NO_TRIAL, 0, NO_TRIAL)
-        assert (moment_of(left["began_us"].item()), moment_of(left["ended_us"].item())) == (
+        assert (time_of(left["began_us"].item()), time_of(left["ended_us"].item())) == (
             row.started_at,
             row.ended_at,
         )

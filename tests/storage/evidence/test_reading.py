@@ -13,11 +13,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from storage.database import Database
 from storage.evidence import reading
 from storage.evidence.game_records import GameSummary, game_records
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
 from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
+from storage.evidence.statistics.group_rows import read_groups
+from storage.evidence.statistics.groups import By
 from storage.evidence.summaries import games_over, summarise
-from storage.filters import Filters
+from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE, DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow
 from tests.storage.evidence.statistics.drawn_database import START, fill
@@ -54,7 +56,7 @@ def told(found: GameRows) -> list[tuple[object, ...]]:
             None if isnan(game["rating"]) else game["rating"].item(),
             None if isnan(game["score"]) else game["score"].item(),
             game["state"] == OPEN,
-            moment_of(game["began_us"].item()),
+            time_of(game["began_us"].item()),
             *labels_of(found.labels.texts[label])[:4],
         )
         for game, label in zip(found.games, found.labels.codes.tolist(), strict=True)
@@ -121,6 +123,7 @@ async def test_kept_parts_say_what_the_database_does(
     monkeypatch.setattr(reading, "_PART", 8)
     keep_replies(database)
     cache = database.info["replies"]
+    groups = ((None, tuple(By)), (Filters(strategy="trappy"), (By.SITE,)), (Filters(phase=GamePhase(1)),))
     read_again: list[int] = []
     put = cache.put
 
@@ -135,8 +138,10 @@ async def test_kept_parts_say_what_the_database_does(
         async with database.read() as session:
             kept = [part async for part in read_replies(session)]
             games = await read_games(session)
+            kept_groups = [(await read_groups(session, *which)).statistics() for which in groups]
         async with database.write() as session:  # which keeps nothing
             fresh = [part async for part in read_replies(session)]
+            assert [(await read_groups(session, *which)).statistics() for which in groups] == kept_groups
         for of in (GameRows.joined([part.of for part in kept]), games):
             assert told(of) == told(GameRows.joined([part.of for part in fresh]))
         assert [each.replies.tobytes() for each in kept] == [each.replies.tobytes() for each in fresh]
@@ -196,7 +201,7 @@ async def test_the_parts_that_were_read_last_stay(
         await fill(session, random.Random(7), games=40)
         await summarise(session, await games_over(session, 0, 1000))
         parts = [part async for part in read_replies(session)]
-    sizes = [part.replies.nbytes + part.of.games.nbytes for part in parts]
+    sizes = [part.nbytes for part in parts]
     cache, stamps = PartCache(sum(sizes) - 1), np.zeros(1, np.int64)
     for number, part in enumerate(parts):
         cache.put(number, stamps, part, with_replies=True)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.expected import WHOLE
-from storage.evidence.inference.timestamps import moment_of
+from storage.evidence.inference.timestamps import time_of
 from storage.evidence.replies import (
     COUNTED,
     EXPECTATIONS,
@@ -49,7 +49,7 @@ def test_a_model_is_named_with_what_made_it() -> None:
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001
 def test_moments_and_their_days(at: datetime) -> None:
     at_us = (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    assert moment_of(at_us) == at
+    assert time_of(at_us) == at
     (day,) = days_of(np.array([at_us])).tolist()
     assert datetime(1970, 1, 1, tzinfo=UTC).date() + timedelta(days=day) == at.date()
 

@@ -221,7 +221,7 @@ async def test_two_programs_do_not_fill_one_database(
     database: Database, target: Database, url: str, target_url: str
 ) -> None:
     await fill(database, 2)
-    async with target.sole(copying.ROLE):
+    async with target.hold_role(copying.ROLE):
         with pytest.raises(StorageError, match="another program already runs the copy"):
             await copy_database(url, target_url)
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 
+from bot.text.trap_report import game_report
 from engine.decision import Decision, SearchMode
 from engine.pruning import pruned
 from storage.database import Database
 from storage.evidence.statistics import trial_rows
-from storage.evidence.trap_report import game_report
 from storage.ledger.decisions import list_decisions, list_seeds
 from storage.ledger.games import load_game_by_id
 from storage.maintenance import pruning

@@ -23,7 +23,7 @@ from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
 from engine.time_management import Limits
 from storage.packing.dictionary import DICTIONARY
-from storage.packing.records import COLUMNS, MOST_BYTES, PLAIN, keep, pack, unpack
+from storage.packing.records import COLUMNS, MAX_BYTES, PLAIN, keep, pack, unpack
 from tests.storage.packing.test_columns import VALUES
 from tests.storage.samples import decision, drawn_decision
 
@@ -116,10 +116,10 @@ def test_what_is_no_record_is_kept() -> None:
 
 
 def test_a_record_that_is_too_long_is_plain() -> None:
-    long = {"a": "x" * MOST_BYTES}
+    long = {"a": "x" * MAX_BYTES}
     assert pack(long)[0] == PLAIN
     assert unpack(pack(long)) == long
-    assert pack({"a": "x" * (MOST_BYTES - 100)})[0] == COLUMNS
+    assert pack({"a": "x" * (MAX_BYTES - 100)})[0] == COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def packed_from(contents: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("contents", "complaint"),
     [
-        (bytes(MOST_BYTES + 1), "its contents have more than 1048576 bytes"),
-        (bytes(200 * MOST_BYTES), "its contents have more than 1048576 bytes"),
+        (bytes(MAX_BYTES + 1), "its contents have more than 1048576 bytes"),
+        (bytes(200 * MAX_BYTES), "its contents have more than 1048576 bytes"),
         (b"\x02[]\x02[]", "it has no names"),
         (b'\x07{"a":1}\x05["a"]\x01i\x01\x00', "a value is there twice"),
         (b'\x02{}\x05["a"]\x01i\x01\x00', "'a'"),

@@ -12,12 +12,12 @@ from storage.packing.records import unpack
 from storage.records import GameResult, GameStatus
 from storage.tables.games import DecisionRow
 from storage.tables.types import (
+    EnumText,
     JsonType,
     PackedRecord,
     RepliesType,
     UtcDateTime,
     as_stored,
-    enum_column,
     render_item,
 )
 from tests.storage.samples import commit_decision, decision, opened
@@ -65,7 +65,7 @@ def test_any_zone_becomes_utc() -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "reason"),
     [
-        (enum_column(GameResult), "odd", "LookupError: 'odd' is not among the defined enum values"),
+        (EnumText(GameResult), "odd", "LookupError: 'odd' is not among the defined enum values"),
         (UtcDateTime(), "x", "ValueError: Invalid isoformat string: 'x'"),
         (UtcDateTime(), 5, "TypeError: "),
     ],
@@ -79,5 +79,5 @@ def test_a_value_that_its_column_cannot_have_is_damage(kind: Any, value: object,
 
 
 def test_types_of_different_enumerations_are_told_apart_in_the_cache() -> None:
-    assert enum_column(GameResult)._static_cache_key != enum_column(GameStatus)._static_cache_key
-    assert enum_column(GameResult)._static_cache_key == enum_column(GameResult)._static_cache_key
+    assert EnumText(GameResult)._static_cache_key != EnumText(GameStatus)._static_cache_key
+    assert EnumText(GameResult)._static_cache_key == EnumText(GameResult)._static_cache_key

@@ -5,7 +5,7 @@ import { keep, loadValue } from "/static/common/stored.js";
 
 const SESSION_KEY = "desdemona.person";
 const FIRST_DELAY_MS = 500;
-const LONGEST_DELAY_MS = 10_000;
+const MAX_DELAY_MS = 10_000;
 const STEADY_MS = 30_000;
 
 /** The server refused a request; `message` is its explanation for people. */
@@ -168,6 +168,6 @@ export async function follow(path, { onEvent, onLink, signal, keepAliveS = 7 }) 
     // With too many tabs the server closes the oldest link: tabs that reconnect at once would evict each other.
     if (liveSince !== null && performance.now() - liveSince >= STEADY_MS) delay = FIRST_DELAY_MS;
     await pause(Math.max(wait, delay * (0.75 + Math.random() / 2)), signal);
-    delay = Math.min(LONGEST_DELAY_MS, delay * 1.8);
+    delay = Math.min(MAX_DELAY_MS, delay * 1.8);
   }
 }

@@ -5,7 +5,7 @@ import { keep, loadText } from "/static/common/stored.js";
 
 const KEY = "desdemona.language";
 const ENGLISH = "en";
-const LONGEST_WAIT_MS = 5000;
+const MAX_WAIT_MS = 5000;
 const PLACE = /\{(\w+)\}/g;
 
 /** The available languages: [{tag, name}], English first. The server lists its catalogues in the page. */
@@ -47,7 +47,7 @@ export function setLanguage(tag) {
 async function catalogue(tag) {
   if (tag !== ENGLISH) {
     try {
-      const response = await fetch("/static/languages/" + tag + ".json", { signal: AbortSignal.timeout(LONGEST_WAIT_MS) });
+      const response = await fetch("/static/languages/" + tag + ".json", { signal: AbortSignal.timeout(MAX_WAIT_MS) });
       if (response.ok) return await response.json();
     } catch {
       // English is better than no page.

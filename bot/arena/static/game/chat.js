@@ -4,7 +4,7 @@ import { call, tried } from "/static/common/api.js";
 import { el, icon, toast } from "/static/common/dom.js";
 import { fromServer, say } from "/static/common/language.js";
 
-const LONGEST = 140;
+const MAX_LENGTH = 140;
 const AFTER_GAME_MS = [1500, 4000, 10_000];
 
 export class Chat {
@@ -14,7 +14,7 @@ export class Chat {
     this.me = me;
     this.bots = bots;
     this.lines = el("div", { class: "chat-lines", role: "log", "aria-label": say("Chat"), tabindex: "0" });
-    this.input = el("input", { type: "text", name: "text", maxlength: String(LONGEST), placeholder: say("Say something"), "aria-label": say("Message"), autocomplete: "off", enterkeyhint: "send" });
+    this.input = el("input", { type: "text", name: "text", maxlength: String(MAX_LENGTH), placeholder: say("Say something"), "aria-label": say("Message"), autocomplete: "off", enterkeyhint: "send" });
     this.timers = [];
     this.element = el(
       "section",

@@ -1,14 +1,9 @@
 // What a report has of baits, for tables and charts; the sentences about them are the server's.
 
-import { percentText, say } from "/static/common/language.js";
+import { say } from "/static/common/language.js";
 
 /** The axis of a blind report, whose number of depths must not tell how deep the search was. */
 const STEPS = [say("at depth 2"), say("a little deeper"), say("deep")];
-
-/** A share of a game, from hundredths of a per cent: "29 % of the game". */
-export function gameShare(cost) {
-  return say("{share} of the game", { share: percentText(cost / 10_000) });
-}
 
 /** The confirmed baits of a move, *the* bait first; none while that is open, or in a decided position. */
 export function baitsOf({ forecast, is_decided: isDecided }) {

@@ -8,22 +8,6 @@ import { candidateTable, replyTable } from "/static/report/tables.js";
 import { ICONS } from "/static/report/verdict.js";
 import { say } from "/static/common/language.js";
 
-const MARKS = {
-  trap: (move) => say("the bait is {move}", { move }),
-  best: (move) => say("the best reply is {move}", { move }),
-  played: (move) => say("you played {move}", { move }),
-  fell: (move) => say("you took the bait {move}", { move }),
-  good: (move) => say("you played the best reply, {move}", { move }),
-};
-
-/** The same for spectators. */
-const OTHERS_MARKS = {
-  ...MARKS,
-  played: (move) => say("{move} was played", { move }),
-  fell: (move) => say("the bait {move} was taken", { move }),
-  good: (move) => say("the best reply, {move}, was played", { move }),
-};
-
 const KEYS = { trap: say("the bait"), best: say("the best reply"), played: say("your reply"), fell: say("your reply, a bait"), good: say("your reply, the best") };
 /** The same for spectators. */
 const OTHERS_KEYS = { ...KEYS, played: say("played"), fell: say("played, a bait"), good: say("played, the best") };
@@ -44,7 +28,7 @@ function factList(facts) {
   );
 }
 
-function drawPhase(board, phase, { decision, verdict, opponent, isPlayer }) {
+function drawPhase(board, phase, { decision, verdict, opponent }) {
   if (phase === "before") {
     board.draw({ rows: decision.rows_before });
     // For moves from square to square, mark only the one that was played: all of them would hide the board.
@@ -55,7 +39,7 @@ function drawPhase(board, phase, { decision, verdict, opponent, isPlayer }) {
   }
   board.draw({ rows: decision.rows_after, lastSquares: decision.squares });
   board.mark(verdict.marks);
-  const words = verdict.marks.map(({ kind, name }) => (isPlayer ? MARKS : OTHERS_MARKS)[kind](name));
+  const words = verdict.marks.map(({ text }) => text);
   board.describe([say("Board after {name} played {move}", { name: opponent, move: decision.name }), ...words].join("; "));
 }
 

@@ -119,7 +119,7 @@ export class ReportSection {
       title: this.#say(title),
       story: story.map((each) => this.#say(each)),
       facts: facts.map(({ kind, term, move, text }) => ({ kind, term: this.#say(term), move: this.#say(move), text: this.#say(text) })),
-      marks: marks.map(({ kind, squares, move }) => ({ kind, squares, name: this.#say(move) })),
+      marks: marks.map(({ kind, squares, text }) => ({ kind, squares, text: this.#say(text) })),
       entry: entry && this.#say(entry),
     };
   }

@@ -1,9 +1,9 @@
 // The solution of a position: which replies are good, the bait with its line, and what the answer was worth.
 
 import { el } from "/static/common/dom.js";
-import { say, sayAll } from "/static/common/language.js";
+import { say, sayAll, sayMade } from "/static/common/language.js";
 import { depthChart } from "/static/report/chart.js";
-import { againWords, baitWords, goodRepliesOf, othersOf, ratingWords, titleOf } from "/static/train/words.js";
+import { againWords, othersOf, ratingWords } from "/static/train/words.js";
 
 /** The line of a bait as buttons, each of which shows the board after its move; -1 is the position itself. */
 export class BaitLine {
@@ -45,9 +45,9 @@ export function marksOf({ bait, good, decision, right }) {
 export function solutionParts(told, { game, hasName, isOfGame, line }) {
   const kind = told.right ? "good" : "best";
   return [
-    el("h2", { class: `verdict verdict-${kind}`, tabindex: "-1" }, titleOf(told)),
-    el("p", {}, goodRepliesOf(told)),
-    el("p", {}, baitWords(told)),
+    el("h2", { class: `verdict verdict-${kind}`, tabindex: "-1" }, sayMade(told.title)),
+    el("p", {}, sayMade(told.goodText)),
+    el("p", {}, sayMade(told.bait.text)),
     line.element,
     depthChart({ decision: told.decision, game, isPlayer: false, isBlind: true }),
     el("p", { class: "hint" }, sayAll([othersOf(told), ratingWords(told, { game, hasName, isOfGame }), againWords(told)])),

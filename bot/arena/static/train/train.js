@@ -5,14 +5,14 @@ import { boardShape, theme } from "/static/board/games.js";
 import { call, session, tried } from "/static/common/api.js";
 import { announce, el, icon, toast } from "/static/common/dom.js";
 import { forgetWho } from "/static/common/header.js";
-import { say, sayAll } from "/static/common/language.js";
+import { say, sayAll, sayMade } from "/static/common/language.js";
 import { play } from "/static/common/sound.js";
 import { BaitLine, marksOf, solutionParts } from "/static/train/solution.js";
-import { hintOf, leftOf, nothingWords, originOf, questionOf, strengthOf, wrongOf } from "/static/train/words.js";
+import { leftOf, nothingWords, originOf, questionOf, strengthOf } from "/static/train/words.js";
 
 const GAMES = ["othello", "chess", "xiangqi", "connect4"];
 const KEYS = { h: "hint", s: "skip", r: "show" };
-const MOST_SEEN = 100;
+const MAX_SEEN = 100;
 
 export class TrainScreen {
   /** @param {URLSearchParams} query `game`, the game; or `from`, the id of a finished game to find the replies of. */
@@ -83,7 +83,7 @@ export class TrainScreen {
   async #next() {
     const hasAccount = session.person !== null && !this.from;
     const query = new URLSearchParams(this.from ? { from: this.from } : { game: this.game });
-    if (!hasAccount && this.seen.length) query.set("seen", this.seen.slice(-MOST_SEEN).join());
+    if (!hasAccount && this.seen.length) query.set("seen", this.seen.slice(-MAX_SEEN).join());
     const told = await this.#ask("GET", `/api/train/next?${query}`);
     if (told === null) return;
     this.head.replaceChildren(...[leftOf(told), strengthOf(told.you)].filter(Boolean).map((text) => el("span", {}, text)));
@@ -167,7 +167,7 @@ export class TrainScreen {
   #miss({ reply }) {
     this.#drawOpen();
     this.board.mark([{ squares: reply.squares, kind: reply.isBait ? "fell" : "played" }].filter(({ squares }) => squares.length));
-    this.#tell(wrongOf(reply), reply.isBait ? "fell" : "slip");
+    this.#tell(sayMade(reply.text), reply.isBait ? "fell" : "slip");
   }
 
   #tell(text, kind) {
@@ -181,7 +181,7 @@ export class TrainScreen {
     if (told === null || position !== this.position) return;
     this.#drawOpen();
     this.board.mark([{ squares: told.bait.squares, kind: "trap" }].filter(({ squares }) => squares.length));
-    this.#tell(hintOf(told.bait), "hint");
+    this.#tell(sayMade(told.bait.text), "hint");
   }
 
   async #skip() {

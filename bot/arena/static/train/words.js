@@ -1,11 +1,9 @@
-// Every sentence of the trainer, from what the server tells.
+// What the trainer says of positions, ratings and what is due; sentences about replies are the server's (bot/text/puzzle_text.py).
 
 import { theme } from "/static/board/games.js";
-import { number, say, sayAll, sayCount, sayList, sayMade } from "/static/common/language.js";
-import { gameShare } from "/static/report/bait.js";
+import { number, say, sayAll, sayCount } from "/static/common/language.js";
 
 const DAY_MS = 86_400_000;
-const AS_GOOD = 50; // half a per cent of the game: no more than rounding
 
 /** What is asked: "Black to move. Which reply is good?" */
 export function questionOf({ game, toMove }) {
@@ -22,50 +20,6 @@ const WHY = {
 /** Where the position is from, and what was played last. */
 export function originOf({ why, played }) {
   return sayAll([WHY[why], say("The move before was {move}.", { move: played.name })]);
-}
-
-/** How often people play a reply: "31 in 100 play this". */
-function inHundred(probability) {
-  return say("{n} in 100 play this", { n: number(Math.max(1, Math.round(100 * probability))) });
-}
-
-/** A hint: the bait by name. */
-export function hintOf({ name, probability }) {
-  return say("Not {move}: it tempts, {often}.", { move: name, often: inHundred(probability) });
-}
-
-/** What a reply that is not good gets to hear. */
-export function wrongOf({ name, cost, isBait, probability }) {
-  const words = { move: name, share: gameShare(cost) };
-  if (isBait) return say("{move} is the bait: {often}, and it costs {share}. Try again.", { ...words, often: inHundred(probability) });
-  return say("{move} is not good: it costs {share}. Try again.", words);
-}
-
-/** The heading over a solution. */
-export function titleOf({ right, decision, good }) {
-  if (!right) return good.length === 1 ? say("This was the reply to find") : say("These were the replies to find");
-  return decision.cost ? say("A good reply") : say("Found");
-}
-
-/** Which replies are good. */
-export function goodRepliesOf({ right, decision, good }) {
-  const [best] = good;
-  const found = (right && good.find(({ move }) => move === decision.reply)) || best;
-  const isBest = found.cost < AS_GOOD;
-  const first = isBest
-    ? say("{move} is the best reply.", { move: found.name })
-    : say("{move} is good: it costs {share} against {best}, the best reply.", { move: found.name, share: gameShare(found.cost), best: best.name });
-  const others = good.filter((each) => each !== found && (isBest || each !== best)).map(({ name }) => name);
-  return sayAll([first, others.length ? say("Good as well: {moves}.", { moves: sayList(others) }) : ""]);
-}
-
-/** Why the bait tempts, and what it costs. */
-export function baitWords({ bait }) {
-  return sayAll([
-    say("The bait was {move}: {often}.", { move: bait.name, often: inHundred(bait.probability) }),
-    bait.comparison ? sayMade(bait.comparison) : "",
-    say("It costs {share}.", { share: gameShare(bait.cost) }),
-  ]);
 }
 
 /** How others fared; empty: nobody was here yet. */

@@ -28,7 +28,7 @@ from tests.storage.arena.test_accounts import AT, game
 LIMIT_S, GRACE_S = 8.0, 3.0
 SAVED_EVERY_S = 1.0
 ROUNDING_S = 0.01  # clocks are kept in milliseconds
-LEAST_S = 1e-6  # a shorter wait may be nothing to a floating-point clock
+MIN_S = 1e-6  # a shorter wait may be nothing to a floating-point clock
 
 SECONDS = st.integers(0, 4_000).map(lambda ms: ms / 1000)
 STEPS = st.one_of(
@@ -138,7 +138,7 @@ class World:
     async def _think(self, seconds: float) -> None:
         end, side = self._clock.now + seconds, (await self.match()).to_move
         for _ in range(100):
-            wait_s = min(max(self._arena._wait_s(), LEAST_S), end - self._clock.now)
+            wait_s = min(max(self._arena._wait_s(), MIN_S), end - self._clock.now)
             if self.is_served:
                 self._turn_s += wait_s
                 self.least[side] += wait_s

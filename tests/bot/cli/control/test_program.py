@@ -20,7 +20,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
     """What the commands ask of the running program, which answers with one line."""
     seen: list[Mapping[str, Any]] = []
 
-    def ask(_path: Path, request: Mapping[str, Any], _patience_s: float | None) -> Iterator[str]:
+    def ask(_path: Path, request: Mapping[str, Any], _timeout_s: float | None) -> Iterator[str]:
         seen.append(request)
         yield '{"a": [1]}' if request.get("json") else "done \x1b[2J"
 

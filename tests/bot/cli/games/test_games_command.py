@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.text import trap_report as report
 from storage.database import Database
-from storage.evidence import trap_report as report
 from tests.bot.cli.test_main import in_database
 from tests.bot.conftest import Command
 from tests.storage.samples import opened

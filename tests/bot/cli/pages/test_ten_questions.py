@@ -98,7 +98,7 @@ def test_each_question_has_an_answer(desdemona: Command, answered: dict[str, Que
     assert traps[0] == "2 of 3 baits fooled somebody."
     assert "2 of 3 took it: We played e4. A trap: one player in three plays d5 here." in " ".join(traps)
 
-    opponents = told["Which opponents fall, and which return?"]
+    opponents = told["Which opponents take baits, and which return?"]
     assert opponents[0] == "63 opponents, 0 came back."
     assert any(line.startswith("person59 (arena) 5 ") for line in opponents)
 

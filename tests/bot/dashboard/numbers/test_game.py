@@ -385,7 +385,7 @@ def _names(game: Row) -> list[str]:
     return found
 
 
-def _fate(mark: Row) -> str:
+def _bait_outcome(mark: Row) -> str:
     if mark["is_slip"]:
         return ", a slip"
     if mark["bait"] is None:
@@ -394,8 +394,8 @@ def _fate(mark: Row) -> str:
 
 
 def _moves(names: list[str], marks: list[Row]) -> list[str]:
-    fates = {mark["ply"]: _fate(mark) for mark in marks}
-    told = [f"{name}{fates.get(ply, '')}" for ply, name in enumerate(names)]
+    outcomes = {mark["ply"]: _bait_outcome(mark) for mark in marks}
+    told = [f"{name}{outcomes.get(ply, '')}" for ply, name in enumerate(names)]
     return [f"{n // 2 + 1}{''.join(told[n : n + 2])}" for n in range(0, len(told), 2)]
 
 

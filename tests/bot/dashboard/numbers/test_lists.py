@@ -221,7 +221,7 @@ async def test_opponents(visitor: Visitor, exported: Exported, query: Query, ord
         f"{plural(len(found), 'opponent')}, {returned:,} came back.",
         f"{programs:,} of them {are}. Somebody came back if their games began on different days.",
     ]
-    choices = "First latest most games fall most often (of 5 baits or more) score most"
+    choices = "First latest most games take baits most often (of 5 baits or more) score most"
     lines = [_opponent_line(line) for line in found[:50]]
     assert printed.numbers(html) == [*(head if found else []), choices, *lines, *pager(found, 50, 1)]
 

@@ -201,7 +201,7 @@ async def test_now(visitor: Visitor, exported: Exported) -> None:
         *_tile(days, [day["games"] for day in days], "games today"),
         *_tile(days, score, "of the points", is_share=True),
         *_tile(days, [day["baits_set"] for day in days], "baits set"),
-        *_tile(days, [day["baits_taken"] for day in days], "fallen into"),
+        *_tile(days, [day["baits_taken"] for day in days], "baits taken"),
         *[chart, f"{moves} moves", chart, chart],
         *hours,
         *map(_bait_line, baits),

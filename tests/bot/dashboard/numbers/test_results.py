@@ -120,7 +120,7 @@ def _difference_line(group: Row, name: str) -> str:
     return f"{_label(group)} | {told} | {group[name]['n']}"
 
 
-def _fate_line(group: Row) -> str:
+def _outcome_line(group: Row) -> str:
     counts = [group[f"traps_{name}"] for name in ("optimal", "fell", "erred_elsewhere")]
     total = sum(counts)
     parts = [f"{each} ({rounded(100 * each / total, 0)} %)" if total else "0" for each in counts]
@@ -212,7 +212,7 @@ def test_month(
         *map(_performance_line, found),
         "strategy | difference | 95 % at every moment | baits",
         *(_difference_line(group, "baits") for group in found),
-        *map(_fate_line, found),
+        *map(_outcome_line, found),
         "strategy | difference | 95 % at every moment | replies",
         *(_difference_line(group, "errors") for group in found),
         *_curves(games),

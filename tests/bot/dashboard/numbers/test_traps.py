@@ -84,7 +84,7 @@ ORDERS: dict[str, Any] = {
     "cost": lambda bait: round(10_000 * bait["cost"]),
     "newest": lambda bait: bait["decision_id"],
 }
-FATES: dict[str, Any] = {
+OUTCOMES: dict[str, Any] = {
     "all": lambda _: True,
     "taken": lambda bait: bait["is_taken"] == 1,
     "held": lambda bait: bait["is_taken"] == 0,
@@ -147,15 +147,15 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     """The lines of a card."""
     moment = Moment(data, bait["decision_id"])
     rating = "" if bait["opponent_rating"] is None else f" {bait['opponent_rating']}"
-    fate = {None: "not answered", 0: "held", 1: "fell"}[bait["is_taken"]]
-    if fate == "held" and (bait["reply_cost"] or 0) >= 0.1:
-        fate = "slipped"
+    outcome = {None: "not answered", 0: "held", 1: "taken"}[bait["is_taken"]]
+    if outcome == "held" and (bait["reply_cost"] or 0) >= 0.1:
+        outcome = "slipped"
     last = ""
     if order == "taken":
-        fate, last = f"{taken} of {met} took it", f"Met {met:,} times. Last: "
+        outcome, last = f"{taken} of {met} took it", f"Met {met:,} times. Last: "
     where = f"{TITLES[bait['game']]} · {bait['site']} · {bait['strategy']}"
     lines = [
-        f"{bait['opponent']}{rating} {fate}",
+        f"{bait['opponent']}{rating} {outcome}",
         f"We played {moment.name(moment.record['move'])}.",
         *(moment.told(number) for number in range(len(moment.baits))),
         f"{last}{_outcome(data, bait)}",
@@ -165,7 +165,7 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
 
 
 @pytest.mark.parametrize(
-    ("query", "fate", "order", "number"),
+    ("query", "outcome", "order", "number"),
     [
         ({}, "all", "expected_loss", 2),
         ({}, "all", "newest", 1),
@@ -177,17 +177,17 @@ def card_lines(data: Exported, bait: Row, met: int, taken: int, order: str = "")
     ],
 )
 async def test_traps(
-    visitor: Visitor, exported: Exported, query: Query, fate: str, order: str, number: int
+    visitor: Visitor, exported: Exported, query: Query, outcome: str, order: str, number: int
 ) -> None:
     baits = _baits(exported, query)
     everything, (by_phase, by_rating) = _group(None, baits), _groups(baits)
-    chosen = baits if order == "taken" else [bait for bait in baits if FATES[fate](bait)]
+    chosen = baits if order == "taken" else [bait for bait in baits if OUTCOMES[outcome](bait)]
     cards = _cards(exported, chosen, order)
     if order == "taken":
-        cards = [card for card in cards if card[2] or fate != "taken"]
+        cards = [card for card in cards if card[2] or outcome != "taken"]
     some = cards[12 * (number - 1) : 12 * number]
     assert some
-    address = urlencode({**query, "outcome": fate, "sort": order, "page": number})
+    address = urlencode({**query, "outcome": outcome, "sort": order, "page": number})
     told = await visitor.json(f"/dash/api/traps?{address}")
     assert told["all"] == _json(everything)
     assert told["by_phase"] == [_json(group) for group in by_phase]

@@ -439,7 +439,7 @@ def test_a_refused_move_is_told_and_the_game_read_again() -> None:
     story.on_message("update .1 f5")
     story.play(GAME, "d6", None)
     story.take()
-    game = story.account.games.find(GAME)
+    game = story.account.games.by_id.get(GAME)
     assert game is not None
     story.on_message("error .1 illegal move")
     assert (game.refusal, game.is_stale) == ("illegal move", True)
@@ -1139,7 +1139,7 @@ def test_a_list_of_matches_tells_what_a_game_counts_as(flag: str) -> None:
     assert story.said() == ["moves .1"]
     story.on_message(join())
     assert story.told() == [GameStarted(GAME, True)]
-    game = story.account.games.find(GAME)
+    game = story.account.games.by_id.get(GAME)
     assert game is not None
     assert game.about.rated == (flag == "R")
 
@@ -1254,7 +1254,7 @@ def test_whatever_is_told_in_whatever_order(news: list[str], rng: random.Random)
                     pass
         assert set(story.account.games.playing) <= live
     for game_id in live:
-        found = story.account.games.find(game_id)
+        found = story.account.games.by_id.get(game_id)
         assert found is None or story.account.games.first_event(game_id, story.now_s)
 
 

@@ -87,10 +87,10 @@ def test_so_many_games_that_are_over_can_be_asked_for_the_latest_ones() -> None:
         story.on_message("+ match .1 1720 bob 1800 desdemon 8 R", join())
         story.on_message("- match .1 1720 bob 1800 desdemon 8 R aborted")
         over += [event.game_id for event in started(story)]
-    kept = [game_id for game_id in over if story.account.games.find(game_id) is not None]
+    kept = [game_id for game_id in over if story.account.games.by_id.get(game_id) is not None]
     # The latest of them was the last to make place for itself.
     assert kept == over[-REMEMBERED - 1 :]
-    assert story.account.games.find("old") is not None
+    assert story.account.games.by_id.get("old") is not None
     assert story.account.games.playing == [live]
 
 

@@ -15,8 +15,8 @@ from bot.base.config import Config, GgsConfig, MatchmakingConfig
 from bot.base.dialects import DIALECTS, Ability
 from bot.base.errors import AuthError, ConfigError, RefusedError, TransientError
 from bot.base.events import Clock, Proposal
-from bot.daemon.unfinished_games import unfinished_games
-from bot.servers.ggs.server import BACK_OFF_S, MOST_BACK_OFF_S, BackOff, GgsServer, read_address
+from bot.daemon.games_to_resume import games_to_resume
+from bot.servers.ggs.server import BACK_OFF_S, MAX_BACK_OFF_S, BackOff, GgsServer, read_address
 from storage.database import Database
 from storage.ledger.games import list_games
 from storage.records import AccountKey, GameResult, GameStatus, StoredGame
@@ -78,7 +78,7 @@ async def adapter_of(site: Site, given: Config) -> AsyncIterator[GgsServer]:
         f"ggs://127.0.0.1:{site.port}",
         BOT,
         PASSWORD,
-        recall=partial(unfinished_games, site.database, AccountKey("ggs", BOT.lower())),
+        recall=partial(games_to_resume, site.database, AccountKey("ggs", BOT.lower())),
         programs=given.ggs.bots,
         public=given.ggs.public,
         clock=asyncio.get_running_loop().time,
@@ -445,8 +445,8 @@ def test_a_dead_connection_is_noticed(template: Path, tmp_path: Path) -> None:
 def test_how_long_to_keep_away() -> None:
     away = BackOff()
     assert [away.hung_up(1) for _ in range(2)] == [30, 60]
-    assert away.hung_up(150) == MOST_BACK_OFF_S == 120  # not long for who has kept away for 60 s
-    assert max(away.hung_up(0) for _ in range(20)) == MOST_BACK_OFF_S
+    assert away.hung_up(150) == MAX_BACK_OFF_S == 120  # not long for who has kept away for 60 s
+    assert max(away.hung_up(0) for _ in range(20)) == MAX_BACK_OFF_S
     assert away.hung_up(4 * 120) == 30
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from bot.workers import pools
 from bot.workers.pools import LocalWorkers
-from lab.analysis.svg_files import NoPlots
-from lab.cli.experiments.experiment_command import Progress
+from lab.cli.experiments import experiment_command
 from lab.experiments.experiment import Job, Size
 from lab.experiments.experiment_report import Report
 from lab.experiments.gordon_reda.formulas import Formulas
@@ -46,7 +45,7 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     assert "`desdemona lab run figures-3-to-5` makes them" in err
     code, out, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
     assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
-    assert err.splitlines()[2] == "figures-3-to-5: 1 of 1"
+    assert err.splitlines()[1] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
     assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
     names = sorted(path.name for path in (tmp_path / "plots").iterdir())
@@ -94,18 +93,6 @@ def test_a_signal_stops_it_and_the_same_command_resumes(
     assert "2 of 4 jobs are done: verdicts are on these" in err
 
 
-def test_progress_tells_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 10.0, 20.0, 70.0, 80.0, 90.0])
-    progress = Progress("x", lambda: next(times))
-    for done in (4, 5, 6, 7, 10):
-        progress.on_result(done, 10)
-    assert capsys.readouterr().err.splitlines() == [
-        "x: 4 of 10",
-        "x: 6 of 10, about 2 minutes left",  # two jobs in a minute, four to go
-        "x: 10 of 10",
-    ]
-
-
 def test_a_full_run_that_reads_files_needs_their_folder(
     desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -130,11 +117,10 @@ def test_a_full_run_that_reads_files_needs_their_folder(
     assert seen == [{"folder": str(tmp_path.resolve())}]
 
 
-def test_plots_need_matplotlib(desdemona: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(*_: object) -> None:
-        raise NoPlots("drawing needs matplotlib")
-
-    monkeypatch.setattr("lab.cli.experiments.experiment_command.svg_files", missing)
-    monkeypatch.setattr(Formulas, "run", None)  # nothing is done first
-    code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", "x")
-    assert (code, "--plots: drawing needs matplotlib" in err) == (2, True)
+def test_where_charts_cannot_go_nothing_is_run(
+    desdemona: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(experiment_command, "run_experiment", None)
+    code, _, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "file"))
+    assert (code, "file: File exists" in err) == (2, True)

@@ -24,4 +24,4 @@ def test_only_the_paper_s_own_choices_hold() -> None:
     assert verdicts() == [ClaimVerdict.HOLDS] * 3
     values["f1"] = value(50_000)
     values["e6"]["best"] = ["b4", "f7"]
-    assert verdicts() == [ClaimVerdict.OPEN] * 3
+    assert verdicts() == [ClaimVerdict.INCONCLUSIVE] * 3

@@ -114,7 +114,8 @@ A_NONE = TrapReply(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, -1, 0, 0, 0.0, 0.0, [], [])
 
 
 @pytest.mark.parametrize(
-    ("likes", "verdict"), [(3.0, ClaimVerdict.HOLDS), (1.0, ClaimVerdict.OPEN), (0.3, ClaimVerdict.FAILS)]
+    ("likes", "verdict"),
+    [(3.0, ClaimVerdict.HOLDS), (1.0, ClaimVerdict.INCONCLUSIVE), (0.3, ClaimVerdict.FAILS)],
 )
 def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     likes: float, verdict: ClaimVerdict, monkeypatch: pytest.MonkeyPatch
@@ -123,7 +124,7 @@ def test_the_endpoint_asks_whether_traps_are_liked_beyond_their_cost(
     report = TrapsAndPeople().report({"recorded: chess 0": {}}, Size.FULL)
     claim = next(each for each in report.claims if each.says.startswith("Primary"))
     assert claim.verdict is verdict
-    assert report.claims[0].verdict is ClaimVerdict.OPEN
+    assert report.claims[0].verdict is ClaimVerdict.INCONCLUSIVE
     assert "40.5 and 40 points of 50 games, +1.0 (-14." in report.claims[0].found
     assert "600 errors of 60 persons" in claim.found
     assert claim.found.startswith(in_points(equal_cost(people(likes), 0.025).beyond))

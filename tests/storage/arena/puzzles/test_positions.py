@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from storage.arena import accounts as arena
 from storage.arena.puzzles import positions, solvers
-from storage.arena.puzzles.positions import NewMistake, TrainingRating, position_key
+from storage.arena.puzzles.positions import NewMistake, PuzzleRating, position_key
 from storage.arena.puzzles.solvers import ReviewRecord, SolverRecord
 from storage.database import Database
 from storage.inserts import insert_new
@@ -17,15 +17,15 @@ from storage.ledger.games import reopen_game, settle_game
 from storage.records import StoredGame
 from storage.tables.arena import ArenaGame
 from storage.tables.games import DecisionRow, GameRow, OpponentRow
-from storage.tables.training import TrainingMistake, TrainingPosition
+from storage.tables.puzzles import PuzzleMistake, PuzzlePosition
 from tests.bot.tempted import plain_game, tempting_game
 from tests.storage.arena.test_accounts import AT, add, game
 
 SITE = "arena"
-START = TrainingRating(1234.5, 200.0, 0.06)
+START = PuzzleRating(1234.5, 200.0, 0.06)
 
 
-def started(mistake: NewMistake) -> TrainingRating:
+def started(mistake: NewMistake) -> PuzzleRating:
     assert 0 < mistake.probability < 1
     return START
 
@@ -74,7 +74,7 @@ async def add_positions(session: AsyncSession, ratings: list[float], source: Sto
     }
     made = []
     for number, rating in enumerate(ratings):
-        row = TrainingPosition(
+        row = PuzzlePosition(
             key=number, game="chess", rating=rating, deviation=100.0, volatility=0.06, answers=0, solved=0
         )
         later = DecisionRow(**values, ply=100 + number)
@@ -82,7 +82,7 @@ async def add_positions(session: AsyncSession, ratings: list[float], source: Sto
         await session.flush()
         opponent = await session.scalar(select(GameRow.opponent_id).where(GameRow.id == source.id))
         session.add(
-            TrainingMistake(
+            PuzzleMistake(
                 decision_id=later.id, game_id=source.id, position_id=row.id, opponent_id=opponent or 0
             )
         )
@@ -107,11 +107,11 @@ async def test_only_unsound_replies_of_people_are_taken_up_and_once(people: Data
         await session.execute(update(GameRow).where(GameRow.id == elsewhere.id).values(site="lichess"))
         assert await taken_up(session) == 2
         assert await taken_up(session) == 0
-        mistakes = {row.game_id: row for row in (await session.execute(select(TrainingMistake))).scalars()}
+        mistakes = {row.game_id: row for row in (await session.execute(select(PuzzleMistake))).scalars()}
         assert set(mistakes) == {first.id, second.id}
         assert robot.id not in mistakes
         assert open_one.id not in mistakes
-        (position,) = (await session.execute(select(TrainingPosition))).scalars()  # the same moves led there
+        (position,) = (await session.execute(select(PuzzlePosition))).scalars()  # the same moves led there
         assert {row.position_id for row in mistakes.values()} == {position.id}
         assert (position.game, position.rating, position.deviation) == ("chess", 1234.5, 200.0)
         assert await positions.list_of_game(session, first.id) == [position.id]
@@ -132,14 +132,14 @@ async def test_a_position_that_somebody_else_makes_meanwhile(
         await fell(session, "first")
 
         async def late(session: AsyncSession, table: Any, **values: Any) -> int | None:
-            if table is TrainingPosition:
+            if table is PuzzlePosition:
                 assert await insert_new(session, table, **values) is not None
             return await insert_new(session, table, **values)
 
         monkeypatch.setattr(positions, "insert_new", late)
         assert await taken_up(session) == 1
-        (mistake,) = (await session.execute(select(TrainingMistake))).scalars()
-        assert mistake.position_id == await session.scalar(select(TrainingPosition.id))
+        (mistake,) = (await session.execute(select(PuzzleMistake))).scalars()
+        assert mistake.position_id == await session.scalar(select(PuzzlePosition.id))
 
 
 async def test_what_was_looked_through_lapses_when_it_changes(people: Database) -> None:
@@ -192,7 +192,7 @@ async def test_only_games_that_are_over_are_shown_to_others(people: Database) ->
     async with people.write() as session:
         mine, other = await fell(session, "mine"), await fell(session, "other", person="ben")
         await taken_up(session)
-        (position,) = await session.scalars(select(TrainingPosition.id))
+        (position,) = await session.scalars(select(PuzzlePosition.id))
         for person, key in (("anna", "mine"), ("ben", "other"), (None, "mine")):
             found = await positions.find_source(session, position, person, SITE)
             assert found is not None
@@ -204,7 +204,7 @@ async def test_only_games_that_are_over_are_shown_to_others(people: Database) ->
         found = await positions.find_source(session, position, "anna", SITE)
         assert found is not None
         assert found.game_id == mine.id  # one's own at any time
-        await session.execute(delete(TrainingMistake).where(TrainingMistake.game_id == other.id))
+        await session.execute(delete(PuzzleMistake).where(PuzzleMistake.game_id == other.id))
         assert await positions.find_source(session, position, None, SITE) is None
         assert await positions.list_near(session, "chess", 1300.0, 9) == []
 
@@ -218,10 +218,10 @@ async def test_ratings_and_reviews_are_kept(people: Database) -> None:
         assert await solvers.lock_solver(session, "anna", "chess", START) == SolverRecord(START, None)
         assert await solvers.get_solver(session, "anna", "chess") == SolverRecord(START, None)
         for answers in (1, 2):
-            record = SolverRecord(TrainingRating(1500.5, 300.0, 0.05, answers, 1), one)
+            record = SolverRecord(PuzzleRating(1500.5, 300.0, 0.05, answers, 1), one)
             await solvers.save_solver(session, "anna", "chess", record)
             assert await solvers.get_solver(session, "anna", "chess", is_locked=True) == record
-        changed = TrainingRating(1100.5, 90.0, 0.05, 3, 2)
+        changed = PuzzleRating(1100.5, 90.0, 0.05, 3, 2)
         await positions.save_position_rating(session, one, changed)
         assert await positions.get_position_rating(session, one, is_locked=True) == changed
         assert await positions.get_position_rating(session, 99) is None

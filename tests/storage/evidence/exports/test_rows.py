@@ -13,7 +13,7 @@ from engine.bait_rule import RULE
 from storage.database import Database
 from storage.errors import FilterError
 from storage.evidence.exports import rows as exports
-from storage.evidence.exports.columns import ColumnKind, moment_text, rating_band
+from storage.evidence.exports.columns import ColumnKind, timestamp_text
 from storage.evidence.exports.rows import EXPORTS, What, export_rows
 from storage.filters import Filters, GamePhase
 from storage.ledger.decisions import mark_confirmed, mark_dropped, mark_sent, void_after
@@ -379,12 +379,9 @@ def test_columns_are_told_and_named_once() -> None:
         assert all(column.about and column.kind in ColumnKind for column in export.columns)
 
 
-def test_bands_and_moments() -> None:
-    assert [rating_band(each) for each in (None, 0, 199, 200, 1599)] == [
-        "unrated", "0-199", "0-199", "200-399", "1400-1599",
-    ]  # fmt: skip
-    assert moment_text(datetime.fromisoformat("2026-11-30T01:00:00+02:00")) == "2026-11-29 23:00:00"
-    assert moment_text(None) is None
+def test_timestamps() -> None:
+    assert timestamp_text(datetime.fromisoformat("2026-11-30T01:00:00+02:00")) == "2026-11-29 23:00:00"
+    assert timestamp_text(None) is None
 
 
 def test_every_column_is_in_the_docs() -> None:

@@ -19,7 +19,6 @@ from storage.evidence.game_records import line_key
 from storage.evidence.queries import baits
 from storage.evidence.queries.baits import (
     BaitEncounter,
-    BaitFate,
     BaitOrder,
     RepeatedBait,
     list_baits,
@@ -29,7 +28,7 @@ from storage.evidence.queries.baits import (
 from storage.evidence.queries.game_list import GameOrder, WhichResult, list_game_lines
 from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase
-from storage.records import MATCH_SITE
+from storage.records import MATCH_SITE, BaitOutcome
 from storage.tables.games import DecisionRow, ForecastRow, GameRow, OpponentRow, OutcomeRow
 from tests.bot.dashboard.samples import met_bait
 from tests.bot.tempted import lost_game, plain_game
@@ -79,17 +78,17 @@ async def recorded(session: AsyncSession) -> list[Recorded]:
 
 
 async def listed(
-    session: AsyncSession, filters: Filters, fate: BaitFate = BaitFate.ALL
+    session: AsyncSession, filters: Filters, outcome: BaitOutcome | None = None
 ) -> list[BaitEncounter]:
     """The baits of some games, the newest first."""
-    return await list_baits(session, await read_baits(session, filters), fate, BaitOrder.NEWEST, 9)
+    return await list_baits(session, await read_baits(session, filters), outcome, BaitOrder.NEWEST, 9)
 
 
 async def repeated(
-    session: AsyncSession, fate: BaitFate = BaitFate.ALL, offset: int = 0
+    session: AsyncSession, outcome: BaitOutcome | None = None, offset: int = 0
 ) -> tuple[list[RepeatedBait], int]:
     """Those that were met several times, in all games."""
-    return await list_repeated(session, await read_baits(session, Filters()), fate, 9, offset)
+    return await list_repeated(session, await read_baits(session, Filters()), outcome, 9, offset)
 
 
 async def many_games(session: AsyncSession, people: int = 40) -> None:
@@ -125,11 +124,11 @@ async def test_a_phase_selects_baits_by_their_replies(database: Database) -> Non
             len(expected), sum(each.taken for each in expected)
         )  # fmt: skip
         assert [each.start for each in counts.by_phase] == [40]
-        newest = await list_baits(session, counts, BaitFate.ALL, BaitOrder.NEWEST, 99)
+        newest = await list_baits(session, counts, None, BaitOrder.NEWEST, 99)
         assert [each.game_id for each in newest] == [each.game_id for each in reversed(expected)]
         none = await read_baits(session, Filters(phase=GamePhase(1)))
         assert none.everything.encounters == 0
-        assert await list_baits(session, none, BaitFate.ALL, BaitOrder.COST, 9) == []
+        assert await list_baits(session, none, None, BaitOrder.COST, 9) == []
 
 
 async def test_few_people_have_no_interval(database: Database) -> None:
@@ -162,19 +161,22 @@ async def test_lists_are_ordered_and_paged(database: Database) -> None:
         )
         rows = (await session.execute(select(ForecastRow))).scalars().all()
         counts = await read_baits(session, Filters())
-        for fate, order in product(BaitFate, BaitOrder):
+        for outcome, order in product((None, *BaitOutcome), BaitOrder):
             wanted = [
                 row
                 for row in rows
-                if fate is BaitFate.ALL or row.is_taken is (fate is BaitFate.TAKEN)
+                if outcome is None or BaitOutcome.of(row.is_taken) is outcome
             ]  # fmt: skip
             wanted.sort(key=keys[order], reverse=True)
             found = [
                 bait
                 for offset in (0, 5, 10)
-                for bait in await list_baits(session, counts, fate, order, 5, offset)
+                for bait in await list_baits(session, counts, outcome, order, 5, offset)
             ]
-            assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (fate, order)
+            assert [bait.decision_id for bait in found] == [row.decision_id for row in wanted], (
+                outcome,
+                order,
+            )
             for bait, row in zip(found, wanted, strict=True):
                 assert (bait.probability, bait.is_taken) == (row.bait_probability, row.is_taken)
                 assert row.bait_cost == bait.cost * WHOLE
@@ -218,10 +220,13 @@ async def test_an_unanswered_bait_is_met_by_nobody(database: Database) -> None:
         await met_bait(session, "one")
         await session.execute(update(ForecastRow).values(is_taken=None))
         counts = await read_baits(session, Filters())
-        found = {fate: len(await list_baits(session, counts, fate, BaitOrder.COST, 9)) for fate in BaitFate}
+        found = {
+            outcome: len(await list_baits(session, counts, outcome, BaitOrder.COST, 9))
+            for outcome in (None, *BaitOutcome)
+        }
     group = counts.everything
     assert (group.encounters, group.unanswered, group.expected, group.share) == (0, 1, 0, None)
-    assert found == {BaitFate.ALL: 1, BaitFate.TAKEN: 0, BaitFate.HELD: 0}
+    assert found == {None: 1, BaitOutcome.TAKEN: 0, BaitOutcome.HELD: 0, BaitOutcome.UNANSWERED: 1}
 
 
 async def test_filters_select_the_games(database: Database) -> None:
@@ -252,9 +257,9 @@ async def test_the_same_bait_is_counted_where_the_same_moves_led_to_it(database:
         await session.execute(update(GameRow).where(GameRow.id == later.id).values(moves="g1f3 g8f6 x y"))
         await session.execute(update(DecisionRow).where(DecisionRow.game_id == later.id).values(ply=2))
         assert await repeated(session) == ([found], 1)
-        assert await repeated(session, BaitFate.TAKEN) == ([found], 1)
-        assert await repeated(session, BaitFate.HELD) == ([], 0)
-        assert await repeated(session, BaitFate.ALL, 1) == ([], 1)
+        assert await repeated(session, BaitOutcome.TAKEN) == ([found], 1)
+        assert await repeated(session, BaitOutcome.HELD) == ([], 0)
+        assert await repeated(session, None, 1) == ([], 1)
 
 
 async def test_the_most_often_taken_come_first(database: Database) -> None:
@@ -264,14 +269,14 @@ async def test_the_most_often_taken_come_first(database: Database) -> None:
             for number, reply in enumerate(replies):
                 await met_bait(session, f"{start}{number}", reply, initial_position=start)
         found, many = await repeated(session)
-        held, _ = await repeated(session, BaitFate.HELD)
+        held, _ = await repeated(session, BaitOutcome.HELD)
     assert [(each.taken, each.encounters) for each in found] == [(2, 2), (2, 3), (0, 2)]
     assert [(each.taken, each.encounters) for each in held] == [(0, 2)]
     assert many == 3
 
 
 async def test_only_the_latest_are_searched(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baits, "MOST_SEARCHED", 2)
+    monkeypatch.setattr(baits, "MAX_SEARCHED", 2)
     async with database.write() as session:
         for number in range(3):
             await met_bait(session, f"g{number}")
@@ -314,9 +319,9 @@ async def test_games_with_and_without_summary_say_the_same(database: Database) -
         for each in (Filters(), filters, replace(filters, phase=LATE)):
             counts = await read_baits(session, each)
             found.append(counts)
-            for fate in BaitFate:
-                found.append(await list_repeated(session, counts, fate, 9))
-                found += [await list_baits(session, counts, fate, order, 7, 3) for order in BaitOrder]
+            for outcome in (None, *BaitOutcome):
+                found.append(await list_repeated(session, counts, outcome, 9))
+                found += [await list_baits(session, counts, outcome, order, 7, 3) for order in BaitOrder]
         lines = await list_game_lines(session, Filters(), WhichResult.ANY, GameOrder.MOST_BAITS_TAKEN, 99)
         return [*found, [line.game_id for line in lines]]
 

@@ -13,10 +13,10 @@ from engine.strategies.registry import STRATEGIES
 from storage.errors import FilterError
 from storage.evidence.queries.filter_language import (
     FIELDS,
-    LONGEST,
+    MAX_LENGTH,
     filter_texts,
     parse_filters,
-    parse_moment,
+    parse_time,
 )
 from storage.filters import Filters, GamePhase, TrapSettings
 
@@ -60,8 +60,8 @@ def test_every_filter_that_people_choose_has_a_name() -> None:
 def test_a_date_until_means_its_end() -> None:
     whole = parse_filters({"since": "2026-11-01", "until": "2026-11-30"})
 
-    assert whole.since == parse_moment("2026-11-01")
-    assert whole.until == parse_moment("2026-11-30") + timedelta(days=1)
+    assert whole.since == parse_time("2026-11-01")
+    assert whole.until == parse_time("2026-11-30") + timedelta(days=1)
     assert filter_texts(whole) == {"since": "2026-11-01", "until": "2026-11-30"}
 
 
@@ -79,7 +79,7 @@ def test_an_empty_text_says_nothing() -> None:
         ({"min-rating": "9" * 10}, "min-rating: '9999999999' is no whole number"),
         ({"since": "yesterday"}, "since: 'yesterday' is no date or time; write 2026-11-30"),
         ({"since": "0001-01-01"}, "since: '0001-01-01' is no date or time"),
-        ({"opponent": "x" * (LONGEST + 1)}, f"opponent: not a line of at most {LONGEST} characters"),
+        ({"opponent": "x" * (MAX_LENGTH + 1)}, f"opponent: not a line of at most {MAX_LENGTH} characters"),
         ({"opponent": "a\nb"}, "opponent: not a line of at most"),
         ({"settings": "none"}, "settings: 'none' are no settings"),
         ({"phase": "21-41"}, "phase: '21-41' is no phase; phases are 1-20, 21-40, 41-60 and so on, in plies"),

@@ -43,7 +43,7 @@ def group_statistics(
     return GroupRows(
         by=keys,
         games=of,
-        cells=cells_of(rows, by_phase=By.PHASE in keys),
+        cells=cells_of(rows),
         sources=KeySources(
             late=[game.id for game in games if game.games_before >= CAP_GAMES],
             configured={game.id: (game.version, game.settings) for game in games},

@@ -12,12 +12,12 @@ from storage.evidence.inference.any_time import AnyTimeEstimate, PlannedN, Seque
 from storage.evidence.inference.calibration import calibration
 from storage.evidence.inference.defaults import CAP_GAMES
 from storage.evidence.intervals import Performance, performances
+from storage.evidence.rating_bands import RatingBand
 from storage.evidence.statistics.calibrations import GroupCalibration
 from storage.evidence.statistics.groups import (
     By,
     Expected,
     GroupStatistics,
-    band_text,
     complete_keys,
     week_text,
 )
@@ -47,7 +47,7 @@ OF_GAME: dict[By, Callable[[GameFact], str]] = {
     By.GAME: lambda game: game.game,
     By.SITE: lambda game: game.site,
     By.SPEED: lambda game: game.speed,
-    By.RATING_BAND: lambda game: band_text(game.opponent_rating),
+    By.RATING_BAND: lambda game: RatingBand.of(game.opponent_rating).text,
     By.WEEK: lambda game: week_text(game.started_at.date()),
     By.MONTH: lambda game: f"{game.started_at:%Y-%m}",
     By.OPPONENT_KIND: lambda game: "program" if game.is_bot else "person",

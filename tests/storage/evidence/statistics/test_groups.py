@@ -1,16 +1,7 @@
 """What games and replies are grouped by."""
 
-import pytest
-
-from storage.evidence.statistics.groups import By, band_text, complete_keys, phase_name
+from storage.evidence.statistics.groups import By, complete_keys, phase_name
 from storage.filters import phase_of
-
-
-@pytest.mark.parametrize(
-    ("rating", "text"), [(None, "unrated"), (1399, "1200 to 1399"), (1400, "1400 to 1599")]
-)
-def test_bands(rating: int | None, text: str) -> None:
-    assert band_text(rating) == text
 
 
 def test_phases() -> None:

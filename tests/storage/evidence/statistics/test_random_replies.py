@@ -16,7 +16,7 @@ from engine.games import get_rules
 from engine.judgement import expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
-from engine.randomised import LEAST_REPLIES
+from engine.randomised import MIN_REPLIES
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag
 from engine.strategies.registry import strategy_named
@@ -97,7 +97,7 @@ def test_whoever_moves_at_random_shows_nothing_beyond_difficulty_in_either_arm()
             difficulty = exact(mean, WHOLE * len(rows))
             costs = [exact(row.cost, WHOLE) for row in rows if row.cost is not None]
             assert costs == by_hand(made)
-            assert len(costs) >= LEAST_REPLIES
+            assert len(costs) >= MIN_REPLIES
             assert sum(cost - difficulty for cost in costs) == 0
             assert max(costs) > difficulty
 

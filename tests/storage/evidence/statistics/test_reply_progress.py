@@ -13,8 +13,8 @@ from storage.evidence.inference.student import t_quantile
 from storage.evidence.intervals import share
 from storage.evidence.reading import played, replies_of
 from storage.evidence.statistics.reply_progress import (
-    LEAST_GAMES,
-    LEAST_REPLIES,
+    MIN_GAMES,
+    MIN_REPLIES,
     ReplyQuality,
     progress,
     reply_quality,
@@ -96,7 +96,7 @@ def test_intervals_end_at_0_and_1() -> None:
     ],
 )
 def test_too_few_show_nothing(games: list[tuple[int, int, float]], is_shown: bool) -> None:
-    assert (LEAST_REPLIES, LEAST_GAMES) == (20, 10)
+    assert (MIN_REPLIES, MIN_GAMES) == (20, 10)
     found = quality(games)
     numbers = (found.error_share, found.error_low, found.error_high, found.cost, found.cost_low)
     assert found.is_shown is is_shown

@@ -1,0 +1,1 @@
+"""The arena under attacks, many spectators, and random requests."""

@@ -1,0 +1,1 @@
+"""The screenshots in the docs, and the sample games that they show."""

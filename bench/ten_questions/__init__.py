@@ -1,1 +1,0 @@
-"""A database of soak games for the operator's guide, and the pictures of its pages."""

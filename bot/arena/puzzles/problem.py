@@ -1,0 +1,192 @@
+"""One puzzle: the question, the judge, and the solution.  No I/O.
+
+The question reveals nothing of the solution. The solution is a decision of the blind report
+(`bot.arena.blind_report`), with the person's reply in place of the one that was played.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bot.arena import board_view
+from bot.arena.blind_report import blind_decision, shown_depths
+from bot.arena.variants import VARIANTS
+from bot.arena.wire import Json
+from bot.base.old_names import with_old_keys
+from bot.text.bait_text import bait_comparison
+from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
+from bot.text.sentence import Sentence, part_json
+from bot.text.trap_report import DecisionReport, decision_report
+from engine.errors import EngineFault, IncompleteProfile, RecordError
+from engine.game import Game, if_it_goes_on
+from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast, TemptingReply
+from engine.judgement import classify_reply, judge_decision
+from engine.search.reference import principal_variation
+from engine.search.searchers import make_searcher
+from engine.stop import StopFlag, Stopped
+from storage.arena.puzzles.positions import TOLERANCE, PuzzleSource
+from storage.errors import VALUE_ERRORS, reason_of
+from storage.records import StoredDecision, StoredGame
+
+LINE_PLIES = 5
+"""Moves that are shown after a bait."""
+_LINE_NODES = 400_000  # a few tenths of a second at the most
+_TABLE_MB = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A position with its solution."""
+
+    source: PuzzleSource
+    rules: Game[Any]
+    after: Any
+    """The position of the puzzle."""
+    question: Json
+    """The data shown before the answer."""
+    costs: Mapping[str, int]
+    """The cost of each legal reply, in hundredths of a per cent of expected score."""
+    bait: TemptingReply
+    stored: StoredGame
+    made: StoredDecision
+    forecast: ReplyForecast
+
+    def is_good(self, reply: str) -> bool:
+        """Whether a reply solves the puzzle: the best one, or one nearly as good."""
+        return self.costs[reply] <= TOLERANCE
+
+    def hint(self) -> Json:
+        """The bait, which looks good but is not."""
+        named, probability = self._named(self.bait.reply), self.bait.p_reply
+        return {**named, "probability": probability, "text": hint_text(named["name"], probability).to_json()}
+
+    def verdict(self, reply: str) -> Json:
+        """Explanation of a wrong reply."""
+        bait = next((each for each in self.forecast.confirmed if each.reply == reply), None)
+        probability = None if bait is None else bait.p_reply
+        named, cost = self._named(reply), self.costs[reply]
+        return {
+            **named,
+            "cost": cost,
+            "isBait": bait is not None,
+            "probability": probability,
+            "text": wrong_text(named["name"], cost, probability).to_json(),
+        }
+
+    def solution(self, reply: str | None, line: tuple[str, ...]) -> Json:
+        """The solution, shown at the end.
+
+        Args:
+            reply: The good one that was found; None: the person gave up.
+            line: `bait_line`.
+        """
+        outcome = classify_reply(self.made.decision, reply)
+        report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
+        good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
+        names = [(self._named(text)["name"], cost) for cost, text in good]
+        found = None if reply is None else names[[text for _, text in good].index(reply)]
+        bait = self._named(self.bait.reply)
+        comparison = _comparison(report, self.bait.reply, good[0][1])
+        fields = {
+            "title": title_text(names, found).to_json(),
+            # The moves that we could have played are nobody's business here, and most of the text.
+            "decision": {**blind_decision(report), "reply": reply, "candidates": []},
+            "good": [{**self._named(text), "cost": cost} for cost, text in good],
+            "goodText": part_json(good_replies_text(names, found)),
+            "bait": {
+                **bait,
+                "probability": self.bait.p_reply,
+                "cost": self.bait.cost,
+                "text": part_json(bait_text((bait["name"], self.bait.cost), self.bait.p_reply, comparison)),
+                "line": self._steps((self.bait.reply, *line)),
+            },
+            "source": {"game": self.source.site_game_id, "ply": self.source.ply + 1},
+        }
+        return dict(with_old_keys(fields))
+
+    def _named(self, text: str) -> Json:
+        move = self.rules.parse_move(self.after, text)
+        return {
+            "move": text,
+            "name": self.rules.move_name(self.after, move),
+            "squares": list(self.rules.move_squares(move)),
+        }
+
+    def _steps(self, moves: tuple[str, ...]) -> list[Json]:
+        """The moves by name, each with the board after it."""
+        steps = []
+        position = self.after
+        for text in moves:
+            move = self.rules.parse_move(position, text)
+            name, squares = self.rules.move_name(position, move), list(self.rules.move_squares(move))
+            position = if_it_goes_on(self.rules, self.rules.play(position, move))
+            steps.append({"move": text, "name": name, "squares": squares, "rows": self._rows(position)})
+        return steps
+
+    def _rows(self, position: Any) -> list[str]:
+        return list(self.rules.board_rows(position))
+
+
+def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
+    """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
+    replies = {each.reply: each for each in report.replies}
+    least = min(each.final_centi for each in report.replies)
+    bests = [each for each in report.replies if each.final_centi == least]
+    shown = next((each for each in bests if each.reply == best), bests[0])
+    return bait_comparison(replies[bait], shown, bests, shown_depths(report))
+
+
+def make_problem(
+    source: PuzzleSource, stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+) -> Problem:
+    """The problem of a decision.
+
+    Raises:
+        RecordError: The record lacks data for it.
+    """
+    try:
+        rules = get_rules(stored.game)
+        decision = made.decision
+        before = rules.for_search(rules.parse_position(decision.position))
+        move = rules.parse_move(before, decision.move)
+        after = if_it_goes_on(rules, rules.play(before, move))
+        costs = {each.reply: each.cost for each in judge_decision(decision).replies}
+        # Never call a reply bad if a deeper search found it to be good.
+        for each in () if forecast is None else forecast.tempting:
+            if each.confirmed_cost is not None and each.confirmed_cost <= TOLERANCE:
+                costs[each.reply] = max(0, each.confirmed_cost)
+        legal = board_view.legal_moves(rules, after)
+        bait = None if forecast is None else forecast.bait
+        if forecast is None or bait is None or {each["move"] for each in legal} != costs.keys():
+            raise RecordError(f"decision {made.id} has no bait, or not all of its replies")
+        question = {
+            **board_view.board(VARIANTS[stored.variant], after),
+            "game": rules.name,
+            "sides": list(rules.sides),
+            "number": made.ply // 2 + 1,
+            "played": {
+                "name": rules.move_name(before, move),
+                "squares": list(rules.move_squares(move)),
+            },
+            "legal": legal,
+        }
+    except (*VALUE_ERRORS, EngineFault, IncompleteProfile, StopIteration) as error:
+        raise RecordError(f"decision {source.decision_id} cannot be shown: {reason_of(error)}") from error
+    return Problem(source, rules, after, question, costs, bait, stored, made, forecast)
+
+
+def bait_line(problem: Problem) -> tuple[str, ...]:
+    """The continuation after the bait with best play on both sides, by a short search."""
+    rules = problem.rules
+    position = rules.play(problem.after, rules.parse_move(problem.after, problem.bait.reply))
+    searcher = make_searcher(rules.name, _TABLE_MB)
+    stop = StopFlag()
+    stop.set_node_limit(_LINE_NODES)  # of all depths together
+    line: tuple[str, ...] = ()
+    for depth in range(2, LINE_PLIES + 1):
+        try:
+            line = principal_variation(rules, searcher, position, depth, stop)
+        except Stopped:
+            break
+    return line

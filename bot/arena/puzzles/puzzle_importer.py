@@ -1,0 +1,87 @@
+"""Imports puzzle positions: all old games once, then each game as it is settled."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+
+from bot.arena.puzzles.ratings import start_rating
+from storage.arena.puzzles import positions
+from storage.database import Database
+from storage.errors import StorageError
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 20.0
+"""Seconds between checks for newly settled games."""
+BATCH = 20
+"""Games to read at once."""
+SMALL_BATCH = 10
+"""Positions to store in one transaction: about 10 ms, during which SQLite cannot store a move."""
+
+
+class PuzzleImporter:
+    """Fills the trainer's tables.
+
+    Args:
+        database: The arena's, with the records of our own accounts.
+        site: The arena's name in them.
+        sleep: Waits for some seconds.
+    """
+
+    def __init__(
+        self, database: Database, site: str, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._database = database
+        self._site = site
+        self._sleep = sleep
+        self._floor = 0  # our key of a game; all games up to it are imported
+
+    async def run(self) -> None:
+        """Import until cancelled; retries after a database failure."""
+        has_database = True
+        while True:
+            await self._sleep(POLL_S)
+            try:
+                if count := await self.poll():
+                    logger.info("the trainer has %d more positions", count)
+                has_database = True
+            except StorageError as error:
+                if has_database:
+                    logger.warning("the trainer waits for the database: %s", error)
+                has_database = False
+            except Exception:  # the edge of every game: none may end because of it
+                logger.exception("filling the trainer failed; it tries again")
+
+    async def poll(self) -> int:
+        """Import games settled since the last call, at first all; returns the number of new positions."""
+        # Read first: a game that begins or is settled meanwhile lies above it.
+        async with self._database.read() as session:
+            floor = await positions.settled_up_to(session, self._site)
+        count, after = 0, self._floor
+        while True:
+            async with self._database.read() as session:
+                games = await positions.list_pending(session, self._site, after, BATCH)
+            if not games:
+                break
+            count += await self.import_games(games)
+            after = games[-1]
+            await self._sleep(0)
+        self._floor = floor
+        return count
+
+    async def import_games(self, games: Collection[int]) -> int:
+        """Import games, by our keys; returns the number of new positions."""
+        if not games:
+            return 0
+        async with self._database.read() as session:
+            decisions = await positions.list_baits(session, games)
+            mistakes = await positions.list_new_mistakes(session, self._site, decisions)
+        count = 0
+        for start in range(0, len(mistakes), SMALL_BATCH):
+            async with self._database.write() as session:
+                count += await positions.import_positions(
+                    session, mistakes[start : start + SMALL_BATCH], start_rating
+                )
+        async with self._database.write() as session:
+            await positions.mark_imported(session, games)
+        return count

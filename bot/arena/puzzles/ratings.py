@@ -1,0 +1,60 @@
+"""The trainer's ratings: a person who finds the reply wins against the position (Glicko-2).  No I/O."""
+
+import math
+from dataclasses import replace
+
+from bot.arena import glicko
+from bot.arena.glicko import Rating
+from storage.arena.puzzles.positions import NewMistake, PuzzleRating
+
+_NEW = Rating()
+NEWCOMER = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
+"""A person before the first position."""
+START_DEVIATION = 200.0
+"""Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
+_MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
+_MIN_START, _MAX_START = 800.0, 2400.0
+_PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
+
+
+def start_rating(mistake: NewMistake) -> PuzzleRating:
+    """Initial difficulty of a position, before any answer.
+
+    A player with the rating of its first victim is expected to take the bait with the forecast's probability.
+    """
+    person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
+    p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)
+    rating = person + _PER_TENFOLD * math.log10(p / (1 - p))
+    return PuzzleRating(min(max(rating, _MIN_START), _MAX_START), START_DEVIATION, _NEW.volatility)
+
+
+def rate(
+    person: PuzzleRating, position: PuzzleRating, *, is_solved: bool
+) -> tuple[PuzzleRating, PuzzleRating]:
+    """The ratings of a person and a position after a rated answer."""
+    score = float(is_solved)
+    return (
+        _after(person, position, score, is_solved=is_solved),
+        _after(position, person, 1 - score, is_solved=is_solved),
+    )
+
+
+def _after(old: PuzzleRating, opponent: PuzzleRating, score: float, *, is_solved: bool) -> PuzzleRating:
+    new = glicko.update(_rating(old), [(_rating(opponent), score)])
+    return replace(
+        old,
+        rating=new.rating,
+        deviation=new.deviation,
+        volatility=new.volatility,
+        answers=old.answers + 1,
+        solved=old.solved + is_solved,
+    )
+
+
+def _rating(found: PuzzleRating) -> Rating:
+    return Rating(found.rating, found.deviation, found.volatility)
+
+
+def is_provisional(found: PuzzleRating) -> bool:
+    """Whether a rating is provisional."""
+    return _rating(found).is_provisional

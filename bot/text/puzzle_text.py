@@ -1,0 +1,86 @@
+"""The trainer's sentences about replies: the hint, the answer to a wrong reply, and the solution."""
+
+from collections.abc import Sequence
+
+from bot.base.rounding import half_up
+from bot.text.bait_text import bait_costs, game_share
+from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
+from engine.expected import PER_PERCENT, WHOLE
+
+AS_GOOD = PER_PERCENT // 2
+"""A cost below this, half a per cent of the game, is no more than rounding."""
+NamedCost = tuple[str, int]
+"""The name of a reply, and its cost in hundredths of a per cent of the game."""
+
+
+def _in_hundred(probability: float) -> Sentence:
+    return Sentence("{n} in 100 play this", {"n": max(1, int(half_up(100 * probability, 0)))})
+
+
+def hint_text(name: str, probability: float) -> Sentence:
+    """The bait by name, before the answer."""
+    return Sentence(
+        "Not {move}: it tempts, {often}.", {"move": MoveText(name), "often": _in_hundred(probability)}
+    )
+
+
+def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
+    """The answer to a wrong reply.
+
+    Args:
+        name: The reply.
+        cost: In hundredths of a per cent of the game.
+        probability: That people play it, if it is a bait; None: it is none.
+    """
+    arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
+    if probability is None:
+        return Sentence("{move} is not good: it costs {share}. Try again.", arguments)
+    return Sentence(
+        "{move} is the bait: {often}, and it costs {share}. Try again.",
+        {**arguments, "often": _in_hundred(probability)},
+    )
+
+
+def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
+    """The heading of a solution; `found`: the good reply that was given, None: none."""
+    if found is not None:
+        return Sentence("A good reply") if found[1] else Sentence("Found")
+    one = Sentence("This was the reply to find")
+    return one if len(good) == 1 else Sentence("These were the replies to find")
+
+
+def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> JoinedText:
+    """Which replies are good.
+
+    Args:
+        good: All of them, the best first.
+        found: The one that was given; None: none.
+    """
+    best = good[0]
+    name, cost = shown = found or best
+    is_best = cost < AS_GOOD
+    arguments: dict[str, TextPart] = {"move": MoveText(name)}
+    first = Sentence("{move} is the best reply.", arguments)
+    if not is_best:
+        arguments |= {"share": game_share(cost / WHOLE), "best": MoveText(best[0])}
+        first = Sentence("{move} is good: it costs {share} against {best}, the best reply.", arguments)
+    named = {shown} if is_best else {shown, best}
+    others = [MoveText(each[0]) for each in good if each not in named]
+    if not others:
+        return JoinedText([first])
+    return JoinedText([first, Sentence("Good as well: {moves}.", {"moves": ListText(others)})])
+
+
+def bait_text(bait: NamedCost, probability: float, comparison: Sentence | None) -> JoinedText:
+    """Why the bait tempts, and what it costs.
+
+    Args:
+        bait: The bait.
+        probability: That people play it.
+        comparison: How it looks beside the best reply (`bot.text.bait_text.bait_comparison`); None: unknown.
+    """
+    name, cost = bait
+    was = Sentence(
+        "The bait was {move}: {often}.", {"move": MoveText(name), "often": _in_hundred(probability)}
+    )
+    return JoinedText([each for each in (was, comparison, bait_costs(cost)) if each is not None])

@@ -1,0 +1,541 @@
+"""A game's report, move by move: the value of each of our moves, its trap, and the outcome.
+
+Moves appear twice: as in the records (``move``, ``reply``, ``trap``), and in people's notation (``name``,
+``..._name``).
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.base.rounding import percent
+from engine.bait_rule import expectations
+from engine.decision import (
+    Candidate,
+    Decision,
+    ModelInfo,
+    Outcome,
+    OutcomeKind,
+    Pick,
+    ReplyProfile,
+    SourceInfo,
+)
+from engine.errors import IncompleteProfile, RecordError
+from engine.expected import WHOLE
+from engine.game import WIN_CENTI, BadPosition, Game, IllegalMove, Move, if_it_goes_on
+from engine.games import get_rules
+from engine.human.reply_forecast import ReplyForecast
+from engine.human.value import NOBODY_LOOKED
+from engine.judgement import Judgement, expected_scale_centi, judge, judge_decision
+from engine.params import Scale, ValueScale
+from engine.strategies.registry import STRATEGIES
+from storage.errors import decoding, reason_of
+from storage.ledger.decisions import list_decisions
+from storage.ledger.forecasts import forecasts_of_game
+from storage.records import StoredDecision, StoredGame
+
+_UNIT_CENTI = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """One of our legal moves, as in the paper's Figure 8."""
+
+    move: str
+    name: str
+    squares: tuple[str, ...]
+    raw_centi: int
+    """Plain minimax's score, our view."""
+    raw_text: str
+    raw_is_bound: bool
+    """The score is only an upper bound; from another engine: the move was not searched."""
+    adjusted_centi: float
+    """Trappy minimax's score, our view, in the unit of the params' scale."""
+    adjusted_text: str
+    """A score, or a share of the point on the expected scale: ``63.4 %``."""
+    quality_centi: float
+    trap: str | None
+    trap_name: str | None
+    sets_trap: bool | None
+    """Whether it sets a trap by Figure 9's rule (`engine.judgement`); None: some replies are not known."""
+    set_trap_name: str | None
+    """The best trap by that rule; None unless the move sets one."""
+    value: float | None
+    """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
+    None: the strategy did not use it, or the move gave up too much."""
+    value_text: str | None
+    """A share of the point, or a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReport:
+    """One reply to the move that we played."""
+
+    reply: str
+    name: str
+    squares: tuple[str, ...]
+    scores_centi: tuple[int, ...]
+    """After searches of 2 .. depth plies, our view; empty when only a bound is known."""
+    final_centi: int
+    """At full depth, our view."""
+    our_text: str
+    their_text: str
+    """The same for the opponent."""
+    score_texts: tuple[str, ...]
+    """`scores_centi` for the opponent, as text: its appearance at each depth, the deeper the truer."""
+    quality: float
+    """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
+    is_paper_trap: bool
+    """It is a trap by the threshold."""
+    cost: int
+    """Its cost in hundredths of a per cent of expected score."""
+    cost_text: str
+    """Its loss against the best reply; empty if it is the best, or only a bound is known."""
+    shallow_text: str | None
+    """The opponent's most favourable score below the full depth; None: no shallower score."""
+    shallow_plies: int | None
+    """Depth of that search in plies."""
+    probability: float | None
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrapReport:
+    """The best trap of a move, however small; `DecisionReport.is_trap`: whether it counts as a trap."""
+
+    reply: str
+    name: str
+    quality: float
+    """In hundredths of a per cent of expected score."""
+    quality_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BaitReport:
+    """A reply that tempts people, confirmed by a deeper search (`engine.bait_rule`)."""
+
+    reply: str
+    name: str
+    probability: float
+    """Probability that people play it."""
+    cost: int
+    """In hundredths of a per cent of expected score, by the decision's search."""
+    confirmed_cost: int
+    """The same by the confirming search."""
+    deceives_at: tuple[int, ...]
+    """Depths in plies at which it looks at least as good as the best reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastReport:
+    """The expected replies of people to the move that we played."""
+
+    model: ModelInfo
+    is_confirmed: bool
+    """Whether there was a confirming search: without one no bait is named."""
+    baits: tuple[BaitReport, ...]
+    """Confirmed baits, by falling expected loss (probability times cost); the first is *the* bait."""
+    error_probability: float
+    """Probability of an error: a reply that costs a tenth of the game or more."""
+    is_taken: bool | None
+    """Whether the reply takes a bait; None: it is not judged yet, or there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawReport:
+    """A random draw between a move that sets a trap and one that sets none (`engine.randomised`)."""
+
+    trap: str
+    trap_name: str
+    control: str
+    control_name: str
+    other_name: str
+    """The move of the two that was not played."""
+    trap_value: int
+    """Our expected score after `trap`, in hundredths of a per cent."""
+    control_value: int
+    chance: float
+    """Of `trap`."""
+    seed: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionReport:
+    """One of our moves."""
+
+    ply: int
+    number: int
+    """The move number, as in the game's notation: both sides' first moves are number 1."""
+    move: str
+    name: str
+    squares: tuple[str, ...]
+    strategy: str
+    sets_traps: bool
+    """Whether the strategy sets traps on purpose; otherwise a trap is an accident."""
+    search_mode: str
+    pick: Pick | None
+    pick_text: str | None
+    """The score of the move's source; None: no source, or no score."""
+    source: SourceInfo | None
+    """The other engine that gave the scores; None: our own search."""
+    draw: DrawReport | None
+    """The draw that decided the move; None: there was none."""
+    model: ModelInfo | None
+    """The model that gave the replies' probabilities; None: no model was used."""
+    trouble: str
+    """Why a strategy could not use its opponent model; empty: it could."""
+    depth: int
+    time_s: float
+    state: str
+    position: str
+    rows_before: tuple[str, ...]
+    rows_after: tuple[str, ...]
+    """The board that the opponent faced."""
+    standard: CandidateReport
+    """Plain minimax's choice."""
+    chosen: CandidateReport
+    candidates: tuple[CandidateReport, ...]
+    is_complete: bool
+    """Whether all replies are known; until then it is unknown whether the move sets a trap."""
+    is_trap: bool | None
+    trap: TrapReport | None
+    is_decided: bool | None
+    """Our move wins or loses by force; None until the profile is complete."""
+    forecast: ForecastReport | None
+    """None until it is made."""
+    replies: tuple[ReplyReport, ...]
+    reply: str | None
+    """The opponent's move; None: none (yet)."""
+    reply_name: str | None
+    outcome: OutcomeKind | None
+    fell_for_best: bool | None
+    cost_centi: int | None
+    """The reply's cost to the opponent; None, like the two above, until it is judged."""
+    cost_text: str | None
+    cost: int | None
+    """The same in hundredths of a per cent of expected score."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameReport:
+    """A game with all our decisions in it."""
+
+    header: StoredGame
+    sets_traps: bool
+    """Whether our strategy sets traps on purpose; otherwise its traps are accidents."""
+    sides: tuple[str, str]
+    names: tuple[str, ...]
+    """Every move of the game in people's notation."""
+    decisions: tuple[DecisionReport, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values; the header's fields are on the same level as ``sides`` and ``decisions``."""
+        header = asdict(self.header)
+        for name in ("started_at", "ended_at"):
+            value = getattr(self.header, name)
+            header[name] = None if value is None else value.isoformat()
+        return {
+            **header,
+            "sets_traps": self.sets_traps,
+            "sides": self.sides,
+            "names": self.names,
+            "decisions": [asdict(decision) for decision in self.decisions],
+        }
+
+
+async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
+    """The report of a game.
+
+    Raises:
+        RecordError: One of its records cannot be read, does not follow the rules, or is of a game that this
+            program no longer knows.
+    """
+    decisions = await list_decisions(session, stored.id)
+    forecasts = await forecasts_of_game(session, stored.id)
+    # Naming thousands of moves is slow and must not block the event loop.
+    try:
+        return await asyncio.to_thread(_build_report, _rules(stored.game), stored, decisions, forecasts)
+    except (BadPosition, IllegalMove, IncompleteProfile) as error:
+        raise RecordError(reason_of(error)) from error
+
+
+def _rules(name: str) -> Game[Any]:
+    with decoding():
+        return get_rules(name)
+
+
+def _build_report(
+    game: Game[Any],
+    stored: StoredGame,
+    decisions: Sequence[StoredDecision],
+    forecasts: Mapping[int, ReplyForecast],
+) -> GameReport:
+    names = []
+    position = (
+        game.initial() if stored.initial_position is None else game.parse_position(stored.initial_position)
+    )
+    for text in stored.moves:
+        position = if_it_goes_on(game, position)
+        move = game.parse_move(position, text)
+        names.append(game.move_name(position, move))
+        position = game.play(position, move)
+    return GameReport(
+        stored,
+        _sets_traps(stored.strategy),
+        game.sides,
+        tuple(names),
+        tuple(decision_report(game, stored, decision, forecasts.get(decision.id)) for decision in decisions),
+    )
+
+
+def _sets_traps(strategy: str) -> bool:
+    """Whether a recorded strategy sets traps on purpose; False for strategies that are not ours: unknown."""
+    kind = STRATEGIES.get(strategy)
+    return kind is not None and kind.sets_traps
+
+
+class _Board:
+    """A position, and its legal moves by their text."""
+
+    def __init__(self, game: Game[Any], position: Any) -> None:
+        self.game = game
+        self.position = if_it_goes_on(game, position)
+        self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
+
+    def move(self, text: str) -> Move:
+        """A legal move by its text; the game's parser reads texts that the game no longer writes."""
+        move_found = self._moves.get(text)
+        return self.game.parse_move(self.position, text) if move_found is None else move_found
+
+    def name(self, text: str) -> str:
+        return self.game.move_name(self.position, self.move(text))
+
+    def squares(self, text: str) -> tuple[str, ...]:
+        return self.game.move_squares(self.move(text))
+
+    def after(self, text: str) -> "_Board":
+        return _Board(self.game, self.game.play(self.position, self.move(text)))
+
+    def score(self, score_centi: float) -> str:
+        return self.game.score_text(score_centi, self.position)
+
+
+def decision_report(
+    game: Game[Any], stored: StoredGame, made: StoredDecision, forecast: ReplyForecast | None
+) -> DecisionReport:
+    """The report of one decision.
+
+    Args:
+        game: The rules of its game.
+        stored: Its game.
+        made: The decision.
+        forecast: The expected replies of people; None: not known yet.
+
+    Raises:
+        ValueError: The record contradicts the rules or itself.
+        EngineFault: It cannot be judged.
+    """
+    decision = made.decision
+    before = _Board(game, game.for_search(game.parse_position(decision.position)))
+    after = before.after(decision.move)
+    reports = {c.move: _candidate(before, c, decision) for c in decision.candidates}
+    exact = [report for report in reports.values() if not report.raw_is_bound]
+    if not exact:
+        raise RecordError(f"decision {made.id}: no candidate has an exact score")
+    chosen = decision.chosen
+    outcome = made.outcome
+    known = stored.moves[made.ply + 1] if len(stored.moves) > made.ply + 1 else None
+    reply = known if outcome is None else outcome.reply
+    judgement = judge_decision(decision) if made.is_complete else None
+    best = None if judgement is None else judgement.trap
+    trap = None
+    if best is not None:
+        trap = TrapReport(best.reply, after.name(best.reply), best.quality, percent(best.quality / WHOLE, 1))
+    searched = [profile for profile in chosen.replies if profile.bound_centi != NOBODY_LOOKED]
+    replies = tuple(_reply(after, made, profile, judgement, forecast) for profile in searched)
+    cost_text = None
+    if outcome is not None:
+        played = next((each for each in replies if each.reply == outcome.reply), None)
+        cost_text = (played and played.cost_text) or _size_text(before, outcome.cost_centi)
+    return DecisionReport(
+        ply=made.ply,
+        number=made.ply // 2 + 1,
+        move=decision.move,
+        name=reports[decision.move].name,
+        squares=reports[decision.move].squares,
+        strategy=decision.strategy,
+        sets_traps=_sets_traps(decision.strategy),
+        search_mode=decision.search_mode,
+        pick=decision.pick,
+        pick_text=_pick_text(before, decision.pick),
+        source=decision.source,
+        draw=_draw(before, decision),
+        model=decision.model,
+        trouble="" if decision.model_use is None else decision.model_use.trouble,
+        depth=decision.depth,
+        time_s=decision.time_s,
+        state=made.state,
+        position=decision.position,
+        rows_before=game.board_rows(before.position),
+        rows_after=game.board_rows(after.position),
+        # The standard player might play another one, equally good, whose raw value is not recorded.
+        standard=max(exact, key=lambda report: report.raw_centi),
+        chosen=reports[decision.move],
+        candidates=tuple(reports.values()),
+        is_complete=made.is_complete,
+        is_trap=None if judgement is None else judgement.is_trap,
+        trap=trap,
+        is_decided=None if judgement is None else judgement.is_decided,
+        forecast=_forecast(after, forecast, judgement, outcome),
+        replies=replies,
+        reply=reply,
+        reply_name=None if reply is None else after.name(reply),
+        outcome=None if outcome is None else outcome.kind,
+        fell_for_best=None if outcome is None else outcome.fell_for_best,
+        cost_centi=None if outcome is None else outcome.cost_centi,
+        cost_text=cost_text,
+        cost=None if outcome is None or judgement is None or outcome.reply is None else outcome.cost,
+    )
+
+
+def _draw(board: "_Board", decision: Decision) -> DrawReport | None:
+    draw = decision.trial_draw
+    if draw is None:
+        return None
+    trap_name, control_name = board.name(draw.trap), board.name(draw.control)
+    return DrawReport(
+        trap=draw.trap,
+        trap_name=trap_name,
+        control=draw.control,
+        control_name=control_name,
+        other_name=control_name if decision.move == draw.trap else trap_name,
+        trap_value=draw.trap_value,
+        control_value=draw.control_value,
+        chance=draw.params.chance,
+        seed=draw.seed,
+    )
+
+
+def _forecast(
+    board: "_Board", made: ReplyForecast | None, judgement: Judgement | None, outcome: Outcome | None
+) -> ForecastReport | None:
+    if made is None or judgement is None:
+        return None
+    baits = sorted(made.confirmed, key=lambda each: -each.expected_loss)
+    reply = None if outcome is None else outcome.reply
+    return ForecastReport(
+        model=made.model,
+        is_confirmed=made.confirm_depth > 0,
+        baits=tuple(
+            BaitReport(
+                each.reply,
+                board.name(each.reply),
+                each.p_reply,
+                each.cost,
+                each.confirmed_cost or 0,
+                each.deceives_at,
+            )
+            for each in baits
+        ),
+        error_probability=expectations(made, judgement).error_expected,
+        is_taken=None if reply is None or not baits else made.takes_bait(reply),
+    )
+
+
+def _candidate(board: _Board, candidate: Candidate, decision: Decision) -> CandidateReport:
+    trap, use = candidate.trap, decision.model_use
+    judged = _judged(candidate, decision)
+    best = None if judged is None or not judged.is_trap else judged.trap
+    return CandidateReport(
+        move=candidate.move,
+        name=board.name(candidate.move),
+        squares=board.squares(candidate.move),
+        raw_centi=candidate.raw_centi,
+        raw_text=board.score(candidate.raw_centi),
+        raw_is_bound=candidate.raw_is_bound,
+        adjusted_centi=candidate.adjusted_centi,
+        adjusted_text=_value_text(board, candidate.adjusted_centi, decision.params.scale),
+        quality_centi=candidate.quality_centi,
+        trap=trap,
+        trap_name=None if trap is None else board.after(candidate.move).name(trap),
+        sets_trap=None if judged is None else judged.is_trap,
+        set_trap_name=None if best is None else board.after(candidate.move).name(best.reply),
+        value=candidate.value,
+        value_text=None
+        if candidate.value is None or use is None
+        else _value_text(board, candidate.value, use.value.scale),
+    )
+
+
+def _judged(candidate: Candidate, decision: Decision) -> Judgement | None:
+    """The verdict on a move; None: not all its replies are known."""
+    try:
+        return judge(candidate, decision.params, expected_scale_centi(decision))
+    except IncompleteProfile:
+        return None
+
+
+def _reply(
+    board: _Board,
+    made: StoredDecision,
+    profile: ReplyProfile,
+    judgement: Judgement | None,
+    forecast: ReplyForecast | None,
+) -> ReplyReport:
+    chosen = made.decision.chosen
+    scores, final = profile.scores_centi, profile.final_centi
+    judged = None if judgement is None else judgement.of(profile.reply)
+    shallow_text = shallow_plies = None
+    if len(scores) > 1:
+        # The lowest for us; of equal ones the deepest, which means the most.
+        least, shallow_plies = min((score, -plies) for plies, score in enumerate(scores[:-1], start=2))
+        shallow_text, shallow_plies = board.score(-least), -shallow_plies
+    return ReplyReport(
+        reply=profile.reply,
+        name=board.name(profile.reply),
+        squares=board.squares(profile.reply),
+        scores_centi=scores,
+        final_centi=final,
+        our_text=board.score(final),
+        their_text=board.score(-final),
+        score_texts=tuple(board.score(-score) for score in scores),
+        quality=0.0 if judged is None else judged.quality,
+        is_paper_trap=judged is not None and judgement is not None and judgement.is_paper_trap(judged),
+        cost=0 if judged is None else judged.cost,
+        cost_text=_cost_text(board, chosen.raw_centi, final) if scores else "",
+        shallow_text=shallow_text,
+        shallow_plies=shallow_plies,
+        probability=profile.probability if forecast is None else forecast.probability_of(profile.reply),
+    )
+
+
+def _pick_text(board: _Board, pick: Pick | None) -> str | None:
+    return None if pick is None or pick.score_centi is None else board.score(pick.score_centi)
+
+
+def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
+    """A value in its scale's unit: a share of the point, or a score."""
+    return percent(value / WHOLE, 1) if scale == Scale.EXPECTED else board.score(value)
+
+
+def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
+    """The opponent's loss by a reply; empty: none.
+
+    If both scores mean the same decided result, a difference of less than a unit is a difference in length.
+    """
+    size = made_centi - best_centi
+    if size <= 0:
+        return ""
+    if size < _UNIT_CENTI and min(abs(best_centi), abs(made_centi)) >= WIN_CENTI:
+        return "a few moves"
+    return _size_text(board, size)
+
+
+def _size_text(board: _Board, size_centi: float) -> str:
+    """A difference of scores: without a sign, unlike a score."""
+    if abs(size_centi) >= WIN_CENTI / 2:
+        return "the game"
+    return board.score(size_centi).removeprefix("+")

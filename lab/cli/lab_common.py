@@ -1,0 +1,57 @@
+"""Checks and output that the commands under `desdemona lab` share."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from bot.base.files import write_whole
+from bot.base.log import printable
+from bot.cli.common import UsageError, note
+
+
+def require_extra(option: str, module: str) -> None:
+    """Report a missing dependency at once rather than after long work."""
+    if find_spec(module) is None:
+        raise UsageError(f"{option} needs the extra `lab`: `pip install 'desdemona[lab]'`")
+
+
+def require_writable(out: Path, suffix: str) -> None:
+    """Check as much as possible before the long fit."""
+    if out.suffix != suffix:
+        raise UsageError(f"--out: {out} does not end in {suffix}")
+    if not out.parent.is_dir():
+        raise UsageError(f"--out: {out.parent} is no folder")
+    for path in (out, card_of(out)):
+        if path.exists() and not path.is_file():
+            raise UsageError(f"--out: {path} is not a regular file")
+
+
+def card_of(out: Path) -> Path:
+    """Path of a model's card."""
+    return out.with_suffix(".json")
+
+
+def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> bytes:
+    """Write a model with its card, both or neither; without a model, the card alone.  Returns the card.
+
+    Raises:
+        UsageError: They cannot be written.
+    """
+    content = (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
+    try:
+        write_whole(({} if model is None else {out: model}) | {card_of(out): content})
+    except OSError as error:
+        raise UsageError(f"--out: {out}: {error.strerror}") from None
+    return content
+
+
+def print_lines(text: str) -> None:
+    """Print lines that contain names of models and files, with unprintable characters escaped."""
+    for line in text.removesuffix("\n").split("\n"):
+        print(printable(line))
+
+
+def report_step(what: str) -> None:
+    """Show the name of a step on standard error."""
+    note(f"... {what}")

@@ -1,0 +1,330 @@
+"""The replies of people that `lab study`, `lab fit` and `lab fit-person` use: options that choose them."""
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.base.rounding import counted
+from bot.cli.common import MAX_INT, ShowFormat, UsageError, ask_database, config_of, note, require_known
+from bot.cli.progress import counting
+from engine.decision import ModelInfo
+from engine.formats.record import GameRecord
+from engine.games import GAMES
+from engine.human.model import SHALLOW, BadModel
+from engine.human.reply_model import default_path
+from lab.analysis.analysed_games import (
+    AnalysisCount,
+    AnalysisSettings,
+    StoredPosition,
+    count_analyses,
+    list_models,
+    predictions,
+)
+from storage.database import Database
+from storage.research.archive import each_game
+
+# Importing these takes a second, which other commands should not pay.
+if TYPE_CHECKING:
+    from engine.human.calibrated import CalibratedModel
+    from lab.analysis.elo import RatedResult
+    from lab.analysis.population import Population, Portion
+
+PersonHalf = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Only replies of one half of the persons, drawn by --seed: 0 or 1.  "
+        "The bundled models of people were learned from half 0 of seed 1, if their cards say so.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyOptions:
+    """The replies of people to use, and the form of the result; each field is an option of the commands."""
+
+    context: typer.Context
+    game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")]
+    elo: Annotated[
+        bool,
+        typer.Option(
+            "--elo",
+            help="Ratings reconstructed from the results of all imported games, for sources without ratings.",
+        ),
+    ] = False
+    analysis: Annotated[
+        int | None,
+        typer.Option(
+            "--analysis",
+            metavar="NUMBER",
+            help="Analysis to use; by default the one with the most positions.",
+        ),
+    ] = None
+    human: Annotated[
+        str | None,
+        typer.Option(
+            "--human",
+            metavar="NAME",
+            help="Human-move model whose predictions to use: a name, or at least six leading digits of a "
+            "SHA-256; by default the newest model's.",
+        ),
+    ] = None
+    own: Annotated[
+        bool, typer.Option("--own", help="Use the bot's own games with people instead of the analysed games.")
+    ] = False
+    half: Annotated[
+        int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, folds and resamples.")] = 1
+    from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None
+    to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None
+    min_rating: Annotated[
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
+    ] = None
+    max_rating: Annotated[
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
+    ] = None
+    resamples: Annotated[
+        int, typer.Option(min=20, max=100_000, help="Number of resamples, for the intervals.")
+    ] = 1000
+    database: Annotated[
+        str | None,
+        typer.Option("--database", metavar="URL", help="Database to use instead of the configured one."),
+    ] = None
+    output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE
+
+    def read(self, person_half: int | None = None) -> "StudyData":
+        """The data; a note on standard error describes them.
+
+        Args:
+            person_half: Only replies of one half of the persons, 0 or 1; None: of all.
+
+        Raises:
+            UsageError: There are none.
+        """
+        from lab.analysis.population import Portion
+
+        portion = Portion(
+            half=self.half,
+            person_half=person_half,
+            seed=self.seed,
+            from_year=self.from_year,
+            to_year=self.to_year,
+            min_rating=self.min_rating,
+            max_rating=self.max_rating,
+        )
+        data = read_people(self, portion)
+        note(data.description)
+        return data
+
+    def results(self) -> "list[RatedResult]":
+        """The results of all imported games, in the order of their import."""
+        from lab.analysis.elo import rated_result
+
+        async def read(database: Database) -> "list[RatedResult]":
+            async with database.read() as session:
+                results = [rated_result(record) async for record in each_game(session, game=self.game)]
+            return [each for each in results if each is not None]
+
+        results = ask_database(self.context, read, self.database)
+        note(f"{len(results)} imported games with a result")
+        return results
+
+
+@dataclass(frozen=True, slots=True)
+class StudyData:
+    """Replies of people to moves."""
+
+    people: "Population"
+    human: ModelInfo | None
+    """The human-move model with predictions for them."""
+    analysis: AnalysisSettings | None
+    """How they were analysed; None: in play."""
+    description: str
+    portion: "Portion"
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """Their description for a model's card, as plain JSON values."""
+        portion = {key: value for key, value in asdict(self.portion).items() if value is not None}
+        return {
+            "game": self.people.game.name,
+            "data": self.description,
+            "portion": portion,
+            "seed": self.portion.seed,
+            "command": shlex.join(["desdemona", *sys.argv[1:]]),
+        }
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command for typer: its first parameter, `StudyOptions`, becomes an option for each field."""
+    own = list(signature(command).parameters.values())[1:]
+    parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own] + [
+        Parameter(
+            each.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if each.default is MISSING else each.default,
+            annotation=each.type,
+        )
+        for each in fields(StudyOptions)
+    ]
+
+    # Any: values of options, which typer has checked.
+    def run(**given: Any) -> None:
+        shared = {each.name: given.pop(each.name) for each in fields(StudyOptions)}
+        command(StudyOptions(**shared), **given)
+
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what `inspect` reads
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__doc__ = command.__doc__
+    return run
+
+
+def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
+    """The calibrated model in a file; without a path the bundled one, None if the game has none."""
+    from engine.human.calibrated import open_calibrated
+
+    require_known("--game", game, GAMES)
+    if path is None and not default_path(game).exists():
+        return None
+    try:
+        model = open_calibrated(path or default_path(game))
+    except BadModel as error:
+        raise UsageError(str(error)) from None
+    if model.game != game:
+        raise UsageError(f"{path} is for {model.game}, not for {game}")
+    return model
+
+
+def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
+    """The requested positions; with `StudyOptions.elo`, people are rated by the results of all imported games
+    once they have played enough of them (`lab.analysis.elo`).
+
+    Raises:
+        UsageError: There are none.
+    """
+    from lab.analysis.elo import standings, with_ratings
+    from lab.analysis.population import population
+
+    game = options.game
+    require_known("--game", game, GAMES)
+    if options.elo and (options.own or portion.min_rating is not None or portion.max_rating is not None):
+        raise UsageError("--elo cannot go with --own, --min-rating or --max-rating")
+    others: dict[str, dict[int, tuple[float, ...]]] = {}
+    way = None
+    if options.own:
+        if options.analysis is not None or options.human is not None:
+            raise UsageError("--analysis and --human are for analysed games and cannot go with --own")
+        positions, model = _own(options, portion)
+        about = f"{game}: the bot's own games with people"
+    else:
+        way, positions, model, others = _analysed(options, portion)
+        about = f"{game}: {way.source}, depth {way.depth}"
+    if not positions:
+        raise UsageError(f"{about}: no position passes these filters")
+    if options.elo:
+        positions = with_ratings(positions, standings(options.results()))
+        about += ", rated by results"
+    with counting("positions", len(positions)) as on_count:
+        people = population(game, positions, "" if model is None else model.name, others, on_count)
+    if model is None or not people.has_human:
+        model_text = "no human-move model"
+    else:
+        model_text = f"human-move model {model_identity(model)}"
+    games = int(people.games.max()) + 1
+    left_out = f", {people.left_out} more without its prediction left out" if people.left_out else ""
+    used = f"{counted(len(people.positions), 'position')} of {counted(games, 'game')}"
+    about = f"{about}; {model_text}; {used}{left_out}"
+    return StudyData(people, model if people.has_human else None, way, about, portion)
+
+
+def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition], ModelInfo | None]:
+    """The bot's own positions, and the model queried about all of them; None: only the shallow guess."""
+    from lab.analysis.own_games import own_positions, with_predictions
+
+    async def read(database: Database) -> list[tuple[StoredPosition, GameRecord]]:
+        async with database.read() as session:
+            return [each async for each in own_positions(session, options.game) if portion.holds(each[0])]
+
+    given = ask_database(options.context, read, options.database)
+    try:
+        model = config_of(options.context).human.model_registry().models(options.game).human
+        if model.info.kind == SHALLOW:
+            return [stored for stored, _ in given], None
+        with counting(model.info.name, len(given)) as on_count:
+            return with_predictions(model, given, on_count), model.info
+    except BadModel as error:
+        raise UsageError(f"human.models: {error}") from None
+
+
+def _analysed(
+    options: StudyOptions, portion: "Portion"
+) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
+    """How it was analysed, its positions, their human-move model, and other models' probabilities."""
+    from lab.analysis.population import load
+
+    async def read(
+        database: Database,
+    ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, Any]]:
+        async with database.read() as session:
+            chosen = _choose(await count_analyses(session, options.game), options)
+            known = await list_models(session, chosen.id)
+            first = _first(known, options.human)
+            others = {} if first is None else _others(known, first)
+            probabilities = {
+                name: await predictions(session, chosen.id, number) for name, number in others.items()
+            }
+        found = await load(database, chosen.id, None if first is None else first[0], portion)
+        return chosen.analysis, found, None if first is None else first[1], probabilities
+
+    return ask_database(options.context, read, options.database)
+
+
+def _choose(known: list[AnalysisCount], options: StudyOptions) -> AnalysisCount:
+    game, wanted = options.game, options.analysis
+    found = [each for each in known if wanted in (None, each.id)]
+    if not found:
+        which = "" if wanted is None else f" of number {wanted}"
+        listed = ", ".join(str(each.id) for each in known)
+        raise UsageError(
+            f"there is no analysis of {game}{which}"
+            + (f": there are {listed}" if known else ": `desdemona lab analyse` makes one")
+        )
+    return found[0]
+
+
+Known = tuple[int, ModelInfo]
+
+
+def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
+    """The requested human-move model, by name or SHA-256, by default the newest; None if there is none."""
+    found = [each for each in known if wanted in (None, each[1].name)]
+    if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
+        found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
+    if not found and wanted is not None:
+        names = ", ".join(model_identity(info) for _, info in known) or "none"
+        raise UsageError(f"--human: no predictions of {wanted!r} for these positions; models: {names}")
+    return found[0] if found else None
+
+
+def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
+    """The keys of the models other than the first, the oldest first, by unique names."""
+    names = [info.name for _, info in known]
+    return {
+        info.name if names.count(info.name) == 1 else model_identity(info): number
+        for number, info in reversed(known)
+        if number != first[0]
+    }
+
+
+def model_identity(info: ModelInfo) -> str:
+    """Name and first digits of the SHA-256, which --human accepts."""
+    return f"{info.name} {info.sha256[:6]}"

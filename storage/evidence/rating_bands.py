@@ -1,0 +1,30 @@
+"""Bands of ratings, by which games are grouped."""
+
+from dataclasses import dataclass
+from typing import Self
+
+BAND_WIDTH = 200
+"""Width of a rating band, in rating points."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingBand:
+    """The ratings from a multiple of `BAND_WIDTH` up to the next one."""
+
+    first: int | None
+    """The lowest of them; None: no rating."""
+
+    @classmethod
+    def of(cls, rating: float | None) -> Self:
+        """The band of a rating; None or NaN: of unrated people."""
+        return cls(None if rating is None or rating != rating else int(rating // BAND_WIDTH) * BAND_WIDTH)
+
+    @property
+    def last(self) -> int | None:
+        """The highest of them."""
+        return None if self.first is None else self.first + BAND_WIDTH - 1
+
+    @property
+    def text(self) -> str:
+        """For instance ``1400 to 1599``; ``unrated``."""
+        return "unrated" if self.first is None else f"{self.first} to {self.last}"

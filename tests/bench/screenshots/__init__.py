@@ -1,0 +1,1 @@
+"""The bench that takes the screenshots of the docs."""

@@ -1,0 +1,51 @@
+"""Games are moved to their places in weeks: in order, each with all its times, and none into the future."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sqlalchemy import select
+
+from bench.screenshots.spread_over_weeks import LEFT_S, spread
+from storage.database import Database
+from storage.ledger.events import record_event
+from storage.ledger.games import finish_game
+from storage.records import GameResult
+from storage.tables.games import DecisionRow, EventRow, GameRow, OpponentRow
+from tests.storage.samples import ARENA, FELL, decision, opened, settled
+
+BEGAN = datetime(2026, 11, 25, 12, tzinfo=UTC)
+NOW = BEGAN + timedelta(hours=1)
+TOOK = timedelta(seconds=20)
+
+
+async def told(database: Database) -> list[list[timedelta]]:
+    """By game: from its beginning to its end, its decision, and its event."""
+    async with database.read() as session:
+        rows = await session.execute(
+            select(GameRow.started_at, GameRow.ended_at, DecisionRow.created_at, EventRow.at)
+            .join(DecisionRow, DecisionRow.game_id == GameRow.id)
+            .join(EventRow, EventRow.game_id == GameRow.id)
+            .order_by(GameRow.id)
+        )
+        return [[time - row[0] for time in row[1:] if time is not None] for row in rows]
+
+
+async def test_games_keep_their_order_and_durations(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/desdemona.db"
+    database = await Database.open(url)
+    async with database.write() as session:
+        for number in range(3):
+            at = BEGAN + timedelta(minutes=number**2)
+            game = await opened(session, f"g{number}", at=at)
+            await settled(session, game.id, 0, decision(), FELL)
+            await finish_game(session, game.id, result=GameResult.WIN, end_reason="normal", at=at + TOOK)
+            await record_event(session, ARENA, "game_link_lost", {}, game.id)
+    before = await told(database)
+    await spread(url, 2, NOW)
+    assert await told(database) == before
+    last = NOW - timedelta(seconds=LEFT_S)
+    weeks = [last - timedelta(weeks=2), last - timedelta(weeks=1), last]
+    async with database.read() as session:
+        assert list(await session.scalars(select(GameRow.started_at).order_by(GameRow.id))) == weeks
+        assert await session.scalar(select(OpponentRow.first_seen_at)) == weeks[0]
+    await database.close()

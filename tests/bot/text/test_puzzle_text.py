@@ -1,0 +1,48 @@
+"""The trainer's sentences about replies."""
+
+import pytest
+
+from bot.text.puzzle_text import bait_text, good_replies_text, hint_text, title_text, wrong_text
+from bot.text.sentence import Sentence
+
+
+@pytest.mark.parametrize(("probability", "often"), [(0.001, 1), (0.305, 31), (1.0, 100)])
+def test_a_probability_is_given_in_a_hundred(probability: float, often: int) -> None:
+    assert str(hint_text("Nd2", probability)) == f"Not Nd2: it tempts, {often} in 100 play this."
+
+
+def test_a_wrong_reply_hears_what_it_costs() -> None:
+    assert str(wrong_text("Na3", 2900, None)) == "Na3 is not good: it costs 29 % of the game. Try again."
+    assert (
+        str(wrong_text("Nd2", 2900, 0.5))
+        == "Nd2 is the bait: 50 in 100 play this, and it costs 29 % of the game. Try again."
+    )
+
+
+def test_the_title() -> None:
+    one, two = [("a", 0)], [("a", 0), ("b", 100)]
+    assert [str(title_text(good, None)) for good in (one, two)] == [
+        "This was the reply to find",
+        "These were the replies to find",
+    ]
+    assert [str(title_text(two, found)) for found in two] == ["Found", "A good reply"]
+
+
+def test_the_good_replies() -> None:
+    good = [("a", 0), ("b", 49), ("c", 50), ("d", 300)]
+    assert str(good_replies_text(good, None)) == "a is the best reply. Good as well: b, c and d."
+    assert str(good_replies_text(good, good[1])) == "b is the best reply. Good as well: a, c and d."
+    assert str(good_replies_text(good, good[2])) == (
+        "c is good: it costs under 1 % of the game against a, the best reply. Good as well: b and d."
+    )
+    assert str(good_replies_text(good[:1], None)) == "a is the best reply."
+
+
+def test_why_the_bait_tempts() -> None:
+    looks = Sentence("at depth 2 it looks as good as {best}.", {"best": "e5"}, is_capital=True)
+    was = "The bait was Nd2: 20 in 100 play this."
+    assert str(bait_text(("Nd2", 2900), 0.2, None)) == f"{was} It costs 29 % of the game."
+    assert (
+        str(bait_text(("Nd2", 2900), 0.2, looks))
+        == f"{was} At depth 2 it looks as good as e5. It costs 29 % of the game."
+    )

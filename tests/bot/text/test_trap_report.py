@@ -1,0 +1,311 @@
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from bot.parts.terminal import terminal
+from bot.text.trap_report import GameReport, game_report
+from bot.views.show import report_parts
+from engine.decision import (
+    Candidate,
+    Decision,
+    ModelInfo,
+    OpponentModelUse,
+    Outcome,
+    OutcomeKind,
+    Person,
+    Pick,
+    ReplyProfile,
+    SearchMode,
+    SourceInfo,
+)
+from engine.game import WIN_CENTI
+from engine.human.value import NOBODY_LOOKED
+from engine.judgement import RULE, judge_profile
+from engine.params import Scale, TrapParams, ValueParams
+from storage.database import Database
+from storage.ledger.decisions import get_decision, store_profile
+from storage.ledger.games import finish_game, load_game, set_moves
+from storage.ledger.outcomes import record_outcome
+from storage.records import GameResult
+from tests.storage.samples import ARENA, FELL, commit_decision, decision, opened
+
+
+async def reported(session: AsyncSession) -> GameReport:
+    """The report of the sample game."""
+    game = await load_game(session, ARENA, "game0001")
+    assert game is not None
+    return await game_report(session, game)
+
+
+async def test_a_game_is_told_move_by_move(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        decision_id = await commit_decision(session, game.id, 0, decision(quality=225.0))
+        await record_outcome(session, decision_id, FELL)
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="normal", moves=["f5", "d6", "c3"]
+        )
+        report = await reported(session)
+    (told,) = report.decisions
+    assert (told.number, told.move, told.squares, told.depth) == (1, "f5", ("f5",), 4)
+    assert told.rows_before[3:5] == ("...wb...", "...bw...")
+    assert told.rows_after[3:5] == ("...wb...", "...bbb..")
+    assert (told.standard.move, told.standard.raw_text) == ("e6", "+1.10")
+    assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+1.00", "+1.25")
+    assert [(c.move, c.raw_is_bound) for c in told.candidates] == [
+        ("d3", True), ("c4", True), ("f5", False), ("e6", False)
+    ]  # fmt: skip
+    assert told.trap is not None
+    assert (told.is_trap, told.trap.reply, told.trap.quality_text) == (True, "d6", "7.4 %")
+    assert (told.reply, told.outcome, told.fell_for_best) == ("d6", "fell", True)
+    assert (told.cost_centi, told.cost_text) == (300, "3.00")
+    best, bait, _ = told.replies
+    assert (bait.reply, bait.their_text, bait.our_text) == ("d6", "-4.00", "+4.00")
+    # It looked best to the opponent after two plies, where our score was -300.
+    assert (bait.shallow_text, bait.shallow_plies) == ("+3.00", 2)
+    assert (best.quality, best.is_paper_trap, best.cost) == (0, False, 0)
+    assert bait.quality == pytest.approx(744.3, abs=0.05)
+    assert (bait.is_paper_trap, bait.cost) == (True, 922)
+
+
+async def test_it_is_plain_json(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await commit_decision(session, game.id, 0, decision(quality=225.0))
+        report = await reported(session)
+    told = json.loads(json.dumps(report.to_json()))
+    assert (told["site_game_id"], told["strategy"], told["sides"]) == (
+        "game0001",
+        "trappy",
+        ["black", "white"],
+    )
+    assert (told["sets_traps"], told["decisions"][0]["sets_traps"]) == (True, True)
+    assert told["params"]["assessment"] == "median"
+    assert told["started_at"].endswith("+00:00")
+    assert told["ended_at"] is None
+    assert told["decisions"][0]["trap"]["reply"] == "d6"
+    assert told["decisions"][0]["outcome"] is None
+
+
+@pytest.mark.parametrize(
+    ("player", "sets_traps"),
+    [("standard", False), ("strong", False), ("calibrated_uci", True), ("uci", False), ("human", False)],
+)
+async def test_who_means_traps(database: Database, player: str, sets_traps: bool) -> None:
+    """Matches record games of other programs and of stand-ins for people, too."""
+    async with database.write() as session:
+        game = await opened(session, strategy=player)
+        await commit_decision(session, game.id, 0, replace(decision(quality=225.0), strategy=player))
+        report = await reported(session)
+    assert report.sets_traps is sets_traps
+    assert [told.sets_traps for told in report.decisions] == [sets_traps]
+
+
+async def test_a_profile_that_is_not_there_yet(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session)
+        await commit_decision(session, game.id, 0, decision(complete=False))
+        await set_moves(session, game.id, ["f5", "f6"])
+        report = await reported(session)
+    (told,) = report.decisions
+    assert (told.is_complete, told.is_trap, told.outcome, told.reply) == (False, None, None, "f6")
+
+
+CHESS_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def _chess_decision(params: TrapParams, *, trap_final: int = 300, **changes: Any) -> Decision:
+    """White's first move Nf3 with a trap at the reply Nc6; the best reply is d5."""
+    played = Candidate(
+        move="g1f3",
+        raw_centi=changes.pop("raw_centi", 20),
+        raw_is_bound=False,
+        adjusted_centi=5340,
+        quality_centi=420.0,
+        trap="b8c6",
+        replies=(
+            ReplyProfile("d7d5", (10, changes.pop("best_final", 20))),
+            ReplyProfile("b8c6", (-40, trap_final)),
+        ),
+        complete=True,
+    )
+    return replace(
+        Decision(
+            game="chess",
+            position=CHESS_START,
+            strategy="trappy",
+            params=params,
+            move="g1f3",
+            candidates=(played,),
+            depth=3,
+            principal_variation=("g1f3",),
+            nodes=1,
+            time_s=0.1,
+            profile_source="native",
+            engine_version="1",
+        ),
+        **changes,
+    )
+
+
+async def _chess_report(database: Database, made: Decision, cost_centi: int = 280) -> GameReport:
+    fell = Outcome(OutcomeKind.FELL_FOR_PAPER_TRAP, "b8c6", True, 2400.0, cost_centi, 3200, RULE)
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
+        await record_outcome(session, await commit_decision(session, game.id, 0, made), fell)
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="normal", moves=["g1f3", "b8c6", "e2e4"]
+        )
+        return await reported(session)
+
+
+async def test_moves_are_named_as_people_write_them(database: Database) -> None:
+    report = await _chess_report(database, _chess_decision(TrapParams()))
+    assert report.names == ("Nf3", "Nc6", "e4")
+    (told,) = report.decisions
+    assert (told.move, told.name, told.reply, told.reply_name) == ("g1f3", "Nf3", "b8c6", "Nc6")
+    assert told.trap is not None
+    assert (told.trap.name, told.chosen.trap_name, told.squares) == ("Nc6", "Nc6", ("g1", "f3"))
+    assert [(reply.name, reply.cost_text) for reply in told.replies] == [("d5", ""), ("Nc6", "2.80")]
+    assert told.cost_text == "2.80"
+    assert (told.chosen.sets_trap, told.chosen.set_trap_name) == (True, "Nc6")
+    shown = _shown(report)
+    assert "1. Nf3 Nc6 2. e4" in shown
+    assert "Move 1 · we played Nf3 · depth 3, " in shown
+    assert "The paper's trap: Nc6, quality 28.1 %. Figure 9: fell for the best trap." in shown
+    assert " of the game (2.80 pawns)" in shown
+
+
+async def test_a_game_that_went_on_past_a_draw_of_our_rules(database: Database) -> None:
+    shuffle = ["g1f3", "g8f6", "f3g1", "f6g8"]
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard")
+        await finish_game(
+            session, game.id, result=GameResult.WIN, end_reason="time", moves=[*shuffle, *shuffle, "e2e4"]
+        )
+        report = await reported(session)
+    assert report.names[-2:] == ("Ng8", "e4")
+
+
+async def test_values_on_the_expected_scale_are_shares_of_the_point(database: Database) -> None:
+    params = TrapParams(scale=Scale.EXPECTED, logistic_centi=170.0)
+    (told,) = (await _chess_report(database, _chess_decision(params))).decisions
+    assert (told.chosen.raw_text, told.chosen.adjusted_text) == ("+0.20", "53.4 %")
+    assert told.trap is not None
+    assert told.trap.quality_text == "30.9 %"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "complete", "sets_trap", "column"),
+    [(28.0, True, True, "Nc6"), (29.0, True, False, "\N{EN DASH}"), (28.0, False, None, "?")],
+)
+async def test_the_table_names_a_trap_only_where_the_move_sets_one(
+    database: Database, threshold: float, complete: bool, sets_trap: bool | None, column: str
+) -> None:
+    made = _chess_decision(TrapParams(threshold_percent=threshold))
+    made = replace(made, candidates=(replace(made.candidates[0], complete=complete), *made.candidates[1:]))
+    async with database.write() as session:
+        game = await opened(session, game="chess", variant="standard", strategy=made.strategy)
+        await commit_decision(session, game.id, 0, made)
+        report = await reported(session)
+    (told,) = report.decisions
+    assert told.chosen.trap_name == "Nc6"
+    assert told.chosen.sets_trap is sets_trap
+    assert told.chosen.set_trap_name == ("Nc6" if sets_trap else None)
+    assert f"+0.20 +53.40 Nc6 {column}" in _shown(report)
+
+
+async def test_a_quicker_mate_costs_a_few_moves(database: Database) -> None:
+    won = WIN_CENTI + 9_990
+    made = _chess_decision(TrapParams(), raw_centi=won, best_final=won, trap_final=won + 4)
+    (told,) = (await _chess_report(database, made, cost_centi=4)).decisions
+    assert [reply.their_text for reply in told.replies] == ["#-5", "#-3"]
+    assert told.cost_text == "a few moves"
+
+
+async def test_what_picked_the_move_is_told(database: Database) -> None:
+    pick = Pick(score_centi=35, depth=18, confidence=100, solved=False)
+    made = _chess_decision(TrapParams(), strategy="strong", search_mode=SearchMode.STRONG, pick=pick)
+    report = await _chess_report(database, made)
+    assert report.decisions[0].pick_text == "+0.35"
+    shown = _shown(report)
+    assert "depth 18 at 100 %, +0.35, replies judged to depth 3" in shown
+    assert "The paper's trap by accident: Nc6" in shown
+
+
+async def test_another_engine_is_named(database: Database) -> None:
+    source = SourceInfo("Fake 1.0", "uci", (), window_centi=100, floor_centi=-80, nodes=1000)
+    made = _chess_decision(TrapParams(), strategy="trappy_uci", search_mode=SearchMode.ENGINE, source=source)
+    report = await _chess_report(database, made)
+    assert report.to_json()["decisions"][0]["source"]["name"] == "Fake 1.0"
+    assert "depth 3 by Fake 1.0" in _shown(report)
+    assert "The paper's trap: Nc6" in _shown(report)
+
+
+def made_for_a_person(**changed: Any) -> Decision:
+    """A decision by what a person is expected to reply, before the unlikely replies were looked into."""
+    plain = decision(quality=225.0)
+    best, bait, other = plain.chosen.replies
+    replies = (
+        replace(best, probability=0.58),
+        replace(bait, probability=0.415),
+        ReplyProfile(other.reply, (), NOBODY_LOOKED, probability=0.005),
+    )
+    chosen = replace(plain.chosen, replies=replies, complete=False, value=6234.0)
+    model = ModelInfo("othello", "people", "0" * 64)
+    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(1500, None), model)
+    made = replace(plain.with_chosen(chosen), strategy="opponent_model", model=model, model_use=model_use)
+    return replace(made, **changed)
+
+
+async def test_what_a_person_was_expected_to_reply(database: Database) -> None:
+    async with database.write() as session:
+        game = await opened(session, strategy="opponent_model")
+        await commit_decision(session, game.id, 0, made_for_a_person())
+        await set_moves(session, game.id, ["f5", "d6"])
+        early = await reported(session)
+        full = decision(quality=225.0).chosen.replies
+        probabilities = (0.58, 0.415, 0.005)
+        whole = tuple(replace(reply, probability=p) for reply, p in zip(full, probabilities, strict=True))
+        made = made_for_a_person()
+        stored = await get_decision(session, game.id, 0)
+        assert stored is not None
+        completed = made.with_chosen(replace(made.chosen, replies=whole, complete=True))
+        await store_profile(session, stored.id, completed, judge_profile(completed))
+        report = await reported(session)
+    assert len(early.decisions[0].replies) == 2  # nobody has looked into the third
+    (told,) = report.decisions
+    assert told.model is not None
+    assert (told.model.name, told.trouble, told.chosen.value_text) == ("people", "", "62.3 %")
+    assert [reply.probability for reply in told.replies] == [0.58, 0.415, 0.005]
+    shown = _shown(report)
+    assert "promise" in shown
+    assert "62.3 %" in shown
+    assert "The paper's trap: d6, quality 7.4 %." in shown
+    assert json.loads(json.dumps(report.to_json()))["decisions"][0]["model"]["name"] == "people"
+
+
+async def test_a_model_that_failed_is_told(database: Database) -> None:
+    made = decision(quality=225.0)
+    model_use = OpponentModelUse(ValueParams(logistic_centi=500), Person(), None, "it said nan")
+    async with database.write() as session:
+        game = await opened(session, strategy="opponent_model")
+        failed = replace(made, strategy="opponent_model", model_use=model_use)
+        await commit_decision(session, game.id, 0, failed)
+        report = await reported(session)
+    assert "could not use her model of people here (it said nan) and took the best move." in _shown(report)
+    assert "with bonus" in _shown(report)
+
+
+def _shown(report: GameReport) -> str:
+    """What `desdemona show` prints, with every run of blanks as one."""
+    console = Console(width=140, file=io.StringIO())
+    with console.capture() as capture:
+        for part in terminal(report_parts(report, [])):
+            console.print(part)
+    return " ".join(capture.get().split())
