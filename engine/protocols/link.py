@@ -22,9 +22,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
-    """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or with the wait.
-    """
+    """A search for the engine's own best move with an empty table; ends at the first limit or with the wait."""
 
     position: str
     """`Game.position_text`."""
