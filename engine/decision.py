@@ -282,7 +282,8 @@ class Decision:
     model: ModelInfo | None = None
     """The model behind the replies' probabilities; None: the choice used none."""
     model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE,)})
-    """How a strategy that models the opponent chose the move; None: other strategies, or a drawn move."""
+    """How a strategy that models the opponent chose the move; None: for other strategies, and for a drawn
+    move."""
     tempting: TemptingParams | None = None
     """Settings of the strategy tempting; None: for other strategies, and for a drawn move."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
@@ -348,7 +349,8 @@ class Decision:
 
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with the fields that old ones lack, and without obsolete fields (`engine.judgement`)."""
+    """A record with the fields that old ones lack, and without fields that no longer have a meaning
+    (`engine.judgement`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}

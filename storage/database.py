@@ -67,7 +67,8 @@ ROLE_LOCK = 0xDE5D
 ROLE_CHECK_S = 2.0
 """Seconds between two checks whether a role is still held."""
 ROLE_ANSWER_S = 4.0
-"""Seconds until an unanswered check means a lost role. PostgreSQL must not give it away earlier."""
+"""Seconds until an unanswered check means that the role is lost. PostgreSQL must not give the role away
+earlier."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -89,7 +90,8 @@ _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceErro
 """Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level for transactions that see one state of the database, as all do on SQLite."""
+"""PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite every
+transaction does."""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
 """Exceptions of the drivers for a value that does not fit a column."""

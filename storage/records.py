@@ -237,7 +237,8 @@ class TimeSource(StrEnum):
     SERVER = "server"
     """The server, by the time that it charged the opponent's clock."""
     MEASURED = "measured"
-    """Our measurement: from showing our move to showing the reply, without the known lag."""
+    """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
+    lag."""
 
 
 @dataclass(frozen=True, slots=True)

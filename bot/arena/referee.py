@@ -470,7 +470,8 @@ class Referee:
         self.on_change(game)
 
     def publish_clocks(self) -> None:
-        """Send players the state of their clocks after all clocks were stopped or restarted."""
+        """Send the players of running games the state of their clocks after the clocks were stopped or
+        restarted."""
         for live in self._live.values():
             self._publish_state(live.game)
 

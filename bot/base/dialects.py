@@ -31,7 +31,8 @@ class Ability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days for a move. Without it, people wait at the board in games without a clock."""
+    """Games with days for a move. Without it, people wait at the board for the moves of a game without a
+    clock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait that awaits the reply. For the operator alone: the opponent may read anything published."""
+    """A bait of our last move that awaits the reply. For the operator alone: the opponent may read anything
+    published."""
 
     reply: str
     """In the notation for people."""

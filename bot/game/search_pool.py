@@ -236,7 +236,8 @@ class SearchPool:
             task.loop.call_later(max(hurry_after_s, _MIN_HURRY_S), self._hurry, task, hurry_after_s)
 
     def _hurry(self, task: _Task, hurry_after_s: float) -> None:
-        """Make the live job with the latest deadline end early if this one still waits and is more urgent."""
+        """Make the live job with the latest deadline end early, if this one still waits and has an earlier
+        one."""
         with self._changed:
             if task not in self._queue:
                 return

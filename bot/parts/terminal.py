@@ -43,7 +43,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
-"""Minimum columns of a table that is transposed if too wide, and then maximum rows side by side."""
+"""A table with this many columns is transposed if it is too wide; the second number is the rows beside each
+other then."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:

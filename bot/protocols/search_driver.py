@@ -239,7 +239,8 @@ class SearchDriver:
         return SearchReport((found,), decision.move, self.searcher.nodes - before, time.monotonic() - began)
 
     def known(self, position: Any) -> SearchReport | None:
-        """The move of strong from a book or table; None if there is none, or another strategy is set."""
+        """The move of the strategy strong from a book or table; None if there is none, or another strategy is
+        set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()

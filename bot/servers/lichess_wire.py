@@ -55,7 +55,8 @@ _LATEST_START = 1000
 """Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
-"""Maximum characters kept of a name: more than any site allows, and the size of the database column."""
+"""Maximum number of characters kept of a name: more than any site allows, and the size of the database
+column."""
 MAX_MOVES = 2000
 """lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 

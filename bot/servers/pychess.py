@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 GOES_ON_S = 3.0
 """Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
 LOOK_UPS = 5
-"""Requests for the page of a game, one per line of the stream, before its end counts as unknown."""
+"""Maximum number of requests for the page of a game before its end counts as unknown, one for each line of
+the stream."""
 UNKNOWN_END_SLACK_S = 30.0
 """Seconds after the clock ran out from which a game counts as over."""
 

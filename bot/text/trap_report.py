@@ -85,7 +85,8 @@ class ReplyReport:
     their_text: str
     """The same for the opponent."""
     score_texts: tuple[str, ...]
-    """`scores_centi` for the opponent, as text: its appearance at each depth, the deeper the truer."""
+    """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
+    more accurate."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 
 def opponent_path(site: str, site_id: str) -> str:
-    """The page of an opponent. Its key is in the query: ``..`` in a path would lead elsewhere."""
+    """The page of an opponent. Its key is in the query, because ``..`` as part of a path would lead
+    elsewhere."""
     return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 

@@ -73,7 +73,8 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """Encounters, if equal baits are counted together; otherwise 1, or 0 if it was never answered."""
+    """Number of times it was met, if equal baits are counted together; otherwise 1, or 0 if it was never
+    answered."""
     taken: int
     is_repeated: bool
     """Whether equal baits are counted together."""

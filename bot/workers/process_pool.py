@@ -48,7 +48,8 @@ class ProcessPool:
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three, and starting and reaping, for which multiprocessing has shared state."""
+        """Guards the next three, and starting and reaping, because multiprocessing has shared state for
+        these."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -191,7 +192,8 @@ def _answer(job: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Block SIGINT in this thread; processes it starts inherit the block; a signal is delivered later."""
+    """Block SIGINT in this thread, so that processes it starts inherit the block; a signal is delivered
+    afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -27,7 +27,8 @@ class GgfClock:
     extension_s: int = 120
     """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
-    """Whether every move counts alike; if not, the increment may come only after a number of moves."""
+    """Whether every move counts alike; if not, the increment, for instance, comes only after a number of
+    moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -55,7 +56,8 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock for a command or game, every field included; by default with the usual grace period."""
+        """The clock for a command or game, every field included; without the last, the usual grace period
+        applies."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 

@@ -84,7 +84,8 @@ class ModelRegistry:
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used: failures since the start, and current consecutive failures."""
+        """Games whose models have been used, with the number of failures since the start, and of consecutive
+        failures until now."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 

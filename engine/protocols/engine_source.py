@@ -76,7 +76,8 @@ class EngineMove:
 
 @dataclass(frozen=True, slots=True)
 class MoveScores:
-    """An engine's scores of some moves and of the best one, by searches of one depth; side to move's view."""
+    """An engine's scores of some moves together with the best one, by searches of one depth; side to move's
+    view."""
 
     name: str
     """The engine's own name."""
@@ -428,7 +429,8 @@ class EngineSource:
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates, those within the window with complete profiles; and the lowest root score of these."""
+        """Candidates, those within the window with complete profiles; and the lowest of their scores at the
+        root."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {

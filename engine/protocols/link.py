@@ -22,7 +22,8 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
-    """A search for the engine's own best move with an empty table; ends at the first limit or with the wait."""
+    """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
+    or with the wait."""
 
     position: str
     """`Game.position_text`."""
@@ -48,7 +49,8 @@ class InfoLine:
 
 
 _MAX_NODES = 10**15
-"""Maximum plausible nodes of a search: days on a large machine; their sums fit the database's integers."""
+"""Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
+integers."""
 _DEEPEST = 999
 """Maximum plausible depth, in plies; engines end theirs at 256 or less."""
 

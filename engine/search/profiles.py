@@ -54,7 +54,8 @@ class Profiler:
         return -exact_score(self.searcher, self._after(move), depth - 1, self.stop)
 
     def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
-        """A move's exact raw value if at least `floor_centi`; else the bound `floor_centi` - 1 and True."""
+        """A move's exact raw value if it is at least `floor_centi`; otherwise the bound `floor_centi` - 1 and
+        True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
         return (score, False) if score >= floor_centi else (floor_centi - 1, True)
 

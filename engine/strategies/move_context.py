@@ -94,7 +94,8 @@ class _Budget(NamedTuple):
     spent: Callable[[], float]
     """The amount spent so far, in the same unit."""
     used: Callable[[], float]
-    """The same without time in which the thread had no processor, for forecasting the next iteration."""
+    """The same without the time for which the thread had no processor: the basis for forecasting the next
+    iteration's cost."""
 
 
 class _Pace:

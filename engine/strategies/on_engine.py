@@ -1,4 +1,5 @@
-"""Strategies on another engine's scores or moves (UCI, UCCI); on our own while it does not answer."""
+"""Strategies on the scores or moves of another engine (UCI, UCCI); on our own scores while it does not
+answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

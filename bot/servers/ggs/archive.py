@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 TELLING_PLIES = 4
 """Number of moves that distinguish a game from the usual start from others between the same opponents."""
 MAX_QUERIES = 8
-"""Maximum number of matches, the latest first, to look up for one game with its players and type."""
+"""Maximum number of matches, the latest first, that we look up for one game; they have its players and its
+type."""
 
 
 @dataclass(slots=True, eq=False)

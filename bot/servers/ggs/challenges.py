@@ -14,7 +14,8 @@ from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 logger = logging.getLogger(__name__)
 
 LATER = ("no opponent present", "Your open value is too low")
-"""Beginnings of the only refusals after which we request an adjourned game again."""
+"""Beginnings of the refusals after which we request an adjourned game again; after any other refusal we do
+not."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 

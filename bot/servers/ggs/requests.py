@@ -245,7 +245,8 @@ class Requests:
         return None
 
     def resumes(self, asked: Asked) -> None:
-        """Record that a request resumes an adjourned game of ours and is not, or no longer, a challenge."""
+        """Record that a request resumes an adjourned game of ours: it is not a challenge, though it may have
+        been one."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 

@@ -565,7 +565,8 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; without any, everybody if settings allow it."""
+        """The configured programs that are open for games; if there are none, everybody if the settings allow
+        it."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

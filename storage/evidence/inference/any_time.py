@@ -126,7 +126,8 @@ class AnyTimeEstimate:
     mean: float | None
     """None without values."""
     sd: float | None
-    """Standard deviation per value, sqrt(s2), with the correlation within persons; None below two values."""
+    """Standard deviation per value, sqrt(s2), including the correlation within persons; None for fewer than
+    two values."""
     low: float | None
     """None while it is too early."""
     high: float | None

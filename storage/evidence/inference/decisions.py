@@ -148,8 +148,7 @@ class DecisionsReport(TrialCounts):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
-        (`storage.evidence.inference.trial`).
-        """
+        (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
         hide_early(fields["guard"])

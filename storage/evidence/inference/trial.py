@@ -231,7 +231,8 @@ def hide_early(found: Any, why: str | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
-    """Whether the draws match their recorded probabilities, and outcomes are missing equally in both arms."""
+    """Whether the assignment matches its recorded probabilities, and whether outcomes are missing more often
+    in one arm."""
 
     draw: AnyTimeEstimate
     """A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""

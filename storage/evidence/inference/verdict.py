@@ -254,7 +254,8 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Further values that make half of an interval this wide, in deviations; None: a million do not."""
+    """Number of further values that make half of an interval this wide, in deviations; None: a million do
+    not."""
     low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None

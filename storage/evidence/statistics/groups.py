@@ -81,7 +81,8 @@ class Expected:
     chance: float | None
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
-    """Mean by the forecasts: by the model of people if the game has one, otherwise by shallow scores."""
+    """Mean by the forecasts: of the model of people if the game has one, otherwise of the replies' shallow
+    scores."""
     beyond_chance: AnyTimeEstimate
     """Actual less chance."""
     beyond_model: AnyTimeEstimate
