@@ -12,8 +12,7 @@ from engine.trappy import is_swindle, with_trap
 
 MAX_COMPLETION_S = 600.0
 """Time limit for completing one profile, in seconds: far longer than any search of a game. With few pieces
-left, a search reaches any depth by its table, and a profile of that depth may never finish.
-"""
+left, a search reaches any depth by its table, and a profile of that depth may never finish."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:

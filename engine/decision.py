@@ -62,8 +62,7 @@ class ReplyProfile:
     reply: str
     scores_centi: tuple[int, ...]
     """s_2 .. s_D: exact scores of the line after searches of 2 .. D plies, our view. Empty if bounds were
-    enough.
-    """
+    enough."""
     bound_centi: int | None = None
     """The search only proved that s_D is at most this (our view); None when the scores are known.  A bound at
     or beyond `engine.search.reference.INFINITY` means that the reply was not searched."""
@@ -75,12 +74,10 @@ class ReplyProfile:
     """Probability that the person plays it, by the decision's model; None: the model was not queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
     """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
-    `scores_centi` has them.
-    """
+    `scores_centi` has them."""
     least_centi: int | None = None
     """In addition to `shallow_scores_centi`: the search proved that s_D is at least this (our view);
-    `bound_centi` if s_D is known; None: no more than the move's raw value.
-    """
+    `bound_centi` if s_D is known; None: no more than the move's raw value."""
 
     @property
     def final_centi(self) -> int:
@@ -98,13 +95,11 @@ class Candidate:
     raw_is_bound: bool
     """The search only proved that the raw value is at most `raw_centi`, with which the move could not be
     chosen, given the scores and bounds of its replies if `replies` has any. In the mode ``engine``,
-    `raw_centi` is then the engine's score at the root for a move not analysed further.
-    """
+    `raw_centi` is then the engine's score at the root for a move not analysed further."""
     adjusted_centi: float
     """The raw value on the params' scale plus the bonus for the best trap; for the standard strategy without
     the bonus. Centi-units, or hundredths of a per cent on the expected scale. Unless the candidate is
-    complete, a reply that was not searched may be a better trap.
-    """
+    complete, a reply that was not searched may be a better trap."""
     quality_centi: float = 0.0
     """Quality of the best trap among the searched replies, in the same unit."""
     trap: str | None = None
@@ -115,8 +110,7 @@ class Candidate:
     """`replies` has every legal reply, with exact scores at every depth."""
     value: float | None = None
     """The move's expected value over a person's replies (`engine.human.value`), in the unit of the decision's
-    `ValueParams`; None: not computed, because the strategy does not use it or the move exceeds its budget.
-    """
+    `ValueParams`; None: not computed, because the strategy does not use it or the move exceeds its budget."""
 
     @property
     def is_whole(self) -> bool:
@@ -246,8 +240,7 @@ class OpponentModelUse:
     """The human-move model that was queried; None: none."""
     trouble: str = ""
     """Why the standard strategy decided the move without a model; empty: a model was used, or the move is a
-    forced win and no model was queried.
-    """
+    forced win and no model was queried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +254,7 @@ class Decision:
     """A name in `engine.strategies.registry.STRATEGIES`."""
     params: TrapParams
     """Parameters of the trap arithmetic. For strategies other than trappy they only define the traps that are
-    counted in hindsight.
-    """
+    counted in hindsight."""
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
@@ -291,8 +283,7 @@ class Decision:
     """The model behind the replies' probabilities; None: the choice used none."""
     model_use: OpponentModelUse | None = field(default=None, metadata={OLD_NAMES: (_USE,)})
     """How a strategy that models the opponent chose the move; None: for other strategies, and for a drawn
-    move.
-    """
+    move."""
     tempting: TemptingParams | None = None
     """Settings of the strategy tempting; None: for other strategies, and for a drawn move."""
     trial_draw: TrialDraw | None = field(default=None, metadata={OLD_NAMES: ("draw",)})
@@ -359,8 +350,7 @@ class Decision:
 
 def _with_defaults(record: dict[str, Any]) -> dict[str, Any]:
     """A record with the fields that old ones lack, and without fields that no longer have a meaning
-    (`engine.judgement`).
-    """
+    (`engine.judgement`)."""
     params = {name: value for name, value in record["params"].items() if name != "threshold_centi"}
     if params.get("scale") == Scale.EXPECTED:
         params = {"risk_share_percent": 100.0, **params}

@@ -28,8 +28,7 @@ class BadSettings(EngineFault, ValueError):
 
 class RecordError(EngineFault):
     """The record of a decision is wrong: it cannot be read, contradicts itself, or contradicts the result of
-    the same search.  The message says where.
-    """
+    the same search.  The message says where."""
 
 
 class PrunedRecord(EngineFault):

@@ -252,6 +252,5 @@ def legal_prefix(game: Game[P], position: P, variation: Iterable[str]) -> tuple[
 
 def if_it_goes_on(game: Game[P], position: P) -> P:
     """The position to continue from if the server continues the game, whatever the rules say: see
-    `Game.goes_on`.
-    """
+    `Game.goes_on`."""
     return position if game.legal_moves(position) else game.goes_on(position)

@@ -65,16 +65,14 @@ class TrapParams:
     scale: Scale = Scale.PAPER
     risk_percent: float = 5.0
     """Maximum expected score to give up for a trap, in points (hundredths of a game); above 0. Only on the
-    expected scale.
-    """
+    expected scale."""
     risk_share_percent: float = 25.0
     """Maximum share of the best move's expected score to give up for a trap, in per cent: when little is
     left, `risk_percent` alone would allow anything. Above 0; 100: no such limit. Only on the expected scale.
     """
     logistic_centi: float = 0.0
     """s of the expected scale's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`).
-    """
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "margin_centi", self.margin_centi >= 0, "0 or more")
@@ -135,24 +133,20 @@ class ValueParams:
     scale: ValueScale = ValueScale.EXPECTED
     budget_percent: float = 3.0
     """Maximum expected score, in points (hundredths of a game), that a move may give up against the best
-    move, both followed by their best replies. 0: none; on either scale.
-    """
+    move, both followed by their best replies. 0: none; on either scale."""
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: when little is
     left, `budget_percent` alone would allow anything. Nor may a move lose by force if another does not. Above
-    0; 100: no such limits.
-    """
+    0; 100: no such limits."""
     least_percent: float = 2.0
     """Less likely replies are not searched: each counts as if it were the best. 0 with calibrated
-    probabilities, which need every reply searched.
-    """
+    probabilities, which need every reply searched."""
     checkmate_centi: int = 1000
     """Value of a decided game on the scale of pawns, and the limit on any score there (the paper's
     CHECKMATE_WEIGHT, ten pawns)."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`).
-    """
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget_percent", 0 <= self.budget_percent <= 100, "0 to 100")
@@ -190,15 +184,13 @@ class TemptingParams:
     gap_percent: int = 35
     """Maximum loss of score, in per cent of `logistic_centi`, unless decided games count as any other
     (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
-    ends, where a hundredth of a per cent is worth more than a pawn, this limit applies.
-    """
+    ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
     """The same once the best move lacks less than `budget` to a certain win, where the budget limits nothing.
     """
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
-    strategy fills in before it searches (`for_position`).
-    """
+    strategy fills in before it searches (`for_position`)."""
 
     def __post_init__(self) -> None:
         _require(self, "budget", 0 <= self.budget <= WHOLE, f"0 to {WHOLE}")

@@ -91,8 +91,7 @@ class WaitLimit:
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
     """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: the wait then
-    ends with `Stopped`, because the answer is no longer wanted.
-    """
+    ends with `Stopped`, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:

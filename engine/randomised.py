@@ -39,8 +39,7 @@ SEED_BITS = 64
 
 MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
 """Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
-decided.
-"""
+decided."""
 
 MIN_REPLIES = 2
 """Minimum number of replies to either move, so that an error is possible."""

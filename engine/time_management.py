@@ -7,21 +7,18 @@ MIN_TIME_S = 0.01
 
 FASTEST_MOVE_S = 0.07
 """Cost of a move besides lag if there is no time to think, in seconds: the shallow search, recording it, a
-busy machine.
-"""
+busy machine."""
 
 LAG_MARGIN = 1.1
 """Safety factor on the measured lag."""
 
 LONG_GAME_MOVES = 100
 """A game without an increment may last this many more moves of ours, whatever the position; their cost
-without any thinking is held in reserve.
-"""
+without any thinking is held in reserve."""
 
 MAX_LAG_SHARE = 0.8
 """Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so it
-must not leave no time to think.
-"""
+must not leave no time to think."""
 
 MAX_SHARE = 0.2
 """Maximum share of the clock for thinking about one move."""

@@ -68,8 +68,7 @@ ROLE_CHECK_S = 2.0
 """Seconds between two checks whether a role is still held."""
 ROLE_ANSWER_S = 4.0
 """Seconds until an unanswered check means that the role is lost. PostgreSQL must not give the role away
-earlier.
-"""
+earlier."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
@@ -92,8 +91,7 @@ _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceErro
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 """PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite every
-transaction does.
-"""
+transaction does."""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
 """Exceptions of the drivers for a value that does not fit a column."""

@@ -239,8 +239,7 @@ class TimeSource(StrEnum):
     """The server, by the time that it charged the opponent's clock."""
     MEASURED = "measured"
     """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
-    lag.
-    """
+    lag."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ LATER_S = 60.0
 """A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
 PERSON_WAITS_S = 20.0
 """Seconds after which a person who challenged us to a game with a clock may have left; lichess.org drops the
-challenge then.
-"""
+challenge then."""
 DECLINE_S = 120.0
 """Seconds for which we try to decline a challenge while the server does not answer."""
 MAX_DECLINES = 100

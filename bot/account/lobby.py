@@ -271,8 +271,7 @@ class Lobby:
 
     async def _follow_link(self) -> None:
         """Record lost links and catch up afterwards, in a task of its own: reading the stream must not wait
-        for the database or for further requests.
-        """
+        for the database or for further requests."""
         while True:
             reason = await self._link_changes.get()
             if reason is not None:

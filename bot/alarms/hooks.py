@@ -92,8 +92,7 @@ async def execute(command: Sequence[str], body: bytes, variables: Mapping[str, s
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Kill a program and everything it has started, except processes that run as another user by now
-    (`sudo`).
-    """
+    (`sudo`)."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except PermissionError:

@@ -35,8 +35,7 @@ WRITE_TIMEOUT_S = 30.0
 """Seconds after which a connection is closed if its client reads nothing."""
 SILENT_S = 10.0
 """Seconds without an acknowledgement on its event stream's connection after which an account counts as
-offline.
-"""
+offline."""
 ID = "[A-Za-z0-9]{8}"
 GAME = f"{{game:{ID}}}"
 """Pattern of a game's id in a route; challenge ids look the same."""

@@ -29,8 +29,7 @@ PLACE_WAIT_S = 60
 """Retry-After when all slots are busy, in seconds."""
 HELD_S = 300.0
 """Lifetime of a challenge while its challenger holds the connection. It is limited because the challenge
-counts against other people at the same address.
-"""
+counts against other people at the same address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits

@@ -471,8 +471,7 @@ class Referee:
 
     def publish_clocks(self) -> None:
         """Send the players of running games the state of their clocks after the clocks were stopped or
-        restarted.
-        """
+        restarted."""
         for live in self._live.values():
             self._publish_state(live.game)
 

@@ -32,8 +32,7 @@ class Ability(StrEnum):
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
     """Games with days for a move. Without it, people wait at the board for the moves of a game without a
-    clock.
-    """
+    clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,7 @@ class Dialect:
     """The site's protocol: ``lichess``, or ``ggs``, for which most fields have no meaning."""
     ends_on_page: bool = False
     """Whether the stream of a game may omit its end, which its page at ``/{id}`` then shows
-    (`bot.servers.pychess`).
-    """
+    (`bot.servers.pychess`)."""
     speaker: str = "lichess"
     """Account under which the site itself writes in a game's chat, in lower case."""
     shows_challenges: bool = True

@@ -11,8 +11,7 @@ from engine.games import get_rules
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
     """A bait of our last move that awaits the reply. For the operator alone: the opponent may read anything
-    published.
-    """
+    published."""
 
     reply: str
     """In the notation for people."""

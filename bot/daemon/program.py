@@ -222,8 +222,7 @@ def health_watch(
 
 def _spare_garbage_collector() -> None:
     """Exempt permanent objects from full garbage collections, each of which would otherwise delay games and
-    searches for a tenth of a second.
-    """
+    searches for a tenth of a second."""
     gc.collect()  # what is garbage by now would stay, too
     gc.freeze()
 

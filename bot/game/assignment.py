@@ -11,8 +11,7 @@ from engine.strategies.registry import strategies_for, strategy_named
 BIASED_COIN_PROBABILITY = 0.75
 """Probability of choosing among the strategies that are behind, when people may know which strategy they met.
 Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
-must come sooner, yet the next strategy stays uncertain.
-"""
+must come sooner, yet the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
 """The same in blind trials: even a person who knew every earlier draw could predict the next one in at most

@@ -20,8 +20,7 @@ BEGUN_PLIES = 2
 
 ENDLESS_PLIES = 1_000
 """Players agree on draws only in games that may last longer than this many plies. A game that fills its board
-(Othello, at most 120 plies) soon ends by itself.
-"""
+(Othello, at most 120 plies) soon ends by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

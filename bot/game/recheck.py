@@ -96,8 +96,7 @@ class Findings:
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
     """Wrong game summaries that were recomputed
-    (`storage.evidence.summaries`).
-    """
+    (`storage.evidence.summaries`)."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)

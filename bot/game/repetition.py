@@ -150,8 +150,7 @@ def _joined(moves: Sequence[str]) -> str:
 
 _FIRST_MOVES = {"f5": (False, False), "e6": (True, False), "c4": (False, True), "d3": (True, True)}
 """For each first move of Othello, whether to swap rows and columns, and whether to turn the board by half, to
-get the first of these moves. Each of these is its own inverse.
-"""
+get the first of these moves. Each of these is its own inverse."""
 
 
 def _turned(

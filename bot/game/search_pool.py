@@ -237,8 +237,7 @@ class SearchPool:
 
     def _hurry(self, task: _Task, hurry_after_s: float) -> None:
         """Make the live job with the latest deadline end early, if this one still waits and has an earlier
-        one.
-        """
+        one."""
         with self._changed:
             if task not in self._queue:
                 return

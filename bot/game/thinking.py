@@ -52,8 +52,7 @@ GRACE_S = 1.0
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
-pool some MB.
-"""
+pool some MB."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,7 @@ class HumanSpec:
     """The simulated people's rating, for models that use ratings."""
     temperature: float = 1.0
     """Probabilities are raised to 1 / temperature: below 1 the most probable moves become more so; at 0 only
-    the most probable one is played.
-    """
+    the most probable one is played."""
     shallow: ShallowOptions | None = None
     """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
     model does,

@@ -44,8 +44,7 @@ _BARS_SHOWN = 30
 _UNLIMITED = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
 """A table with this many columns is transposed if it is too wide; the second number is the rows beside each
-other then.
-"""
+other then."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:

@@ -33,8 +33,7 @@ NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
 """Endings are solved from this many plies beyond the requested depth: solving takes about as long as the
-search, because nothing is left to evaluate.
-"""
+search, because nothing is left to evaluate."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _SOLVED_WITHOUT_HASTE = 20

@@ -240,8 +240,7 @@ class SearchDriver:
 
     def known(self, position: Any) -> SearchReport | None:
         """The move of the strategy strong from a book or table; None if there is none, or another strategy is
-        set.
-        """
+        set."""
         if not self.settings.strategy.searches_selectively:
             return None
         began = time.monotonic()

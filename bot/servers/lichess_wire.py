@@ -56,15 +56,13 @@ _LATEST_START = 1000
 thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
 _MAX_NAME = 64
 """Maximum number of characters kept of a name: more than any site allows, and the size of the database
-column.
-"""
+column."""
 MAX_MOVES = 2000
 """lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
 
 MAX_BRACKETS = 500
 """Maximum number of opening brackets in a line. JSON nested more deeply may still parse but then fail when it
-is logged.
-"""
+is logged."""
 _MAX_TEXT = 1000
 """Maximum number of characters kept of a chat line."""
 _MAX_DAYS = 14

@@ -20,8 +20,7 @@ GOES_ON_S = 3.0
 """Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
 LOOK_UPS = 5
 """Maximum number of requests for the page of a game before its end counts as unknown, one for each line of
-the stream.
-"""
+the stream."""
 UNKNOWN_END_SLACK_S = 30.0
 """Seconds after the clock ran out from which a game counts as over."""
 
@@ -41,8 +40,7 @@ END_WORDS: Mapping[int, str] = {
     13: "variantEnd",  # claimed
 }
 """The ``status`` that Lichess would send for each status in the record of a game (GameStatus of PyChess's
-source); a negative one: the game is running.
-"""
+source); a negative one: the game is running."""
 _WINNERS = {"1-0": 0, "0-1": 1}
 _SHOWN = 1000
 """Maximum number of characters of a page that an error quotes."""

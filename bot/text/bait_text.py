@@ -42,8 +42,7 @@ def game_share(cost: float) -> Sentence:
 
 def short_name(name: str) -> str:
     """A name within a sentence: at most `MAX_NAME_LENGTH` characters, and unable to change the direction
-    of the text around it.
-    """
+    of the text around it."""
     short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
     return short if name.isascii() else f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}"
 

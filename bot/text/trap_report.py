@@ -65,8 +65,7 @@ class CandidateReport:
     """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: the strategy did not use it, or the move gave up too much.
-    """
+    None: the strategy did not use it, or the move gave up too much."""
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -87,8 +86,7 @@ class ReplyReport:
     """The same for the opponent."""
     score_texts: tuple[str, ...]
     """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
-    more accurate.
-    """
+    more accurate."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool

@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 
 def opponent_path(site: str, site_id: str) -> str:
     """The page of an opponent. Its key is in the query, because ``..`` as part of a path would lead
-    elsewhere.
-    """
+    elsewhere."""
     return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 

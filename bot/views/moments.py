@@ -58,8 +58,7 @@ class Moment:
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
     """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1;
-    none: not known.
-    """
+    none: not known."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:

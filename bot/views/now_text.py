@@ -21,8 +21,7 @@ def in_words(number: int) -> str:
 
 def headline(status: Status) -> Heading:
     """A sentence that says whether all is well, the current activity, where it plays, and the state of each
-    part.
-    """
+    part."""
     games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"
     first = f"{in_words(games).capitalize()} {noun}" if games else "No game"

@@ -74,8 +74,7 @@ class TrapCard:
     bait: BaitEncounter
     encounters: int
     """Number of times it was met, if equal baits are counted together; otherwise 1, or 0 if it was never
-    answered.
-    """
+    answered."""
     taken: int
     is_repeated: bool
     """Whether equal baits are counted together."""

@@ -49,8 +49,7 @@ class ProcessPool:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
         """Guards the next three, and starting and reaping, because multiprocessing has shared state for
-        these.
-        """
+        these."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -194,8 +193,7 @@ def _answer(job: bytes) -> bytes:
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
     """Block SIGINT in this thread, so that processes it starts inherit the block; a signal is delivered
-    afterwards.
-    """
+    afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -28,8 +28,7 @@ class GgfClock:
     """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
     """Whether every move counts alike; if not, the increment, for instance, comes only after a number of
-    moves.
-    """
+    moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -58,8 +57,7 @@ class GgfClock:
 
     def text(self, *, with_extension: bool = True) -> str:
         """The clock for a command or game, every field included; without the last, the usual grace period
-        applies.
-        """
+        applies."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 

@@ -31,8 +31,7 @@ class PredictionQuery:
 
     positions: tuple[Any, ...]
     """The game's latest positions, oldest first; the last one is the one to move in. Models use as much of
-    the history as they can, and work with less.
-    """
+    the history as they can, and work with less."""
     person: Person = UNKNOWN_PERSON
 
 

@@ -220,8 +220,7 @@ class PersonPrior:
     """u: share of the probability that is spread evenly over all replies."""
     forgetting: float
     """Share of the prior that is mixed in again before a person's next game, if evidence from their replies
-    is kept between games.
-    """
+    is kept between games."""
     bases: dict[str, BasePrior]
     """By `base_key`."""
 

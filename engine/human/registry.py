@@ -85,8 +85,7 @@ class ModelRegistry:
 
     def failures(self) -> dict[str, tuple[int, int]]:
         """Games whose models have been used, with the number of failures since the start, and of consecutive
-        failures until now.
-        """
+        failures until now."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 

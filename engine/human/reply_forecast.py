@@ -47,8 +47,7 @@ class ReplyForecast:
     """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
     """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
-    tilted.
-    """
+    tilted."""
     replies: tuple[str, ...]
     """Every legal reply, in the order of the profile."""
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})

@@ -39,8 +39,7 @@ class ShallowOptions:
 
     plies: int = 2
     """People see searches of 1, 2 .. this many plies, the first being the reply; 0: they see nothing, and all
-    replies are equally likely.
-    """
+    replies are equally likely."""
     percent: float = 6.0
     """Difference in expected score, in percentage points, that makes a reply e times as likely."""
     share_percent: float = 5.0

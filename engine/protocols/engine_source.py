@@ -77,8 +77,7 @@ class EngineMove:
 @dataclass(frozen=True, slots=True)
 class MoveScores:
     """An engine's scores of some moves together with the best one, by searches of one depth; side to move's
-    view.
-    """
+    view."""
 
     name: str
     """The engine's own name."""
@@ -431,8 +430,7 @@ class EngineSource:
         self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
         """Candidates, those within the window with complete profiles; and the lowest of their scores at the
-        root.
-        """
+        root."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {

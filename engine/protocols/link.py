@@ -23,8 +23,7 @@ class SearchRequest:
 @dataclass(frozen=True, slots=True)
 class BestMoveRequest:
     """A search for the engine's own best move, with an empty transposition table; it ends at the first limit,
-    or with the wait.
-    """
+    or with the wait."""
 
     position: str
     """`Game.position_text`."""
@@ -51,8 +50,7 @@ class InfoLine:
 
 _MAX_NODES = 10**15
 """Maximum plausible number of nodes of a search: days on a large machine; their sums fit the database's
-integers.
-"""
+integers."""
 _DEEPEST = 999
 """Maximum plausible depth, in plies; engines end theirs at 256 or less."""
 

@@ -15,8 +15,7 @@ PROTOCOL_GAMES = {
 
 STOPPABLE = ("uci", "ucci")
 """Protocols that can limit a search by nodes, and have a command that ends a search with a move. Only with
-such a command can we limit processor time, which no protocol supports itself.
-"""
+such a command can we limit processor time, which no protocol supports itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

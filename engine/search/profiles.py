@@ -55,8 +55,7 @@ class Profiler:
 
     def raw_from(self, move: Move, depth: int, floor_centi: int) -> tuple[int, bool]:
         """A move's exact raw value if it is at least `floor_centi`; otherwise the bound `floor_centi` - 1 and
-        True.
-        """
+        True."""
         score = self._child(move, depth, floor_centi - 1, INFINITY)
         return (score, False) if score >= floor_centi else (floor_centi - 1, True)
 

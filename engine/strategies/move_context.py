@@ -95,8 +95,7 @@ class _Budget(NamedTuple):
     """The amount spent so far, in the same unit."""
     used: Callable[[], float]
     """The same without the time for which the thread had no processor: the basis for forecasting the next
-    iteration's cost.
-    """
+    iteration's cost."""
 
 
 class _Pace:

@@ -1,6 +1,5 @@
 """Strategies on the scores or moves of another engine (UCI, UCCI); on our own scores while it does not
-answer.
-"""
+answer."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -17,8 +17,7 @@ from engine.trappy import best_standing, is_swindle
 @dataclass(frozen=True, kw_only=True)
 class Trappy(Strategy):
     """Plays the move with the highest standing (`engine.trappy`); ties go to the higher raw value, then to
-    the first.
-    """
+    the first."""
 
     sets_traps: ClassVar[bool] = True
     counts_bonus: ClassVar[bool] = True

@@ -116,8 +116,7 @@ left to judge; whether a challenger set its position (`storage.evidence.trials`)
 the person has left; decisions judged or forecast by earlier rules; judged replies outside decided positions,
 and their cost, in hundredths of a per cent; moves of ours with a confirmed bait, replies that took one, and
 slips (`storage.evidence.slips`); randomised decisions, including all decisions of randomising strategies
-whose record does not tell, and those with a reply whose record says so.
-"""
+whose record does not tell, and those with a reply whose record says so."""
 GameArray = NDArray[np.void]
 """Rows of `GAME`."""
 ReplyArray = NDArray[np.void]

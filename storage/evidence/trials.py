@@ -28,8 +28,7 @@ from storage.tables.types import now_utc
 
 STRATA: Mapping[str, Any] = {"by": ["game", "site", "speed", "rating_band"], "rating_band": BAND_WIDTH}
 """The default strata: games that agree in these four are compared with each other first. A rating band is
-this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own.
-"""
+this many points wide, by the opponent's rating at the start; unknown ratings are a band of their own."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _DRAWN_DISCS = re.compile(r"s8r[0-9]{1,2}")
@@ -55,8 +54,7 @@ class NewTrial:
     """The strata of games; see `STRATA`."""
     planned_n: int = 1000
     """The number of games at which the confidence sequence is tightest; of decisions, if there is only one
-    strategy.
-    """
+    strategy."""
     alpha: float = ALPHA
     """Maximum probability that the confidence sequence ever excludes the truth."""
     cap: int = CAP_GAMES

@@ -110,8 +110,7 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
     """The seeds of a game's random draws, including those taken back, by ply and position; the first of
-    several.
-    """
+    several."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
     seeds: dict[tuple[int, str], int] = {}

@@ -15,8 +15,7 @@ from storage.errors import StorageError
 
 MAX_BYTES = 200 << 20
 """Maximum size of the rows of a SQLite database that may be rewritten while a program uses it: about two
-seconds, in which its moves wait.
-"""
+seconds, in which its moves wait."""
 
 
 @dataclass(frozen=True, slots=True)

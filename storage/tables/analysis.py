@@ -14,8 +14,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, JsonType, KeyColumn,
 
 class AnalysisRow(Base):
     """One way of analysing positions; columns are the fields of
-    `lab.analysis.analysed_games.AnalysisSettings`.
-    """
+    `lab.analysis.analysed_games.AnalysisSettings`."""
 
     __tablename__ = "analyses"
 
@@ -31,8 +30,7 @@ class AnalysisRow(Base):
 
 class AnalysedPositionRow(Base):
     """One move and its reply; columns are the fields of
-    `lab.analysis.analysed_games.AnalysedPosition`.
-    """
+    `lab.analysis.analysed_games.AnalysedPosition`."""
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)

@@ -12,8 +12,7 @@ from storage.tables.types import BigInt, IntPk, JsonColumn, KeyColumn, NameColum
 
 class ExperimentResultRow(Base):
     """The result of one job of a `lab.experiments.experiment_results.ExperimentRun`, whose fields are
-    columns.
-    """
+    columns."""
 
     __tablename__ = "experiment_results"
     __table_args__ = (UniqueConstraint("experiment", "version", "size", "seed", "job"),)

@@ -12,7 +12,7 @@ from tests.bot.blind_people import Experience, ScriptedPerson, auc, guessed_righ
 from tests.bot.daemon.test_program import running, settings
 from tests.storage.samples import ARENA
 
-PLIES = 10
+GAMES, PLIES = 20, 6
 ENGINE = EngineConfig(max_depth=3, workers=1, table_mb=1, ponder=False)
 
 
@@ -27,18 +27,16 @@ async def arms_of(folder: Path, games: list[Experience]) -> list[str]:
     return [game.strategy for game in stored if game is not None]
 
 
-async def played(folder: Path, games: int, **trial: Any) -> tuple[list[Experience], list[str]]:
+async def played(folder: Path, **trial: Any) -> tuple[list[Experience], list[str]]:
     config = settings(folder, engine=ENGINE, trial=TrialConfig(**trial), assignment=AssignmentConfig(seed=2))
     async with running(config) as url:
-        found = await play_games(url, games, PLIES)
+        found = await play_games(url, GAMES, PLIES)
     return found, await arms_of(folder, found)
 
 
-@pytest.mark.parametrize(("reveal", "games"), [(False, 20), (True, 20)])
-async def test_who_is_at_the_board_can_be_told_only_if_it_is_revealed(
-    tmp_path: Path, reveal: bool, games: int
-) -> None:
-    found, arms = await played(tmp_path, games, reveal=reveal)
+@pytest.mark.parametrize("reveal", [False, True])
+async def test_who_is_at_the_board_can_be_told_only_if_it_is_revealed(tmp_path: Path, reveal: bool) -> None:
+    found, arms = await played(tmp_path, reveal=reveal)
     assert set(arms) == {"standard", "trappy"}
     right = guessed_right([each.tokens for each in found], arms)
     most = most_by_chance(arms)

@@ -270,10 +270,14 @@ class Page:
         return own
 
     def resign(self) -> None:
-        """Give the game up on the person's turn; else the opponent's move may be lost on its way."""
+        """Give the game up on the person's turn; else the opponent's move may be lost on its way.
+
+        Returns when the page shows the end: one that is left before takes its request back.
+        """
         self.until_our_turn()
         self.click("[data-test=resign]")
         self.click("dialog [data-test=confirm]")
+        self.find("[data-test=new-game]")
 
     @contextmanager
     def wide(self, width: int) -> Iterator[None]:

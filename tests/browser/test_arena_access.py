@@ -24,7 +24,6 @@ def test_axe_finds_nothing(page: Page, host: Host) -> None:
         page.find(".moment")
         page.click("[data-test=analyse]")
         page.find(".analysis-lines ol")
-        look.at("a finished game")
         report = untempting(report_of(page))
         places = answered(report)
         tempt(report["decisions"][places[0]], taken=True)
@@ -32,7 +31,7 @@ def test_axe_finds_nothing(page: Page, host: Host) -> None:
         show_report(page, report)
         for index in places[:2]:
             page.click(f".chip[data-index='{index}']")
-            look.at(f"move {index} of a report with a fall and a trap seen through")
+            look.at(f"a finished game, move {index} of its report with a fall and a trap seen through")
         page.driver.get(f"{host.url}/game/nogame00")
         page.find(".notice")
         look.at("a game that does not exist")

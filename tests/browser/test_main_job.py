@@ -15,26 +15,26 @@ from tests.programs import installed
 from tests.system.daemon import Daemon
 from tests.system.ledger import check_books, check_stats, complaints, exported
 
+DEPTH = 4
+
 
 @pytest.mark.parametrize(
-    ("variant", "player", "depth", "resigns_after"),
+    ("variant", "player", "resigns_after"),
     [
-        ("othello", "trappy", 4, None),
-        # These would go on for hundreds of moves.
-        ("standard", "trappy_uci", 4, 4),
-        ("xiangqi", "trappy", 4, 3),
+        ("connect4", "trappy", None),  # the shortest games that a person plays to their end
+        ("standard", "trappy_uci", 3),  # would go on for hundreds of moves
     ],
 )
 async def test_a_person_plays_and_the_operator_reads(
-    tab: Page, tmp_path: Path, variant: str, player: str, depth: int, resigns_after: int | None
+    tab: Page, tmp_path: Path, variant: str, player: str, resigns_after: int | None
 ) -> None:
     settings: dict[str, Any] = {
         "assignment__method": "fixed",
         "assignment__strategy": player,
-        "engine__max_depth": depth,
+        "engine__max_depth": DEPTH,
     }
     if player == "trappy_uci":
-        engine = {"game": "chess", "command": [installed("stockfish")], "depth": depth}
+        engine = {"game": "chess", "command": [installed("stockfish")], "depth": DEPTH}
         settings |= {"uci__engines": json.dumps([engine]), "challenges__variants": '["chess"]'}
     async with Daemon(tmp_path, **settings) as daemon:
         tab.forget_everything(daemon.url)

@@ -16,6 +16,16 @@ from tests.browser.page import Page
 from tests.browser.rejudged import rejudged
 
 WIDTHS = (360, 820, 1280)
+MOVES = 12
+"""Of the person, who then resigns: later ones would be reported like these."""
+TOO_WIDE = """
+    const isWide = (box) => box.scrollWidth > box.clientWidth;
+    return [...document.querySelectorAll('.chip').keys()].filter((i) => {
+        document.querySelectorAll('.chip')[i].click();
+        return [document.documentElement, ...document.querySelectorAll('.table-scroll')].some(isWide);
+    });
+"""
+"""The moments that are wider than the page, or have a table that is wider than its place."""
 IS_TOO_WIDE = "return document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 NAMES_BELOW = """
@@ -27,6 +37,25 @@ NAMES_BELOW = """
     });
 """
 """The names of the depths below a chart; false: one is cut."""
+MOMENTS = """
+    const done = arguments[0], seen = [];
+    const count = (selector) => document.querySelectorAll(selector).length;
+    const text = (selector) => document.querySelector(selector).innerText;
+    const drawn = () => new Promise(requestAnimationFrame);
+    const line = (name) => [...name.children].map((each) => each.textContent).join(' ');
+    (async () => {
+        for (const i of document.querySelectorAll('.chip').keys()) {
+            document.querySelector(`.chip[data-index='${i}']`).click();
+            while (count('.chart') && !count('.chart .depth')) await drawn();
+            const told = [text('.moment-number'), text('.report-box'), count('.table-box')];
+            const depths = [...document.querySelectorAll('.chart .depth')].map(line);
+            document.querySelector('[data-phase=before]').click();
+            seen.push([...told, count('.chart') ? depths : null, count('.moment .mark-chosen')]);
+        }
+        done(seen);
+    })();
+"""
+"""What each moment shows: its number, all words, how many tables, the depths of a chart, chosen squares."""
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +68,9 @@ def game(driver: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[t
         page = Page(driver)
         page.forget_everything(host.url)
         page.begin(host.url, "anna", rated=False)
-        page.play_to_end()
+        for _ in range(MOVES):
+            assert page.play_one()
+        page.resign()
         page.find(".moment")
         yield page, f"{host.url}/game/{page.game_id}", host.blind_report(page.game_id)
         driver.get("about:blank")
@@ -70,8 +101,8 @@ def test_the_report_in_german_fits_a_phone(finished: Page, game: tuple[Page, str
             # A game without a trap is nothing unusual, which not even a blind report keeps back.
             show_report(finished, untempting(copied(game[2])) | {"plain_share": 0.5})
             story = finished.text(".summary-story")
-            draw = "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein"
-            assert f"In dieser Partie gab es keine Falle. {draw}" in story
+            assert "In dieser Partie gab es keine Falle." in story
+            assert "Etwa 50 % der Partien von Desdemona, durch Los bestimmt, spielt ein" in story
             finished.find(".chart .depth")
             names = finished.driver.execute_script(NAMES_BELOW)
             assert names == ["auf den ersten Blick", "etwas tiefer", "tief"]
@@ -460,26 +491,14 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
     bait["shown_centi"] = [-300, -200, 900]
     show_report(finished, report)
     assert "There were 2 traps in this game. You fell into 1" in finished.text(".summary-story")
-    for i, decision in enumerate(report["decisions"]):
-        finished.click(f".chip[data-index='{i}']")
-        finished.until_text(".moment-number", f"Move {decision['number']} ")
-        words = finished.text(".report-box")
-        for telling in (
-            "Desdemona set ",
-            "for what people",
-            "accident",
-            " plies",
-            "undefined",
-            "NaN",
-            "model",
-        ):
-            assert telling not in words, (i, telling)
-        assert finished.count(".table-box") == (1 if decision["replies"] else 0)
-        if finished.count(".chart"):
-            depths = [tick.text for tick in finished.driver.find_elements(By.CSS_SELECTOR, ".chart .depth")]
-            assert depths == ["at depth 2", "a little deeper", "deep"]
-        finished.click("[data-phase=before]")
-        assert finished.count(".moment .mark-chosen") == 1
+    telling = ("Desdemona set ", "for what people", "accident", " plies", "undefined", "NaN", "model")
+    seen = finished.driver.execute_async_script(MOMENTS)
+    for decision, (number, words, tables, depths, chosen) in zip(report["decisions"], seen, strict=True):
+        assert number.startswith(f"Move {decision['number']} ")
+        assert [each for each in telling if each in words] == [], number
+        assert tables == (1 if decision["replies"] else 0)
+        assert depths in (None, ["at depth 2", "a little deeper", "deep"])
+        assert chosen == 1
     finished.click(f".chip[data-index='{first}']")
     finished.until_text(".moment-words", "At depth 2 it looks better than")
     assert "In fact" in finished.text(".table-box thead")
@@ -637,21 +656,17 @@ def test_keys_step_through_the_game_wherever_the_focus_is(finished: Page) -> Non
     assert finished.board.count(".") == 58
 
 
-def test_nothing_sticks_out(finished: Page) -> None:
+def stick_out(page: Page) -> list[list[Any]]:
+    """Where the page, or a table of one of the moments, is too wide: the window's width and the moment."""
+    found: list[list[Any]] = []
     for width in WIDTHS:
-        with finished.wide(width):
-            wide = finished.driver.execute_script(
-                "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-            )
-            assert wide[0] <= wide[1], width
-            for i in range(finished.count(".chip")):
-                sticking = finished.driver.execute_script(
-                    "document.querySelectorAll('.chip')[arguments[0]].click();"
-                    "return [...document.querySelectorAll('.table-scroll')]"
-                    ".filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.innerText)",
-                    i,
-                )
-                assert sticking == [], width
+        with page.wide(width):
+            found += ([width, index] for index in page.driver.execute_script(TOO_WIDE))
+    return found
+
+
+def test_nothing_sticks_out(finished: Page) -> None:
+    assert stick_out(finished) == []
 
 
 def test_the_lobby_leads_to_the_game(finished: Page) -> None:

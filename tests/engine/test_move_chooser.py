@@ -162,7 +162,7 @@ def test_whole_games_verify(name: str, kind: str) -> None:
         position = game.initial()
         while moves := game.legal_moves(position):
             if game.side_to_move(position) == seed % 2:
-                decision = decide(position, 3 if guesses else 4, kind=kind, game=name)
+                decision = decide(position, 3, kind=kind, game=name)
                 verify(decision)
                 move = game.parse_move(position, decision.move)
             else:
@@ -207,7 +207,7 @@ def test_a_lost_game_is_searched_for_a_swindle() -> None:
 def test_endings_are_played_perfectly(kind: str) -> None:
     """With few empty squares the best result is found, passes and all, and deeper searches are left out."""
     depths = set()
-    for seed in range(150):
+    for seed in range(60):
         position = random_position(othello, random.Random(seed), plies=54)
         decision = decide(position, 20, kind=kind)
         verify(decision)

@@ -21,8 +21,7 @@ logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
 """Kind of the events that record a stop of the arena's time: `why` is ``stopped``, ``frozen`` or
-``database``.
-"""
+``database``."""
 _SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
 _RETRY_S = 1.0  # between attempts to use a database that has failed
 

@@ -22,8 +22,7 @@ TELLING_PLIES = 4
 """Number of moves that distinguish a game from the usual start from others between the same opponents."""
 MAX_QUERIES = 8
 """Maximum number of matches, the latest first, that we look up for one game; they have its players and its
-type.
-"""
+type."""
 
 
 @dataclass(slots=True, eq=False)

@@ -15,8 +15,7 @@ logger = logging.getLogger(__name__)
 
 LATER = ("no opponent present", "Your open value is too low")
 """Beginnings of the refusals after which we request an adjourned game again; after any other refusal we do
-not.
-"""
+not."""
 MAX_REQUESTS = 500
 """Further requests are ignored; the server has a few dozen at a time."""
 

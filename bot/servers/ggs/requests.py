@@ -246,8 +246,7 @@ class Requests:
 
     def resumes(self, asked: Asked) -> None:
         """Record that a request resumes an adjourned game of ours: it is not a challenge, though it may have
-        been one.
-        """
+        been one."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 

@@ -566,8 +566,7 @@ class GgsServer(Server):
 
     async def online_bots(self) -> list[Bot]:
         """The configured programs that are open for games; if there are none, everybody if the settings allow
-        it.
-        """
+        it."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None

@@ -299,8 +299,7 @@ def _fixed(found: FixedInterval) -> str:
 
 def _more(report: TrialReport, games: GamesReport) -> str:
     """The number of further games needed for a difference in Elo, given the scores and the deviation of these
-    games.
-    """
+    games."""
     trial, wanted = report.trial, f"a difference of {_WANTED_ELO} Elo"
     effect = _WANTED_ELO * games.elo.score_per_elo
     unknown = f"For {wanted}: `desdemona stats --plan` says how many games."

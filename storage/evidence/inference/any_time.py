@@ -127,8 +127,7 @@ class AnyTimeEstimate:
     """None without values."""
     sd: float | None
     """Standard deviation per value, sqrt(s2), including the correlation within persons; None for fewer than
-    two values.
-    """
+    two values."""
     low: float | None
     """None while it is too early."""
     high: float | None

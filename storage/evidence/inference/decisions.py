@@ -137,8 +137,7 @@ class DecisionsReport(TrialCounts):
 
     planned_n: int
     """Planned number of decisions: the intervals are tightest there, and from there on the fixed ones may be
-    shown.
-    """
+    shown."""
     guard: RandomisationCheck
     cost: DecisionOutcome
     """Y. It includes the effect that positions with traps have more bad replies."""
@@ -149,8 +148,7 @@ class DecisionsReport(TrialCounts):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
-        (`storage.evidence.inference.trial`).
-        """
+        (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         fields["guard"]["broken"] = list(self.guard.broken)
         hide_early(fields["guard"])

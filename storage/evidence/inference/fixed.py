@@ -28,8 +28,7 @@ _TERMS = 14
 """Terms of the power series of the logistic function."""
 _NEAR = 0.25
 """Maximum distance in logits at which it is used: terms shrink by a factor of pi / 0.25 at least, so that the
-first omitted one is below 1e-15 of the first.
-"""
+first omitted one is below 1e-15 of the first."""
 _AT_ONCE = 10_000
 """Number of replies whose powers are in memory together."""
 _STEEPEST = 50.0

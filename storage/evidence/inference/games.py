@@ -166,8 +166,7 @@ class GamesReport(TrialCounts):
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values; estimates for which it is too early are hidden
-        (`storage.evidence.inference.trial`).
-        """
+        (`storage.evidence.inference.trial`)."""
         fields = asdict(self)
         for guard, of, outcome in (("guard", self.guard, "score"), ("cost_guard", self.cost_guard, "cost")):
             fields[guard]["broken"] = list(of.broken)
@@ -269,8 +268,7 @@ def _score_values(rows: _Counted) -> tuple[Floats, Floats]:
 
 def _cost_values(rows: _Counted) -> Floats:
     """psi of the cost. Ratings do not predict a cost, so the mean of earlier games of all strata is used
-    instead.
-    """
+    instead."""
     games = rows.games
     everywhere = np.zeros(len(games), np.intp)
     expected = earlier_guess(games["cost"], np.zeros(len(games)), everywhere)

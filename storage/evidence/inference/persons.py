@@ -35,8 +35,7 @@ def codes_of(keys: Sequence[Hashable] | NDArray[Any]) -> Codes:
 
 def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
     """The index of each key's first occurrence, in the order of the keys, shape (G,); and `codes_of` the
-    keys, shape (n,).
-    """
+    keys, shape (n,)."""
     codes = codes_of(keys)
     first = np.zeros(int(codes.max(initial=-1)) + 1, np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # where several go to one place, the last one stays

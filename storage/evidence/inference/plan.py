@@ -16,12 +16,10 @@ from storage.evidence.inference.defaults import ALPHA
 POWER = 0.8
 DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume without a measurement: the rate of chess and xiangqi in a
-measurement with default settings (docs/trials.md); Othello has fewer.
-"""
+measurement with default settings (docs/trials.md); Othello has fewer."""
 MIN_GAMES = 30
 """Minimum number of games for measuring the rate of random draws: it gives a rate of one a game to about 18
-%.
-"""
+%."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) if both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)

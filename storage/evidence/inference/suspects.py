@@ -49,8 +49,7 @@ since 1970 (UTC); a number shared by games with the same first `COPIED_PLIES` mo
 (`NO_OPENING`: it is shorter); the people model's probabilities of an optimal reply, summed over the judged
 replies; moves of both sides; whether the person resigned, left, or lost on time; the number of timed replies,
 and of those that took less than `FAST_S`; the number of judged replies with a prediction, and of the optimal
-ones among them.
-"""
+ones among them."""
 NO_OPENING = np.iinfo(np.int64).min
 _WITHIN_US = COPIED_WITHIN // timedelta(microseconds=1)
 

@@ -232,8 +232,7 @@ def hide_early(found: Any, why: str | None = None) -> None:
 @dataclass(frozen=True, slots=True)
 class RandomisationCheck:
     """Whether the assignment matches its recorded probabilities, and whether outcomes are missing more often
-    in one arm.
-    """
+    in one arm."""
 
     draw: AnyTimeEstimate
     """A - pi over all draws; 0 unless the draw or the bookkeeping is broken."""

@@ -127,8 +127,7 @@ class TrialVerdict:
     """Values still needed until the interval is a third narrower; None likewise."""
     broken: tuple[str, ...]
     """Why the results are invalid: ``draw`` or ``missing``, as `RandomisationCheck.broken`; empty: they may
-    be valid.
-    """
+    be valid."""
 
 
 def games_verdicts(
@@ -256,8 +255,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
     """Number of further values that make half of an interval this wide, in deviations; None: a million do
-    not.
-    """
+    not."""
     low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None

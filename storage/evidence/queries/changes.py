@@ -10,8 +10,7 @@ from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
 """Changes when another connection has committed: so the same connection must be used each time, and must
-never write.
-"""
+never write."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
 """The next transaction's number.  It also grows when other databases of the server are written."""
 

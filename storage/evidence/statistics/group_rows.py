@@ -55,8 +55,7 @@ class GroupRows:
     sources: KeySources
     outdated: int
     """Decisions judged or forecast by earlier rules, or without a forecast; includes games that `read_groups`
-    leaves out because they were not requested.
-    """
+    leaves out because they were not requested."""
     left_out: int = 0
     """Games with a row that this program did not write, which count nowhere."""
     only_with_cells: bool = False

@@ -82,8 +82,7 @@ class Expected:
     """Mean over all replies, each equally likely: a person who moves at random."""
     model: float | None
     """Mean by the forecasts: of the model of people if the game has one, otherwise of the replies' shallow
-    scores.
-    """
+    scores."""
     beyond_chance: AnyTimeEstimate
     """Actual less chance."""
     beyond_model: AnyTimeEstimate

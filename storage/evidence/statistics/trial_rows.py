@@ -190,8 +190,7 @@ async def _keys_of_draws(session: AsyncSession, *which: ColumnElement[bool]) -> 
 
 async def _games_before(session: AsyncSession, trial: StoredTrial) -> dict[int, int]:
     """By game of the trial: the number of games its person began before it, with or without a randomised
-    decision.
-    """
+    decision."""
     games = await session.execute(
         select(GameRow.id, GameRow.opponent_id)
         .where(GameRow.trial_id == trial.id)

@@ -155,13 +155,23 @@ async def test_killed_again_and_again(database: Database, seed: int) -> None:
     await check_books(database, server)
 
 
+class _Impatient(FakeServer):
+    """An opponent who resigns after eight moves, since later ones cost as much and show the same."""
+
+    def _opponent_moves(self) -> None:
+        if len(self.moves) >= 8 and self.end is None:
+            self.finish(EndReason.RESIGNATION, self.our_side)
+        else:
+            super()._opponent_moves()
+
+
 async def test_a_lot_is_drawn_once_however_often_it_is_killed(database: Database) -> None:
     rng = random.Random(0)
     settings = config(
         assignment=AssignmentConfig(method=AssignmentMethod.FIXED, strategy="randomised"),
         engine=EngineConfig(max_depth=6, workers=1, table_mb=1, ponder=False),
     )
-    server = FakeServer("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(0))
+    server = _Impatient("othello", our_side=1, initial_position=DRAWN_AT, pick=picker(0))
     drawn: dict[int, Decision] = {}
     while not await play(server, database, Killer(rng.randrange(3, 60)), settings):
         async with database.read() as session:

@@ -52,7 +52,7 @@ CASES = {
     "few games": Case(12, (WIN,), (LOSS,), "too_early"),
     "few people": Case(120, (WIN,), (LOSS,), "too_early", persons=20),
     "more after 100": Case(100, (WIN, WIN, WIN, LOSS), (LOSS, LOSS, LOSS, WIN), "more"),
-    "less after 400": Case(400, (LOSS, LOSS, LOSS, WIN), (WIN, WIN, WIN, LOSS), "less"),
+    "less after 100": Case(100, (LOSS, LOSS, LOSS, WIN), (WIN, WIN, WIN, LOSS), "less"),
     "alike after 100": Case(100, (WIN, LOSS), (LOSS, WIN), "not_clear"),
     "draws alone": Case(100, (DRAW,), (DRAW,), "no_difference"),
 }

@@ -14,7 +14,7 @@ from lab.training import othello_patterns, othello_probcut
 from tests.engine.games import othello_mirror
 from tests.engine.games.othello_mirror import MOBILITIES
 
-TINY = ("--sweeps", "300", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
+TINY = ("--sweeps", "150", "--play-depth", "1", "--well-played", "0.2", "--exact-empties", "6",
         "--checks", "10", "--check-empties", "8", "--parity-games", "4", "--parity-depth", "3")  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def error_discs(weights: bytes) -> float:
 
 
 def test_learns(tiny: bytes) -> None:
-    """300 positions a stage are next to nothing, and yet better than rules of thumb."""
+    """150 positions a stage are next to nothing, and yet better than rules of thumb."""
     assert error_discs(tiny) < 0.8 * error_discs(_training.OthelloTrainer(1, 1).weights)
 
 
@@ -77,15 +77,15 @@ def test_same_seed_same_weights_with_any_number_of_threads(tiny: bytes, written:
 def test_other_seeds_learn_other_things_and_a_sweep_may_start_from_weights(
     tiny: bytes, written: Path
 ) -> None:
-    further, _ = trained("--start", str(written), "--seed", "2", "--checks", "0")
-    anew, _ = trained("--seed", "2", "--checks", "0")
+    further, _ = trained("--start", str(written), "--seed", "2", "--sweeps", "40", "--checks", "0")
+    anew, _ = trained("--seed", "2", "--sweeps", "40", "--checks", "0")
     assert anew != tiny
     assert error_discs(further) < error_discs(anew)
 
 
 def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> None:
     card = json.loads(written.with_suffix(".json").read_text())
-    assert card["command"].startswith("python -m lab.training.othello_patterns --sweeps 300")
+    assert card["command"].startswith("python -m lab.training.othello_patterns --sweeps 150")
     assert card["seed"] == 1
     assert set(card["sweeps"][0]) == {"games", "positions", "held_out", "rms_error_by_empties"}
     assert set(card["against_exact_results"]) == {"8"}

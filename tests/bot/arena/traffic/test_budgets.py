@@ -42,7 +42,7 @@ def test_a_crowd_leaves_enough_for_the_others() -> None:
     assert not _refused(budgets.of_address, "bert", 1.0, is_playing=True)
 
 
-@pytest.mark.parametrize("attackers", [3, 10, 30])
+@pytest.mark.parametrize("attackers", [3, 30])
 def test_a_crowd_in_games_leaves_players_their_moves(attackers: int) -> None:
     """Each of the crowd gets less than its own bucket gains, so that bucket stays full."""
     clock, config = FakeClock(), ArenaConfig()
@@ -50,7 +50,7 @@ def test_a_crowd_in_games_leaves_players_their_moves(attackers: int) -> None:
     answered, refused = 0, 0
     for step in range(int(SECONDS / EVERY_S)):
         for address in range(attackers):
-            for _ in range(100):
+            for _ in range(500 // attackers):  # together four times what there is
                 answered += not _refused(budgets.of_address, f"mallory{address}", 1.0, is_playing=True)
         costs = [1.0] * (step % 2) + [5.0, 3.0, 3.0] * (step % 100 == 0)  # moves, and a game begins
         refused += sum(bool(_refused(budgets.of_address, "anna", cost, is_playing=True)) for cost in costs)

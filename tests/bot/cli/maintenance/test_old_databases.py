@@ -73,7 +73,6 @@ def counts(found: Findings) -> tuple[int, ...]:
         ("sqlite", "0.1.0"),
         ("sqlite", "0.2.0"),
         ("sqlite", DAMAGED),
-        ("postgresql", "0.2.0"),
         ("postgresql", DAMAGED),
     ],
 )

@@ -2,9 +2,11 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from itertools import cycle
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import pytest
@@ -33,6 +35,7 @@ from tests.bot.dashboard.numbers.recount import (
 from tests.bot.dashboard.numbers.sample_database import NOW
 from tests.bot.views.conftest import Visitor
 
+T = TypeVar("T")
 QUERIES: tuple[Query, ...] = (
     {},
     {"game": "chess", "opponents": "people"},
@@ -66,6 +69,20 @@ RESULTS: dict[str, Any] = {
     "aborted": lambda game: game["state"] == "aborted",
     "unknown": lambda game: game["state"] == "finished" and game["result"] is None,
 }
+
+
+def each_once(queries: Sequence[Query], wishes: Sequence[T]) -> list[tuple[Query, T]]:
+    """Every filter with one of the wishes in turn, and the first with all: neither depends on the other."""
+    return [(queries[0], wish) for wish in wishes] + list(zip(queries[1:], cycle(wishes), strict=False))
+
+
+LISTED = (
+    ("any", "newest", 2),
+    ("win", "baits-taken", 1),
+    ("aborted", "strongest", 1),
+    ("unknown", "longest", 1),
+)
+"""The games to list: results, order, and number of the page."""
 
 
 def ended(game: Row) -> str:
@@ -122,10 +139,8 @@ def _ordered(data: Exported, games: list[Row], order: str) -> list[Row]:
     return sorted(latest, key=keys[order])
 
 
-@pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize(
-    ("result", "order", "number"),
-    [("any", "newest", 2), ("win", "baits-taken", 1), ("aborted", "strongest", 1), ("unknown", "longest", 1)],
+    ("query", "result", "order", "number"), [(query, *wish) for query, wish in each_once(QUERIES, LISTED)]
 )
 async def test_games(
     visitor: Visitor, exported: Exported, query: Query, result: str, order: str, number: int
@@ -206,8 +221,7 @@ def _opponent_line(line: Row) -> str:
     )
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("order", ["latest", "games", "baits-taken", "score"])
+@pytest.mark.parametrize(("query", "order"), each_once(QUERIES, ["latest", "games", "baits-taken", "score"]))
 async def test_opponents(visitor: Visitor, exported: Exported, query: Query, order: str) -> None:
     found = sorted(_opponents(exported, query), key=lambda line: _rank(line, order))
     returned, programs = sum(line["days"] > 1 for line in found), sum(line["is_bot"] for line in found)
