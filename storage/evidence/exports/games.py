@@ -166,6 +166,6 @@ GAMES = export_of(
         whole("clock_increment_s", "seconds added for each move; null: none", GameRow.clock_increment_s),
         text("opponent_site_id", "the opponent's key at the site", OpponentRow.site_id),
         STRATEGY,
-        _probability("probability", "with which our strategy was drawn at random"),
+        _probability("probability", "of the random draw of our strategy"),
     ],
 )
