@@ -20,6 +20,7 @@ from engine.judgement import (
     expected_scale_centi,
     judge,
     judge_decision,
+    judge_profile,
 )
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_trappiness
@@ -105,6 +106,8 @@ def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
     assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
     nothing = judge_decision(decision_with([over], "e6"))
     assert (nothing.trap, nothing.is_trap, nothing.replies) == (None, False, ())
+    summary = judge_profile(decision_with([over], "e6"))
+    assert (summary.trap_quality, summary.reply_count) == (0.0, 0)
 
 
 def test_below_the_threshold_nobody_falls() -> None:

@@ -75,3 +75,9 @@ def test_samples_at_one_place_are_one_bucket() -> None:
 def test_the_last_sample_counts_for_the_buckets() -> None:
     samples = [LineSample(float(x), float(x), None, None) for x in (*range(9), 1000)]
     assert [sample.x for sample in thin(samples, 2)] == [0, 8, 1000]
+
+
+def test_no_more_samples_than_buckets_stay_as_they_are() -> None:
+    samples = [LineSample(x, y, None, None) for x, y in zip((0, 1, 2, 3, 99), (0, 5, 3, 9, 4), strict=True)]
+    assert thin(samples, 5) == tuple(samples)
+    assert len(thin(samples, 4)) == 3

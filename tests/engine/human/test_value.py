@@ -50,6 +50,8 @@ def test_the_papers_example() -> None:
     first = expectation((0.6, 0.3, 0.1, 0.1), (5, 1, 0.5, -1), rest=-1)
     second = expectation((0.9, 0.05, 0.03, 0.02), (4, 0.5, 0, -2), rest=-2)
     assert (first, second) == (3.25, 3.585)
+    assert expectation((0.5,), (4,), rest=-2) == 1.0
+    assert expectation((1 / 3,), (1,), rest=0) == 0.333333, "rounded to a millionth"
 
     def move(name: str, probabilities: tuple[float, ...], pawns: tuple[float, ...]) -> Candidate:
         replies = tuple(

@@ -1,15 +1,19 @@
 from math import inf
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.evidence.intervals import share
+from storage.evidence import intervals
+from storage.evidence.intervals import performances, share
 from tests.storage.evidence.statistics.by_reply import OpponentGames, performance
 
 
 def test_wilson_interval_of_the_papers_figure_9() -> None:
     found = share(61, 198)
+    assert type(found.low) is type(found.high) is float
     assert found.share == pytest.approx(0.3081, abs=1e-4)
     assert found.low == pytest.approx(0.2480, abs=1e-4)
     assert found.high == pytest.approx(0.3756, abs=1e-4)
@@ -104,3 +108,33 @@ def test_one_rating_agrees_with_wilson(games: int, data: st.DataObject) -> None:
         assert expected(found.low) == pytest.approx(wilson.low, abs=1e-6)
     if found.high is not None:
         assert expected(found.high) == pytest.approx(wilson.high, abs=1e-6)
+
+
+def test_a_rating_in_words() -> None:
+    met = [(4.0, "above 1507"), (0.0, "below 1493"), (2.0, "1500 (1199 to 1801)")]
+    assert [performance([OpponentGames(1500, 4, points)]).words for points, _ in met] == [
+        words for _, words in met
+    ]
+    assert performance([]).words == ""
+
+
+def test_groups_without_games_have_no_rating() -> None:
+    group, ratings = np.array([0, 2], np.intp), np.array([1500.0, 1600.0])
+    found = performances(group, ratings, np.array([4.0, 4.0]), np.array([2.0, 2.0]), 4)
+    assert [each.games for each in found] == [4, 0, 4, 0]
+    assert found[1].rating is found[3].rating is None
+    assert [found[at].rating for at in (0, 2)] == [pytest.approx(1500), pytest.approx(1600)]
+
+
+@pytest.mark.parametrize(("ratings", "most"), [([1500], 6), ([1400, 1500, 1650], 15)])
+def test_a_rating_takes_few_steps(monkeypatch: pytest.MonkeyPatch, ratings: list[int], most: int) -> None:
+    """The first guess is exact for opponents of one rating, and Newton's steps converge for others."""
+    moments, steps = intervals._moments, list[object]()
+
+    def counted(*given: Any) -> Any:
+        steps.append(given)
+        return moments(*given)
+
+    monkeypatch.setattr(intervals, "_moments", counted)
+    performance([OpponentGames(rating, 10, 7.0) for rating in ratings])
+    assert len(steps) <= most

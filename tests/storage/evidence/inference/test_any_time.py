@@ -223,7 +223,7 @@ def test_json() -> None:
 
 
 def test_what_cannot_be() -> None:
-    with pytest.raises(ValueError, match="2 is nan"):
+    with pytest.raises(ValueError, match=r"^value 2 is nan"):
         estimate([1.0, nan], ["a", "b"], GAMES)
     with pytest.raises(ValueError, match="but 1 persons"):
         interim_analyses([1.0, 2.0], ["a"], GAMES)

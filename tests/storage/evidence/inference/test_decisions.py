@@ -167,6 +167,9 @@ def test_json() -> None:
     assert found["guard"]["broken"] == []
     assert found["cost"]["fixed"]["kind"] == "fixed"
     assert found["earned"]["any_time"]["estimate"]["n"] == 9
+    early = decisions_report([decision(n) for n in range(9)], TrialTerms(), NOW).to_json()
+    hidden = early["cost"]["any_time"]["estimate"]
+    assert (hidden["mean"], hidden["too_early"], hidden["n"]) == (None, True, 9)
 
 
 @pytest.mark.parametrize("planned_n", [300, 301])

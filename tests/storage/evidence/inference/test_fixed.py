@@ -1,10 +1,12 @@
 import json
 from dataclasses import asdict
-from math import exp, log, sqrt
+from math import exp, log, nan, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
 
+from storage.evidence.inference import fixed
 from storage.evidence.inference.fixed import fixed_logit, fixed_mean, fixed_ratio, leave_one_out
 
 
@@ -115,6 +117,20 @@ def test_one_of_many_persons_is_left_out_of_the_line(heavy: int) -> None:
         assert found[at].high == pytest.approx(expected.high, rel=1e-11)
 
 
+def test_persons_who_hardly_move_the_line_are_left_out_without_another_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fit, fits = fixed._fit_logit, list[object]()
+
+    def counted(*given: Any) -> Any:
+        fits.append(given)
+        return fit(*given)
+
+    monkeypatch.setattr(fixed, "_fit_logit", counted)
+    fixed_logit(*logit_data(0.3, 0.8, 1200, 60))
+    assert len(fits) == 1
+
+
 def test_separated_events_have_no_line() -> None:
     p = [0.1, 0.2, 0.8, 0.9] * 3
     intercept, slope = fixed_logit(p, [x > 0.5 for x in p], [i // 4 for i in range(12)])
@@ -133,6 +149,8 @@ def test_what_cannot_be() -> None:
         fixed_ratio([1.0], [-1.0], ["a"])
     with pytest.raises(ValueError, match="but 2 persons"):
         fixed_mean([1.0], ["a", "b"])
+    with pytest.raises(ValueError, match=r"^value 1 is nan"):
+        fixed_mean([nan], ["a"])
 
 
 def test_json() -> None:

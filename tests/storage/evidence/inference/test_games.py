@@ -35,6 +35,8 @@ def test_a_guess_by_hand() -> None:
 def test_a_guess_stays_from_0_to_1() -> None:
     up = earlier_guess(np.ones(40), np.full(40, 0.9) - np.arange(40) / 100, np.zeros(40, int))
     assert up.max() <= 1
+    steep = earlier_guess(np.ones(41), np.append(np.full(40, 0.1), 0.95), np.zeros(41, int))
+    assert steep[-1] == 1
     down = earlier_guess(np.zeros(4), np.array([1.0, 1.0, 1.0, 0.01]), np.zeros(4, int))
     assert down[-1] == 0
 
@@ -70,6 +72,7 @@ def test_strata() -> None:
         (None, 1),
         (-200, 1),
     }
+    assert [each.score.n for each in found.strata] == [2, 1, 1, 1], "the largest first"
 
 
 def test_costs_are_guessed_from_earlier_games_of_all_strata_and_of_their_own() -> None:
