@@ -67,7 +67,7 @@ class Judgement:
         return self.trap is not None and self.is_paper_trap(self.trap)
 
     def is_paper_trap(self, judged: ReplyVerdict) -> bool:
-        """Whether a reply falls into a trap."""
+        """Whether a reply is a paper's trap by the threshold."""
         return judged.quality >= self.threshold
 
     def of(self, reply: str) -> ReplyVerdict:

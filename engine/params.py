@@ -186,8 +186,7 @@ class TemptingParams:
     (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
     ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
-    """The same once the best move lacks less than `budget` to a certain win, where the budget limits nothing.
-    """
+    """The same once the best move lacks less than `budget` to a certain win: there the budget is no limit."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     strategy fills in before it searches (`for_position`)."""
@@ -211,8 +210,7 @@ class RandomisedParams:
     chance: float = 0.5
     """Probability of the move that sets a trap, from .1 to .9."""
     budget_percent: float = 2.0
-    """Maximum difference between the two moves' values, in points of expected score (hundredths of a game).
-    """
+    """Maximum difference of the two moves' values, in points of expected score (hundredths of a game)."""
     most_profiles: int = 6
     """Maximum number of moves to search for one that sets no trap, best first."""
 

@@ -41,8 +41,7 @@ class GameStatus(StrEnum):
     FINISHED = "finished"
     """Over, with a result."""
     ABORTED = "aborted"
-    """Over before it counted: not counted among a player's games, though its traps and their outcomes count.
-    """
+    """Over before it counted: excluded from a player's games, though its traps and their outcomes count."""
 
 
 class GameResult(StrEnum):

@@ -69,8 +69,7 @@ class Endured(Findings):
     """Tracebacks and errors in the log."""
     processor_s: tuple[float, float] = (0.0, 0.0)
     """Processor time of the program in all its lives, with its operator's commands and the pages' reader; and
-    of the people.
-    """
+    of the people."""
 
     @property
     def claims(self) -> list[Claim]:

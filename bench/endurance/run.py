@@ -63,12 +63,10 @@ MIN_CLOCK_S = 60
 """A shorter clock may run out while the program starts again."""
 REST_S = 45.0
 """Seconds without a game before a sample at rest: idle connections are closed, and each page is fetched some
-times.
-"""
+times."""
 RESTS = (0.1, 0.6)
 """Shares of the run after which it rests, in addition to the end: at the start, and when the last life is
-warm.
-"""
+warm."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 2,
     "engine__table_mb": 1,

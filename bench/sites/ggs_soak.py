@@ -126,8 +126,7 @@ PLAN = (
     ("s8r20 05:00", 12, "cut"),
 )
 """With a real server: the requested match, and the event after this many moves: the opponent's connection is
-cut, or the bot killed.
-"""
+cut, or the bot killed."""
 
 
 async def outside(port: int, root: str) -> bool:

@@ -15,7 +15,7 @@ def render() -> str:
     lines = [
         "# Settings of Desdemona: each with its default.  `python -m bot.base.config_text` prints this file.",
         f"# The environment comes first ({EXAMPLE_VARIABLE}=8), then this file, then the defaults.",
-        "# Unknown keys are errors.  Secrets never stand here.",
+        "# Unknown keys are errors.  Never put secrets here.",
     ]
     for section, model in sections().items():
         lines += ["", f"# {_line(model.__doc__)}", f"[{section}]"]

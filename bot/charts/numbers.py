@@ -10,8 +10,7 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""Minimum span of an axis, as a share of its greatest value: below it, ticks differ by rounding errors only.
-"""
+"""Minimum span of an axis, as a share of its greatest value: below it, ticks are rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (

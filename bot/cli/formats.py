@@ -155,9 +155,9 @@ def import_games(
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.
 
-    A game that cannot be read is reported and skipped.  The players and tournaments of WTHOR files are read
-    from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when a file cannot be read
-    at all.
+    Each game is stored once; one that cannot be read is reported and skipped.  The players and tournaments of
+    WTHOR files are read from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when
+    a file cannot be read at all.
     """
     require_known("--game", game, GAMES)
     names = [path for path in paths if path.suffix.lower() in (".jou", ".trn")]

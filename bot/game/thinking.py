@@ -44,8 +44,7 @@ UNTIMED_S = 86_400.0
 """Deadline of a move without a clock, in seconds: later than that of any move with one."""
 
 HURRY_SHARE = 0.05
-"""Share of its clock that a game may wait for a thread. Then a search with a later deadline must end early.
-"""
+"""Share of its clock that a game waits for a thread before a search with a later deadline must end early."""
 
 GRACE_S = 1.0
 """Seconds beyond the planned time before a move counts as late: starting and storing it take time, too."""

@@ -100,8 +100,7 @@ class ReplyReport:
     shallow_plies: int | None
     """Depth of that search in plies."""
     probability: float | None
-    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither exists.
-    """
+    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither."""
 
 
 @dataclass(frozen=True, slots=True)

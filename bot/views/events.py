@@ -99,7 +99,7 @@ class EventsView:
     def _heading(self) -> Heading:
         firing, mood = [alarm for alarm in self.alarms if alarm.is_active], mood_of(self.alarms)
         if not firing:
-            return Heading("What happened, and how long it took.")
+            return Heading("Events and response times.")
         return Heading("", state=("Something is wrong." if mood == "bad" else firing[0].headline, mood))
 
     @property
@@ -135,7 +135,7 @@ class EventsView:
                 )
                 for each in self.counts
             ),
-            nothing="Nothing but moves: no event of this kind in this time.",
+            nothing="No event of this kind in this time.",
         )
         endings = TablePart(
             "How games ended",

@@ -137,7 +137,7 @@ class GameView:
             return Story(before, "The record of this move is damaged", "trap", (said,))
         if self.marks:
             said = "Choose one of our moves in the list, or step with the links."
-            return Story("", "No decision of ours stands here", "", (said,))
+            return Story("", "We made no decision here", "", (said,))
         said = "Only the moves are known: another engine played them, or the game ended before our first."
         if self.stored.state is GameStatus.OPEN:
             said = "The game has just begun."

@@ -156,7 +156,7 @@ class Moment:
         values = dict(zip(decision.replies, self.values, strict=True))
         names = {best.reply: "best", other.reply: "bait" if other.reply in baits else "played"}
         return LineChart(
-            title="How the replies look by depth",
+            title="Scores of the replies by depth",
             description=f"Expected score after {best.name} and {other.name}, for who played it.",
             x_name="plies ahead",
             lines=tuple(
@@ -179,7 +179,7 @@ class Moment:
         if told.forecast is not None:
             by = f", by a model of people ({told.forecast.model.name})"
             if told.forecast.model.kind == "looks":
-                by = ", judged by how the replies look"
+                by = ", judged by shallow scores"
         rows = []
         for each in replies:
             tags = [("best", "good")] if each.final_centi == replies[0].final_centi else []
@@ -196,11 +196,11 @@ class Moment:
             )
         unit = f", in {self.unit}" if self.unit else ""
         return TablePart(
-            "What the replies were worth",
+            "Values of the replies",
             (Column("Reply", is_text=True), *map(Column, ("At depth 2", "In truth", "Cost", "Expected"))),
             tuple(rows),
             f"Their view{unit}. At depth 2: two plies ahead; in truth: {told.depth} plies from our move on. "
-            f"Expected: how likely people play it{by}.",
+            f"Expected: probability that people play it{by}.",
             nothing="No reply is recorded.",
             records="replies",
             style="long",
@@ -233,7 +233,7 @@ class Moment:
         if is_by_value:
             way = "Promise: averaged over the replies expected of people"
         return TablePart(
-            "What we could have played",
+            "Our legal moves",
             (
                 Column("Move", is_text=True),
                 Column("Score"),
@@ -261,7 +261,8 @@ class Moment:
             Note(
                 f"A random draw decided between {draw.trap_name}, which sets a trap and is worth "
                 f"{values[0]}, and {draw.control_name}, which sets none and is worth {values[1]}. The trap "
-                f"had a chance of {percent(draw.chance)}; drawn: {self.decision.name}. Seed `{draw.seed}`. "
+                f"had a probability of {percent(draw.chance)}; drawn: {self.decision.name}. "
+                f"Seed `{draw.seed}`. "
                 "Shares are our expected score.",
                 "The draw",
             ),

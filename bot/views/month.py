@@ -62,7 +62,7 @@ def month_parts(
                 ChartPart(
                     "Baits beyond expectation", _differences("Baits taken less forecast", "baits", groups)
                 ),
-                ChartPart("What became of the traps", _fates(groups), note=_TRAPS),
+                ChartPart("Outcomes of the traps", _fates(groups), note=_TRAPS),
                 ChartPart(
                     "Errors beyond expectation", _differences("Errors less forecast", "replies", groups)
                 ),
@@ -75,7 +75,7 @@ def month_parts(
             "Events",
             (Column("what", is_text=True), Column("times")),
             tuple((kind.replace("_", " "), number(count)) for kind, count in report.events),
-            nothing="Nothing happened that is no move.",
+            nothing="There were no events.",
         ),
     )
 

@@ -80,8 +80,8 @@ _SUSPECT_RULES = (
     "A flag excludes nothing."
 )
 _CHALLENGE_NOTE = (
-    "Clock: minutes, and seconds of increment. What comes of a challenge later is among the operator's "
-    "actions on the page Events."
+    "Clock: minutes, and seconds of increment. The outcome of a challenge appears among the "
+    "operator's actions on the page Events."
 )
 _PROGRESS_NOTE = (
     f"Small: the 95 % interval, by game. Numbers need {MIN_REPLIES} replies, as of {int(MIN_GAMES)} "
@@ -257,7 +257,7 @@ class OpponentView:
                 )
                 for game, player in kinds
             ),
-            "We won · drew · lost. Games without a result are among the games only.",
+            "We won · drew · lost. Games without a result count only among the games.",
             records="tallies",
         )
 

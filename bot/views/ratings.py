@@ -68,7 +68,7 @@ def ratings_view(curves: Sequence[RatingCurve], now: datetime) -> PartsView:
     empty = Heading(
         "No rated game yet.", lead="The curve begins with the first rated game that passes these filters."
     )
-    shown = (Heading("Our ratings, and how they went."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
+    shown = (Heading("Our ratings over time."), table, Beside(tuple(map(_figure, curves[:SHOWN]))))
 
     def of_curve(curve: RatingCurve) -> dict[str, Any]:
         figures = {"now": curve.now, "change_30_days": change[id(curve)]}

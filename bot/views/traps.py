@@ -186,7 +186,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
         lead = f"{number(all_.unanswered)} {verb} set, and the game ended before the reply."
         return Heading("Nobody has answered a bait yet.", lead=lead)
     lead = (
-        f"{_LOOKS_GOOD}, by a search two plies deeper. As soon as a move of ours sets one, it is shown here."
+        f"{_LOOKS_GOOD}, by a search two plies deeper. Baits appear here as soon as a move of ours sets one."
     )
     other = " Other filters may show some." if is_filtered else ""
     return Heading("Nobody has met a bait yet.", lead=lead + other)
@@ -218,7 +218,7 @@ def _no_card(order: str, outcome: BaitOutcome | None) -> str:
         )
     if outcome is BaitOutcome.TAKEN:
         return "Nobody took one of these baits."
-    return "Every one of these baits was taken, or not answered."
+    return "All of these baits were taken, or not answered."
 
 
 def traps_view(

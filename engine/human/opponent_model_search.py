@@ -29,8 +29,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Number of network queries between checks of the stop flag, some 4 ms; single queries would cost far more.
-"""
+"""Network queries between checks of the stop flag, some 4 ms; single queries would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
 """Finds profiles of the given replies to our move with another program."""

@@ -59,8 +59,7 @@ class ReplyForecast:
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
-    """The engine of the confirming search, named as `Decision.profile_source`; empty: none, or not recorded.
-    """
+    """The engine that confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
     """The same for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 

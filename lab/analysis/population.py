@@ -27,12 +27,10 @@ class Portion:
 
     half: int | None = None
     """0 or 1: positions of one half of the games (`lab.analysis.recorded_games.half_of`); None: of all
-    games.
-    """
+    games."""
     person_half: int | None = None
     """0 or 1: replies of one half of the persons (`lab.analysis.recorded_games.half_of_person`), never of
-    programs; the priors of the people model are learned from half 0. None: of everybody.
-    """
+    programs; the priors of the people model are learned from half 0. None: of everybody."""
     seed: int = 1
     """Seeds the splits into halves."""
     from_year: int | None = None
@@ -66,8 +64,7 @@ class Population:
     """Each human-move model's probabilities of the replies, by name; the features use the first one's."""
     loss: NDArray[np.float64]
     """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
-    the trap arithmetic. The features use the scale of the position after it, which hardly differs.
-    """
+    the trap arithmetic. The features use the scale of the position after it, which hardly differs."""
     of_position: NDArray[np.int64]
     """Index of each reply's position."""
     left_out: int

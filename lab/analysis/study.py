@@ -95,8 +95,7 @@ class Study:
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
     """Names of the human-move models among the predictors; the first one's probabilities feed the
-    calibrated model.
-    """
+    calibrated model."""
     temptation: dict[str, tuple[Temptation, ...]]
     """By trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]

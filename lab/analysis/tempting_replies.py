@@ -73,8 +73,7 @@ class BaitRow:
     """Moves that set a bait, among all."""
     played: PersonShare
     """Replies that were the bait, the tempting reply with the highest probability times cost, among those to
-    moves that set one.
-    """
+    moves that set one."""
     predicted: float | None
     """Mean probability of the bait; None: no move set one."""
     ratio: Estimate
@@ -89,8 +88,7 @@ class BaitTable:
 
     primary: BaitRow
     """The study's primary endpoint: the ratio of the first model's row for all people, of baits if any search
-    was made to confirm them, else of candidate baits. The other rows are exploratory.
-    """
+    was made to confirm them, else of candidate baits. The other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
     """Positions left out because our move won or lost by force."""

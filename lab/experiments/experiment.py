@@ -10,8 +10,7 @@ from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
 """Name of a job's argument, added when the job is handed out: the folder with data that is not in the
-program.
-"""
+program."""
 
 Result = dict[str, Any]
 """A job's result: plain JSON values."""

@@ -40,8 +40,7 @@ BLUNDER = 0.12
 PER_GAME = 4
 DEPTHS_LEFT = 2
 """Minimum distance of a search from the end, in plies: at the end it would be exact, with another kind of
-error.
-"""
+error."""
 OUTLIER_CENTI = 2_000
 """Bound on a difference: a wipe-out seen by only one search says little about the others."""
 ALL_BUT_DECIDED_CENTI = 4_000

@@ -81,7 +81,7 @@ VIEWS: Mapping[str, AskView] = {
             "opponent": "its name",
             "is_program": "1: a program",
             "games": "with us",
-            "days": "different days on which one began",
+            "days": "number of days on which a game began",
             "their_points": "won by the opponent",
             "best_rating": "highest at the start of a game",
             "first_at": "time of the first game",
@@ -96,11 +96,11 @@ VIEWS: Mapping[str, AskView] = {
         _like(
             EVENTS,
             "event_id site account kind game_id reason at day days_ago",
-            reason="why, if it says so",
+            reason="reason, if stated",
             day="date",
             days_ago="whole days since",
         ),
-        about="One row for each event that is no move: lost links, declined challenges, failures.",
+        about="One row for each event other than a move: lost links, declined challenges, failures.",
     ),
 }
 """Every view by its name."""

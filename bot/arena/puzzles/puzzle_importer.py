@@ -43,7 +43,7 @@ class PuzzleImporter:
             await self._sleep(POLL_S)
             try:
                 if count := await self.poll():
-                    logger.info("the trainer has %d more positions in which people fell", count)
+                    logger.info("the trainer has %d more positions", count)
                 has_database = True
             except StorageError as error:
                 if has_database:

@@ -58,14 +58,14 @@ def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tup
         style="stacked compact",
     )
     expected = TablePart(
-        "Replies beside what was expected",
+        "Replies and expectations",
         (head, Column("", is_text=True), *map(Column, _EXPECTED)),
         tuple(row for name, each in both for row in _expected(name, each)),
         _EXPECTED_NOTE,
         style="stacked compact",
     )
     figure_9 = TablePart(
-        "Figure 9: what became of the traps, in the paper's terms",
+        "Figure 9: outcomes of the traps, in the paper's terms",
         (head, *map(Column, _FIGURE_9)),
         tuple((name, *_fates(each)) for name, each in both),
         _FIGURE_9_NOTE,

@@ -195,7 +195,7 @@ def _funnel(analyses: InterimAnalyses | None, names: Sequence[str]) -> LineChart
     )
     return LineChart(
         title=f"{names[0].capitalize()} less {names[1]}, points in a hundred games",
-        description="The difference in score after each game, with its interval, right at every moment.",
+        description="The difference in score after each game, with its interval, valid at any time.",
         x_name="games that count",
         lines=(ChartLine("points more per 100 games", x, mean, low, high, "95 % at every moment"),),
         y_style=DIFFERENCE,
@@ -233,7 +233,7 @@ def _for_whom(report: GamesReport, filters: Mapping[str, str]) -> ChartPart:
         rows=tuple(chain((row("All games", report.score.estimate),), rows)),
         style=DIFFERENCE,
     )
-    note = "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty."
+    note = "Grey intervals include 0. Each interval by itself misses the truth one time in twenty."
     return ChartPart("For whom?", chart, note=note, aside="points per 100 games · games")
 
 

@@ -19,8 +19,7 @@ SWINDLING = "trappy, default rule"
 """With `Decided.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
 """Specifications, to be followed by the depth. A job's name has them, so one result cannot be taken for
-another's.
-"""
+another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
 """In discs; stated before the run, with simultaneous intervals (95 %, Bonferroni). All other results are
-exploratory.
-"""
+exploratory."""
 
 
 class Figure6(MatchExperiment):

@@ -83,7 +83,7 @@ DECISIONS = export_of(
             DecisionRow.trap_quality,
             lambda quality: quality / 100,
         ),
-        whole("reply_count", "replies that the opponent had", DecisionRow.reply_count),
+        whole("reply_count", "number of legal replies", DecisionRow.reply_count),
         timestamp("at", "time of the decision", DecisionRow.created_at),
         computed(
             "send_s",
@@ -106,7 +106,7 @@ DECISIONS = export_of(
 )
 
 OUTCOMES = export_of(
-    "One row for each judged reply to a move of ours, beside what was expected.",
+    "One row for each judged reply to a move of ours, with expectations.",
     _DECISIONS.join(OutcomeRow, OutcomeRow.decision_id == DecisionRow.id)
     .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)
     .outerjoin(ReplyTimeRow, ReplyTimeRow.decision_id == DecisionRow.id),
@@ -163,7 +163,7 @@ OUTCOMES = export_of(
         computed(
             "model",
             _TEXT,
-            "who made the forecast, as `stats --by model` says it; null if there is none",
+            "model of the forecast, as `stats --by model` names it; null if there is none",
             lambda model_name, model_sha256, prior: (
                 None if model_name is None else model_text(model_name, model_sha256, prior)
             ),
@@ -191,7 +191,7 @@ BAITS = export_of(
     [
         *_KEYS,
         text("move", "ours", DecisionRow.move),
-        text("bait", "the reply that tempts most", ForecastRow.bait),
+        text("bait", "the most tempting reply", ForecastRow.bait),
         number("probability", "that people play it, by the forecast", ForecastRow.bait_probability),
         share("cost", "what it costs, share of the game", ForecastRow.bait_cost),
         _expected_loss("surprise", "the same as expected_loss, which replaces it"),
@@ -280,7 +280,7 @@ RECORDS = export_of(
         ),
         text(
             "forecast",
-            "JSON: what people were expected to reply, and the baits; null if there is none",
+            "JSON: expected replies of people, and the baits; null if there is none",
             as_stored(ForecastRow.record),
             _json,
         ),

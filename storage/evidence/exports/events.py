@@ -34,7 +34,7 @@ def _detail(detail: object) -> str:
 
 
 EVENTS = export_of(
-    "One row for each event: what happened that is no move.",
+    "One row for each event other than a move.",
     select(EventRow.id, EventRow.game_id).order_by(EventRow.id),
     [
         whole("event_id", "key of the event", EventRow.id),
@@ -43,7 +43,7 @@ EVENTS = export_of(
         text("account", "name of our account", EventRow.account),
         text("kind", "for instance challenge_declined", EventRow.kind),
         whole("game_id", "key of the game that it is about; null: none", EventRow.game_id),
-        text("detail", "JSON: what is known of it, such as reason or error", EventRow.detail, _detail),
+        text("detail", "JSON: details, such as reason or error", EventRow.detail, _detail),
     ],
     _selected,
 )

@@ -75,7 +75,7 @@ def page() -> str:
         tag(
             "div",
             _card("For whom?", interval_rows(samples.groups())),
-            _card("What became of the traps", stacked_bars(samples.trap_outcomes())),
+            _card("Outcomes of the traps", stacked_bars(samples.trap_outcomes())),
             _card("Performance by week", line_chart(samples.performance())),
             _card("All of 25,000 games", line_chart(_many())),
             class_="columns",

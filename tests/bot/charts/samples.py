@@ -120,7 +120,7 @@ def groups() -> IntervalChart:
 def trap_outcomes() -> StackedBars:
     """What became of traps, with a row without any."""
     return StackedBars(
-        title="What became of the traps",
+        title="Outcomes of the traps",
         description="People fell for 31 % of trappy's baits.",
         row_name="moves",
         categories=(

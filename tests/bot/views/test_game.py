@@ -36,8 +36,8 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
         "our move 1 of 1",
         'class="arrow-bait"',
         "a model of people (club players)",
-        "What we could have played",
-        "How the replies look by depth",
+        "Our legal moves",
+        "Scores of the replies by depth",
     ):  # fmt: skip
         assert part in page, part
 
@@ -84,7 +84,7 @@ async def test_links_step_through_our_decisions(database: Database, visitor: Vis
     for name in ("f5", "d6", "c3", "f4", "f6"):
         assert f">{name}" in second
     other = await visitor.text(f"/dash/games/{key}?ply=5")
-    assert "No decision of ours stands here" in other
+    assert "We made no decision here" in other
     assert "after 5 moves" in other
     assert 'class="board large"' in other
 

@@ -171,7 +171,8 @@ async def test_a_draw_is_told_to_the_operator(database: Database) -> None:
     shown = words(await told(database, write))
     assert (
         "A random draw decided between f7, which sets a trap and is worth 62.4 %, and d3, which sets none "
-        "and is worth 60.8 %. The trap had a chance of 50 %; drawn: d3. Seed `ffffffffffffffff`." in shown
+        "and is worth 60.8 %. The trap had a probability of 50 %; drawn: d3. Seed `ffffffffffffffff`."
+        in shown
     )
     assert shown.count("drawn against") == 1
 

@@ -156,7 +156,7 @@ async def test_what_is_unknown_is_said(visitor: Visitor, query: str, part: str) 
 async def test_an_empty_database_says_what_will_be_here(visitor: Visitor) -> None:
     page = await visitor.text("/dash/traps")
     assert "Nobody has met a bait yet." in page
-    assert "is shown here" in page
+    assert "Baits appear here" in page
     assert "Other filters" in await visitor.text("/dash/traps?game=chess")
 
 

@@ -75,7 +75,7 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
     };
   });
   return table({
-    title: isPlayer ? say("What your replies were worth") : say("What the replies were worth"),
+    title: isPlayer ? say("What your replies were worth") : say("Values of the replies"),
     label: say("Replies"),
     heads: [say("Reply"), say("At depth 2"), isBlind ? say("In fact") : sayCount("At {n} ply", "At {n} plies", decision.depth), unit ? say("Cost, {unit}", { unit }) : say("Cost"), ...(hasProbability ? [say("Expected")] : [])],
     rows,
@@ -86,9 +86,9 @@ export function replyTable(decision, { isPlayer, isBlind, unit }) {
 /** What "Expected" means, and who gave the probabilities; a blind report does not tell. */
 function whoExpects({ forecast, model }) {
   const by = forecast?.model ?? (forecast ? null : model);
-  if (!by) return say("Expected: how likely people play it.");
-  if (by.kind === "looks") return say("Expected: how likely people play it, judged by how the replies look.");
-  return say("Expected: how likely people play it, by a model of people ({name}).", by);
+  if (!by) return say("Expected: probability that people play it.");
+  if (by.kind === "looks") return say("Expected: probability that people play it, judged by shallow scores.");
+  return say("Expected: probability that people play it, by a model of people ({name}).", by);
 }
 
 /** The bot's moves with their standard and trappy minimax scores, or their value against people; best first by the score that decided. */

@@ -109,7 +109,7 @@ def test_a_month_without_games(desdemona: Command, november: Path) -> None:
     assert status == 0
     assert "0 games. All games." in told
     assert "No bait was taken." in told
-    assert "Nothing happened that is no move." in told
+    assert "There were no events." in told
     assert "nan" not in told.partition("<body>")[2]
 
 
@@ -156,7 +156,7 @@ def test_a_terminal_is_not_flooded(
     [
         (("--month", "2026-13"), "--month: '2026-13' is not a month; write 2026-11"),
         (("--month", "11-2026"), "--month: '11-2026' is not a month; write 2026-11"),
-        (("--month", "0000-01"), "--month: '0000-01' is no month"),
+        (("--month", "0000-01"), "--month: '0000-01' is not a month"),
         (("--month", "2026-11", "--since", "2026-11-05"), "--month: not with --since or --until"),
         (("--until", "2026-11-05"), "--until: give --since, too"),
         (("--since", "2026-11-05", "--until", "2026-11-03"), "--until: it is before --since"),

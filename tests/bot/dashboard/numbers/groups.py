@@ -144,7 +144,7 @@ def group_lines(found: list[Row]) -> list[str]:
         _GAMES_NOTE,
         *(line for each in found for line in _expected_lines(each)),
         _EXPECTED_NOTE,
-        "Figure 9: what became of the traps, in the paper's terms",
+        "Figure 9: outcomes of the traps, in the paper's terms",
         *map(_figure_9, found),
     ]
 

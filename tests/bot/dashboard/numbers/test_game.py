@@ -269,10 +269,10 @@ class Story:
             model = moment.forecast["model"]
             by = f", by a model of people ({model['name']})"
             if model["kind"] == "looks":
-                by = ", judged by how the replies look"
+                by = ", judged by shallow scores"
         note = (
             f"Their view{unit}. At depth 2: two plies ahead; in truth: {moment.record['depth']} plies from "
-            f"our move on. Expected: how likely people play it{by}."
+            f"our move on. Expected: probability that people play it{by}."
         )
         return [*lines, note]
 
@@ -331,7 +331,7 @@ class Story:
         worths = [percent(draw[name] / 10_000, 1) for name in ("trap_value", "control_value")]
         return [
             f"A random draw decided between {trap}, which sets a trap and is worth {worths[0]}, and {sound}, "
-            f"which sets none and is worth {worths[1]}. The trap had a chance of "
+            f"which sets none and is worth {worths[1]}. The trap had a probability of "
             f"{percent(draw['params']['chance'])}; drawn: {self.moment.name(self.moment.record['move'])}. "
             f"Seed {draw['seed']}. Shares are our expected score.",
         ]

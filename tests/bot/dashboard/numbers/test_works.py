@@ -187,7 +187,7 @@ async def test_works(visitor: Visitor, exported: Exported, query: Query) -> None
         f"{running} of them running.{_clear_since(funnel)}",
         _PER_100,
         *whom,
-        "Grey intervals hold 0. Each interval by itself misses the truth one time in twenty.",
+        "Grey intervals include 0. Each interval by itself misses the truth one time in twenty.",
         *_draw(games, why),
         *group_lines(sides),
     ]
