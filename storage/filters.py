@@ -212,10 +212,6 @@ def _has_settings(wanted: TrapSettings) -> ColumnElement[bool]:
     )
 
 
-def _began_with(moves: str) -> ColumnElement[bool]:
-    return or_(GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True))
-
-
 # Any: the type of the field of that name.
 _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "strategy": lambda name: GameRow.strategy == name,
@@ -237,6 +233,8 @@ _CONDITIONS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "min_opponent_rating": lambda rating: GameRow.opponent_rating >= rating,
     "max_opponent_rating": lambda rating: GameRow.opponent_rating <= rating,
     "rated": lambda rated: GameRow.rated.is_(rated),
-    "opening": _began_with,
+    "opening": lambda moves: or_(
+        GameRow.moves == moves, GameRow.moves.startswith(f"{moves} ", autoescape=True)
+    ),
     "has_result": lambda has: GameRow.result.is_not(None) == has,
 }

@@ -1,8 +1,7 @@
 """Upgrades the database's schema with the scripts in ``migrations/``.
 
-``python -m storage.migrate MESSAGE`` writes the next script from the changes in
-`storage.tables`; read
-it, remove Alembic's comments, and format it with ``ruff``.
+``python -m storage.migrate MESSAGE`` writes the next script from the changes in `storage.tables`; read it,
+remove Alembic's comments, and format it with ``ruff``.
 
 A database is nearly always up to date. This check works without Alembic, whose import would take a tenth of
 every command's start.

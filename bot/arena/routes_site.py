@@ -194,7 +194,10 @@ class SiteRoutes:
         return answer.send(request)
 
     async def replay(self, request: web.Request) -> web.Response:
-        return (await self._of_game(request, _replayed_json, PER_PLY)).send(request)
+        answer = await self._of_game(
+            request, lambda game: CachedResponse.of_json(views.replay_json(game)), PER_PLY
+        )
+        return answer.send(request)
 
     async def _visible(self, request: web.Request) -> ReplayedGame:
         """The game that a request is about, if the visitor may see it.
@@ -314,7 +317,3 @@ def _scopes(account: AccountRecord | None) -> dict[str, Any] | None:
         return None
     scope = "bot:play" if account.is_bot else "board:play"
     return {"userId": account.id, "scopes": f"{scope},challenge:read,challenge:write", "expires": None}
-
-
-def _replayed_json(game: ReplayedGame) -> CachedResponse:
-    return CachedResponse.of_json(views.replay_json(game))

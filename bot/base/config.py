@@ -90,11 +90,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """Name of an account or variant in a list; not empty, because an empty name could look like "everybody"."""
 
 
-def _known_strategy(name: str) -> str:
-    return strategy_named(name).name
-
-
-StrategyName = Annotated[str, AfterValidator(_known_strategy)]
+StrategyName = Annotated[str, AfterValidator(lambda name: strategy_named(name).name)]
 
 
 def _web_address(url: str) -> str:

@@ -114,8 +114,7 @@ def damage_told() -> Iterator[None]:
     """Report a damaged record in one line, for a block that reads records.
 
     Only exceptions that `storage` raises while decoding a record are reported so.  Any other is a bug and
-    passes
-    through with its traceback.
+    passes through with its traceback.
 
     Raises:
         DesdemonaError: A record is damaged; the message names it and the reason, as far as known.

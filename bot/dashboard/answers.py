@@ -1,8 +1,7 @@
 """Renders the response to a request for a page: its view as HTML, JSON or CSV.
 
 The required state of the running program comes with the request as plain values, so that another process can
-answer
-(`bot.dashboard.page_workers`).
+answer (`bot.dashboard.page_workers`).
 """
 
 import json

@@ -95,8 +95,7 @@ class Findings:
     """Rows whose columns did not follow from the record, and have been computed again."""
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
-    """Wrong game summaries that were recomputed
-    (`storage.evidence.summaries`)."""
+    """Wrong game summaries that were recomputed (`storage.evidence.summaries`)."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)

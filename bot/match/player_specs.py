@@ -111,8 +111,7 @@ class HumanSpec:
     the most probable one is played."""
     shallow: ShallowOptions | None = None
     """The shallow search of these people when no model predicts their moves (`engine.human.shallow`); None: a
-    model does,
-    or the estimate with its defaults."""
+    model does, or the estimate with its defaults."""
     name: str | None = None
     """The opponent's name in the database; None: the text."""
     depth: int | None = None
@@ -387,10 +386,6 @@ def _one_of(*known: str) -> Callable[[str], str]:
     return read
 
 
-def _confidence(value: str) -> int:
-    return int(_one_of("73", "87", "95", "99", "100")(value))
-
-
 _STRONG = _Audience("the strong player", lambda kind: kind.searches_selectively)
 _LOOKING_UP = _Audience("the strong player and standard_uci", lambda kind: kind.looks_up)
 _MODELLING = _Audience("players that model the opponent", lambda kind: kind.models_opponent)
@@ -408,7 +403,11 @@ _OUR_KEYS: Mapping[str, _Key] = {
     "cpu": _Key(_seconds, "cpu_s", audience=_SEARCHING),
     "nodes": _Key(_whole(1, 10**12), audience=_SEARCHING),
     "table_mb": _Key(_whole(1, 65_536)),
-    "confidence": _Key(_confidence, "confidence_percent", audience=_STRONG),
+    "confidence": _Key(
+        lambda value: int(_one_of("73", "87", "95", "99", "100")(value)),
+        "confidence_percent",
+        audience=_STRONG,
+    ),
     "threads": _Key(_whole(1, 64), audience=_STRONG),
     "contempt_centi": _Key(_whole(0, 1000), audience=_STRONG),
     "rating": _Key(_whole(0, 5000), audience=_MODELLING),

@@ -70,10 +70,9 @@ def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
     Wilson's interval (see `storage.evidence.intervals`), which is valid at 0 % and 100 % too, with the
-    effective
-    number of trials n / c, where c is the variance of the pairs relative to that of a coin with the same
-    mean.  c counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do
-    not prove that the next one will be equal.
+    effective number of trials n / c, where c is the variance of the pairs relative to that of a coin with the
+    same mean.  c counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so
+    far do not prove that the next one will be equal.
 
     Raises:
         ValueError: There are no pairs.

@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from engine.decision import Candidate, Decision
 from engine.game import WIN_CENTI, Game, Move, margin_centi
@@ -19,7 +19,7 @@ from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.profiles import Profiler, whole_profile
 from engine.search.reference import Searcher, exact_score, principal_variation
-from engine.search.searchers import NativeSearcher, make_searcher
+from engine.search.searchers import NativeOthelloSearcher, NativeSearcher, make_searcher
 from engine.stop import StopFlag, Stopped
 from engine.strategies.move_context import StrongOptions
 from engine.strategies.strategy import Strategy
@@ -97,14 +97,6 @@ class SearchReport:
     def chosen(self) -> MoveLine:
         """The line of the chosen move."""
         return next((line for line in self.lines if line.move == self.move), self.lines[0])
-
-
-@runtime_checkable
-class Solver(Protocol):
-    """A searcher that can solve endings."""
-
-    def solve(self, position: Any, stop: StopFlag) -> tuple[str, int]:
-        """See `engine.search.searchers.NativeOthelloSearcher.solve`."""
 
 
 class SearchDriver:
@@ -285,7 +277,9 @@ class SearchDriver:
         except Stopped:
             return None
         percent = 100 if result.solved else None
-        if percent is None and self._is_ending(root, result.depth) and result.confidence_percent:
+        is_solver = isinstance(self.searcher, NativeOthelloSearcher)
+        reaches_end = is_solver and result.depth >= self.game.plies_left(root)
+        if percent is None and reaches_end and result.confidence_percent:
             percent = result.confidence_percent
         line = MoveLine(
             result.move,
@@ -295,10 +289,6 @@ class SearchDriver:
             percent,
         )
         return line, result.nodes
-
-    def _is_ending(self, root: Any, depth: int) -> bool:
-        """Whether a search of this depth reaches the end of the game; always False at chess."""
-        return isinstance(self.searcher, Solver) and depth >= self.game.plies_left(root)
 
     # --- Ever deeper ------------------------------------------------------------------------------------
 
@@ -445,7 +435,7 @@ class SearchDriver:
     def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[MoveLine]:
         """Yield the true results of moves, one after another, until it is stopped."""
         game, searcher = self.game, self.searcher
-        if not isinstance(searcher, Solver):
+        if not isinstance(searcher, NativeOthelloSearcher):
             return
         for text in moves:
             after = game.play(position, game.parse_move(position, text))
@@ -471,7 +461,7 @@ class SearchDriver:
         if not game.legal_moves(position):
             return game.result_centi(position)
         root = game.for_search(position)
-        if solve and isinstance(searcher, Solver):
+        if solve and isinstance(searcher, NativeOthelloSearcher):
             return searcher.solve(root, stop)[1]
         if self.settings.strategy.searches_selectively:
             result = self._think(root, depth, None, stop)

@@ -2,8 +2,7 @@
 
 Each file has a header of 16 bytes and records of fixed length, little-endian: games of 68 bytes (``.wtb``),
 player names of 20 (``.jou``), tournament names of 26 (``.trn``).  A game refers to its tournament and players
-by record number, and has neither passes nor times
-(http://www.ffothello.org/wthor/Format_WThor.pdf).
+by record number, and has neither passes nor times (http://www.ffothello.org/wthor/Format_WThor.pdf).
 """
 
 import struct

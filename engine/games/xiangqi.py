@@ -60,13 +60,12 @@ def _steps(square: int, steps: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(target for target in targets if target is not None)
 
 
-def _ray(square: int, files: int, ranks: int) -> tuple[int, ...]:
-    return _steps(square, [(files * i, ranks * i) for i in range(1, RANKS)])
-
-
 _SIDEWAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-_RAYS = tuple(tuple(_ray(square, *step) for step in _SIDEWAYS) for square in range(90))
+_RAYS = tuple(
+    tuple(_steps(square, [(files * i, ranks * i) for i in range(1, RANKS)]) for files, ranks in _SIDEWAYS)
+    for square in range(90)
+)
 
 
 def _horse_steps(square: int) -> tuple[tuple[int, tuple[int, ...]], ...]:

@@ -145,7 +145,9 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
                 masks.append(_masks(position))
             step.append(row)
         if len(step) < HISTORY:
-            fill = -1 if _is_start(latest[-1].board) else step[-1]
+            oldest = latest[-1].board
+            is_start = oldest.turn == chess.WHITE and oldest.ply() == 0 and oldest.board_fen() == _START
+            fill = -1 if is_start else step[-1]
             step += [fill] * (HISTORY - len(step))
         steps.append(step)
         board = latest[0].board
@@ -170,10 +172,6 @@ def _bits(masks: NDArray[np.uint64]) -> NDArray[np.float32]:
     """From bitboards (position, plane) to planes (rank, file, plane, position)."""
     ranks = masks.astype("<u8", copy=False).view(np.uint8).reshape(*masks.shape, 1, 8).T
     return np.unpackbits(ranks, axis=1, bitorder="little").astype(np.float32)
-
-
-def _is_start(board: chess.Board) -> bool:
-    return board.turn == chess.WHITE and board.ply() == 0 and board.board_fen() == _START
 
 
 def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

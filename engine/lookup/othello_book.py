@@ -204,7 +204,8 @@ def _header(line: str) -> dict[str, Any]:
         raise BadBook(f"version {header.get('version')!r} of the format; this program reads {VERSION}")
     if header.get("game") != "othello":
         raise BadBook(f"a book of {header.get('game')!r}, not of Othello")
-    if not _is_natural(header.get("entries")) or not isinstance(header.get("made"), dict):
+    entries = header.get("entries")
+    if not (isinstance(entries, int) and entries >= 0 and isinstance(header.get("made"), dict)):
         raise BadBook("the header lacks `entries` or `made`")
     return header
 
@@ -241,7 +242,3 @@ def _move(row: Any, legal: int) -> BookMove:
     ):
         raise BadBook(f"a number is out of range: {row!r:.60}")
     return BookMove(square, score, depth, games, mean)
-
-
-def _is_natural(value: Any) -> bool:
-    return isinstance(value, int) and value >= 0

@@ -87,9 +87,8 @@ class NBoardClient(EngineProtocol):
 
     def _ggf(self, question: MoveRequest) -> str:
         game, start = self._game, question.start
-        clock = clock_text(
-            question.allowance, game.side_to_move(question.position), self._moves_left(question)
-        )
+        moves_left = (game.plies_left(question.position) + 1) // 2
+        clock = clock_text(question.allowance, game.side_to_move(question.position), moves_left)
         return write(
             GgfGame(
                 black="black",
@@ -100,9 +99,6 @@ class NBoardClient(EngineProtocol):
                 white_clock=clock,
             )
         )
-
-    def _moves_left(self, question: MoveRequest) -> int:
-        return (self._game.plies_left(question.position) + 1) // 2
 
 
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:

@@ -115,7 +115,9 @@ class CopiedTable:
     def canonical(self, row: Row) -> Row:
         """A canonical form, equal for rows with the same meaning on any database."""
         return tuple(
-            _canonical_json(value) if isinstance(column.type, JSON) and isinstance(value, str) else value
+            json.dumps(_whole(json.loads(value)), sort_keys=True)
+            if isinstance(column.type, JSON) and isinstance(value, str)
+            else value
             for column, value in zip(self._columns, row, strict=True)
         )
 
@@ -166,10 +168,6 @@ def _written(column: Any, dialect: str) -> ColumnElement[Any]:
         parameter = bindparam(name, type_=Text())
         return cast(parameter, kind) if dialect == "postgresql" else parameter
     return bindparam(name, type_=kind)
-
-
-def _canonical_json(found: str) -> str:
-    return json.dumps(_whole(json.loads(found)), sort_keys=True)
 
 
 def _whole(value: Any) -> Any:

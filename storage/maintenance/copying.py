@@ -10,12 +10,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import inspect, text
-from sqlalchemy.engine import Connection
 from sqlalchemy.exc import StatementError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage import migrate
 from storage.database import Database
@@ -86,7 +84,8 @@ async def _open_target(source: Database, url: str) -> Database:
             raise StorageError(f"{target.url} cannot be copied to itself")
         if revision is None:
             async with target.read() as session:
-                strange = await _on_connection(session, _table_names)
+                connection = await session.connection()
+                strange = await connection.run_sync(lambda sync: sorted(inspect(sync).get_table_names()))
             if strange:
                 raise StorageError(f"{target.url} has tables of something else: {', '.join(strange[:5])}")
             await (await Database.open(url)).close()
@@ -107,14 +106,6 @@ def _unfinished() -> str:
 
 def _place(database: Database) -> str:
     return str(Path(database.url).resolve()) if database.dialect == "sqlite" else database.url
-
-
-async def _on_connection(session: AsyncSession, call: Callable[[Connection], Any]) -> Any:
-    return await (await session.connection()).run_sync(call)
-
-
-def _table_names(connection: Connection) -> list[str]:
-    return sorted(inspect(connection).get_table_names())
 
 
 class _Copying:

@@ -29,8 +29,7 @@ class AnalysisRow(Base):
 
 
 class AnalysedPositionRow(Base):
-    """One move and its reply; columns are the fields of
-    `lab.analysis.analysed_games.AnalysedPosition`."""
+    """One move and its reply; columns are the fields of `lab.analysis.analysed_games.AnalysedPosition`."""
 
     __tablename__ = "analysed_positions"
     __table_args__ = (UniqueConstraint("analysis_id", "imported_game_id", "ply"),)

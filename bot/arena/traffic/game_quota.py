@@ -18,8 +18,7 @@ class QuotaEntry:
     """Ids of the accounts."""
     holders: tuple[tuple[str, str], ...]
     """Accounts whose quota it uses, each with its address: both players of a game, the challenger of a
-    challenge.
-    The address is empty if it is unknown or does not count."""
+    challenge. The address is empty if it is unknown or does not count."""
 
 
 def quota_refusal(

@@ -1,8 +1,7 @@
 """Limits open streams by account and address, and chooses which to close at the limit.
 
-A stream is needed if its account is in a game, or is played by this program, and it is the account's
-newest of
-its kind.  All others (anonymous clients, further tabs) can be closed at the limit, the newest first.
+A stream is needed if its account is in a game, or is played by this program, and it is the account's newest
+of its kind.  All others (anonymous clients, further tabs) can be closed at the limit, the newest first.
 """
 
 from collections.abc import Callable, Hashable, Iterable

@@ -4,9 +4,8 @@ A position is one in which a move of ours at the arena set a confirmed bait (`en
 person's reply was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one;
 each taken bait is stored with the decision from which the position is shown.
 
-The rows are made when a game is settled, and for older games once (`bot.arena.puzzles.puzzle_importer`),
-so that a
-choice reads neither decisions nor forecasts. The caller owns the transaction.
+The rows are made when a game is settled, and for older games once (`bot.arena.puzzles.puzzle_importer`), so
+that a choice reads neither decisions nor forecasts. The caller owns the transaction.
 """
 
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,6 @@
 """The export of games."""
 
 import json
-from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Text, and_, cast, func, select
@@ -25,6 +24,7 @@ from storage.evidence.exports.columns import (
 )
 from storage.evidence.rating_bands import RatingBand
 from storage.evidence.slips import slip_condition
+from storage.evidence.statistics.groups import week_text
 from storage.filters import standing
 from storage.records import GameStatus
 from storage.tables.games import (
@@ -55,10 +55,6 @@ def _probability(name: str, about: str) -> ExportColumn:
             return None
 
     return computed(name, _NUMBER, about, read, cast(GameRow.selection, Text), GameRow.strategy)
-
-
-def _week(start: datetime) -> str:
-    return f"{start - timedelta(days=start.weekday()):%Y-%m-%d}"
 
 
 _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
@@ -136,7 +132,7 @@ GAMES = export_of(
         timestamp("started_at", "time", GameRow.started_at),
         timestamp("ended_at", "time", GameRow.ended_at),
         text("day", "date of the start", GameRow.started_at, "{:%Y-%m-%d}".format),
-        text("week", "date of that week's Monday", GameRow.started_at, _week),
+        text("week", "date of that week's Monday", GameRow.started_at, lambda start: week_text(start.date())),
         text("month", "for instance 2026-11", GameRow.started_at, "{:%Y-%m}".format),
         whole("hour", "of the start, 0 to 23, UTC", GameRow.started_at, lambda start: start.hour),
         computed(

@@ -8,9 +8,8 @@ most 5 % of trials.
 
 Persons return, and values of one person are alike, so the variance is the larger of two: that of the values,
 and that of persons' sums.  The first is enough for the games that were played, randomly assigned; statements
-about
-people at large need the second.  That maximum is ours: it rests on simulations (`bench.statistics.placebo`),
-not on a theorem.
+about people at large need the second.  That maximum is ours: it rests on simulations
+(`bench.statistics.placebo`), not on a theorem.
 
 With mean M of n values, n_c values of person c, d = value - M::
 
@@ -134,8 +133,7 @@ class AnyTimeEstimate:
     """None while it is too early."""
     e_value: float | None
     """Evidence (e-value) against a mean of 0: 1/alpha or more excludes it.  None while it is too early; at
-    most
-    10^304."""
+    most 10^304."""
     too_early: str | None
     """Why there is no interval, as in `SequenceDesign.too_early`."""
     alpha: float

@@ -5,7 +5,6 @@ claims by the same `finding_of`. Nothing is decided before there is a valid inte
 has the missing counts and no estimate.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -149,7 +148,7 @@ def games_verdicts(
             (TrialOutcome.COST, report.cost.estimate, report.cost_guard),
         )
     ]
-    return _planned_first(verdicts)
+    return tuple(sorted(verdicts, key=lambda each: not each.is_planned))
 
 
 def decisions_verdicts(
@@ -181,10 +180,6 @@ def decisions_verdicts(
         )
         for outcome, each in outcomes
     )
-
-
-def _planned_first(verdicts: Sequence[TrialVerdict]) -> tuple[TrialVerdict, ...]:
-    return tuple(sorted(verdicts, key=lambda each: not each.is_planned))
 
 
 def _verdict(

@@ -227,7 +227,7 @@ async def opponent_report(
     return OpponentReport(
         account=account,
         line=lines[0] if lines else None,
-        last_terms=_last_terms(rows),
+        last_terms=from_row(LastTerms, rows[-1]) if rows else None,
         tallies=_tallies(rows),
         progress=progress(replies),
         ratings=_ratings(rows),
@@ -267,10 +267,6 @@ async def _games(
             .order_by(GameRow.started_at, GameRow.id)
         )
     ).all()
-
-
-def _last_terms(rows: Sequence[Row[*tuple[Any, ...]]]) -> LastTerms | None:
-    return from_row(LastTerms, rows[-1]) if rows else None
 
 
 def _tallies(rows: Iterable[Row[*tuple[Any, ...]]]) -> tuple[GameTally, ...]:
