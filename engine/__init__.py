@@ -1,6 +1,6 @@
 """The engine: rules, searches, trap arithmetic, players.  No network, no database, no globals."""
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 """The program's version."""
 
 SEARCH_REVISION = "5"
