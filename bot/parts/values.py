@@ -21,15 +21,15 @@ class TableCell:
 
     text: str
     small: str = ""
-    """Small print below it."""
+    """Small print below the text."""
     link: str = ""
-    """An address of the dashboard; empty: none."""
+    """URL on the dashboard; empty: none."""
     more: tuple[str, str] = ("", "")
-    """A link after the small print: its text and its address."""
+    """A link after the small print: its text and URL."""
     tone: str | None = None
     """The colour of a tag around the text: ``good``, ``trap``, ``slip`` or none; None: no tag."""
     tags: tuple[tuple[str, str], ...] = ()
-    """Tags after the text, each with its colour as of `tone`: ``program``."""
+    """Tags after the text, such as ``program``, each with its colour (see `tone`)."""
     bar: tuple[float | None, float | None] | None = None
     """A bar before the text: its share, and the expected share; None: no bar."""
 
@@ -45,19 +45,19 @@ class Column:
 
     head: str
     is_text: bool = False
-    """Its cells are words, aligned to the left; otherwise numbers."""
+    """Whether the cells are words, aligned to the left; otherwise they are numbers."""
     is_long: bool = False
-    """Its cells are sentences, which are broken between lines."""
+    """Whether the cells are sentences, in which lines may break."""
     label: str = ""
-    """Its name on a narrow screen, where there are no heads; empty: the head."""
+    """Name of the column on a narrow screen, which shows no heads; empty: the head."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A table with its heading; the first cell of a row names it."""
+    """A table with its heading; the first cell of a row names the row."""
 
     title: str
-    """Empty: the view's heading is its title."""
+    """Title of the table; empty: the view's heading is its title."""
     columns: tuple[Column, ...]
     rows: tuple[tuple[TableCell | str, ...], ...]
     note: str = ""
@@ -65,13 +65,13 @@ class TablePart:
     aside: str = ""
     """A few words beside the title."""
     nothing: str = "No game passes these filters."
-    """The text in place of an empty table."""
+    """The text that replaces an empty table."""
     link: tuple[str, str] = ("", "")
     """A link beside the title: its text and its address."""
     records: str = ""
-    """The name of the rows for CSV that it shows; empty: none."""
+    """Name of the CSV rows that the table shows; empty: none."""
     style: str = "stacked"
-    """Its class on a page: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
+    """CSS class: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
     """Its anchor on the page; empty: made from the title."""
 
@@ -100,7 +100,7 @@ class Board:
     rows: tuple[str, ...]
     title: str
     side: int
-    """Whose view it is."""
+    """The viewer's side."""
     last_move: tuple[str, ...] = ()
     marks: tuple[BoardMark, ...] = ()
 
@@ -115,9 +115,9 @@ class FormField:
     choices: tuple[tuple[str, str], ...] = ()
     """Values and their labels; empty: any text."""
     longest: int = 140
-    """Characters of a text."""
+    """Maximum length of a text, in characters."""
     kind: str = "text"
-    """Of a text: ``text``, ``number`` or ``date``."""
+    """Kind of a text: ``text``, ``number`` or ``date``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class ActionForm:
     action: str
     button: str
     fixed: Mapping[str, str] = field(default_factory=dict)
-    """Fields that are not shown."""
+    """Hidden fields with their values."""
     style: str = "small"
-    """Of the button: ``small``, ``danger``, ``primary``."""
+    """Style of the button: ``small``, ``danger`` or ``primary``."""
     fields: tuple[FormField, ...] = ()
 
 
@@ -148,9 +148,9 @@ class Card:
     """A board with a description of its game."""
 
     name: str
-    """Of the opponent."""
+    """Name of the opponent."""
     name_link: str
-    """Empty: there is no known page."""
+    """URL of the opponent's page; empty: unknown."""
     detail: str
     """Beside the name: a rating."""
     board: Board | None
