@@ -46,7 +46,7 @@ from bot.base.dialects import DIALECTS
 from bot.base.errors import ConfigError
 from bot.base.events import CHAT_LIMIT, CHESS960, FROM_POSITION, OTHELLO_RANDOM, Clock, Speed, speed_of
 from bot.base.files import read_regular
-from bot.base.old_names import RENAMED, with_new_names, with_new_variables
+from bot.base.old_names import notice_of, with_new_names, with_new_variables
 from engine.games import ENGINE_GAMES, GAMES
 from engine.games.chess_variants import CHESS_VARIANTS
 from engine.human.model import BadModel
@@ -1287,7 +1287,7 @@ def load_config(path: Path | None = None) -> Config:
         except ConfigError as error:
             raise ConfigError(f"account {name}: {error}" if config.accounts else str(error)) from None
     used |= with_new_variables(os.environ, ENV_PREFIX)[1]
-    config._old_names = tuple(f"{old} is now {RENAMED[old]}" for old in sorted(used))
+    config._old_names = tuple(map(notice_of, sorted(used)))
     return config
 
 
@@ -1449,8 +1449,8 @@ def _refuse_unknown_variables() -> None:
     for name in sorted(os.environ):
         if name.upper().startswith(TOKEN_PREFIX):
             continue  # `_refuse_unknown_tokens`
-        new = next(iter(with_new_variables({name: ""}, ENV_PREFIX)[0])).upper()
-        if name.upper().startswith(ENV_PREFIX) and new not in known:
+        new = [each.upper() for each in with_new_variables({name: ""}, ENV_PREFIX)[0]]
+        if name.upper().startswith(ENV_PREFIX) and not known.issuperset(new):
             raise ConfigError(
                 f"environment: {name} is not a setting; settings look like {_variable('engine', 'max_depth')}"
             )
@@ -1481,19 +1481,10 @@ def _login_of(account: AccountConfig) -> tuple[str, str, str]:
     return account.dialect, account.url, name.casefold()
 
 
-_RETIRED = {
-    "trap.threshold_centi": "write threshold_percent, in points of expected score (default "
-    f"{_TRAP.threshold_percent:g}), instead"
-}
-"""Settings of earlier releases, with instructions for replacing them."""
-
-
 def _problem(error: ErrorDetails) -> str:
     loc = error["loc"]
     key = ".".join(str(part) for part in loc)
     if error["type"] == "extra_forbidden":
-        if key in _RETIRED:
-            return f"{key} is no longer a setting: {_RETIRED[key]}"
         return f"{key} is not a setting; known here: {', '.join(_known(loc))}"
     message = error["msg"].removeprefix("Value error, ")
     given = error["input"]

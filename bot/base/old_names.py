@@ -20,6 +20,10 @@ RENAMED: Mapping[str, str] = {
 }
 """New names by old names, of whole tables and of single settings, which stay in their tables. A setting is
 listed under the new name of its table."""
+RETIRED: Mapping[str, str] = {
+    "trap.threshold_centi": "trap.threshold_percent, in points of expected score, replaces it",
+}
+"""Settings of 0.2.0 that are ignored, each with the reason."""
 OLD_KEYS: Mapping[str, str] = {
     "at_depth_2": "at_a_glance",
     "control": "sound",
@@ -41,6 +45,11 @@ OLD_KEYS: Mapping[str, str] = {
     "value_control": "value_sound",
 }
 """Old names of fields by new names."""
+
+
+def notice_of(old: str) -> str:
+    """What became of an old setting, in one clause."""
+    return f"{old} is now {RENAMED[old]}" if old in RENAMED else f"{old} is ignored: {RETIRED[old]}"
 
 
 def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
@@ -79,6 +88,9 @@ def with_new_variables(
             new = _new_name(table, used)
             if key:
                 new = _new_name(f"{new}.{key}", used)
+            if new in RETIRED:
+                used.add(new)
+                continue
             value = _new_json(new, value, used)
             new = new.replace(".", "__")
             if new != "__".join(filter(None, (table, key))):
@@ -102,6 +114,9 @@ def _renamed(value: Any, where: str, used: set[str]) -> Any:
     renamed: dict[str, Any] = {}
     for key, below in value.items():
         old = f"{where}{key}"
+        if old in RETIRED:
+            used.add(old)
+            continue
         new = _new_name(old, used)
         name = new.removeprefix(where)
         if name != key and name in value:

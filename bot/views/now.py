@@ -227,7 +227,7 @@ def _controls(status: Status) -> ControlsPart:
     elif status.admission.state is not Admission.DRAINING:
         forms.insert(0, ActionForm("pause", "Pause", style="", fields=(_HOW_LONG,)))
     control = Control(tuple(forms), admission_words(status.admission, status.at))
-    return ControlsPart("ControlsPart", (control,), PATH, _CONTROLS_NOTE)
+    return ControlsPart("Controls", (control,), PATH, _CONTROLS_NOTE)
 
 
 async def load(database: Database, _query: Query) -> NowView:

@@ -317,7 +317,7 @@ class OpponentView:
             records="suspects",
         )
 
-    # --- ControlsPart ---------------------------------------------------------------------------------------
+    # --- Controls -------------------------------------------------------------------------------------------
 
     def _controls(self, status: Status) -> ControlsPart:
         """The operator's actions on the opponent."""
@@ -338,7 +338,7 @@ class OpponentView:
             challenge = self.challenge(ours)
             controls += [Control((challenge,))] if challenge is not None else []
             note = self._why_no_challenge if challenge is None else _CHALLENGE_NOTE
-        return ControlsPart("ControlsPart", tuple(controls), self.path, note)
+        return ControlsPart("Controls", tuple(controls), self.path, note)
 
     @property
     def _address(self) -> str:

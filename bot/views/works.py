@@ -23,7 +23,7 @@ BY_DRAW = ("strategy", "version", "settings")
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
     lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
-    "one: in every game from then on, the players that `[assignment]` draws at random are compared.",
+    "one: in every game from then on, the strategies that `[assignment]` draws at random are compared.",
 )
 
 

@@ -14,7 +14,7 @@ from storage.evidence.statistics.pace import RECENT_DAYS, Pace
 _TITLES = {
     "games": "Whole games: until a difference in results shows",
     "decisions": "Randomised decisions: until a difference in the cost of the next reply shows",
-    "traps": "Answered traps of one player: until falls beyond those expected show",
+    "traps": "Answered traps of one strategy: until falls beyond those expected show",
 }
 _LEGEND = (
     "Two numbers: with one planned analysis / under continuous monitoring; each finds such an effect in 80 "

@@ -6,7 +6,7 @@ import pytest
 
 from bot.base.config import Config, load_config, sections
 from bot.base.errors import ConfigError
-from bot.base.old_names import OLD_KEYS, RENAMED, with_new_names, with_new_variables, with_old_keys
+from bot.base.old_names import OLD_KEYS, RENAMED, RETIRED, with_new_names, with_new_variables, with_old_keys
 
 VALUES = {
     "alarms.backup_h": ("9.5", 9.5),
@@ -114,6 +114,18 @@ def test_both_names_at_once_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[challenges]\nwaiting = 2\nmax_waiting = 3\n")
     with pytest.raises(ConfigError, match=r"challenges.waiting is the old name of challenges.max_waiting"):
         load_config(tmp_path / "config.toml")
+
+
+def test_the_whole_configuration_of_0_2_0_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a notice for each setting that has another name or is ignored."""
+    path = Path(__file__).with_name("config_0_2_0.toml")
+    monkeypatch.setenv("DESDEMONA_TRAP__THRESHOLD_CENTI", "50")
+    config = load_config(path)
+    ignored = [each for each in config.notices if " is ignored: " in each]
+    assert [each.partition(" ")[0] for each in ignored] == list(RETIRED) == ["trap.threshold_centi"]
+    assert len(config.notices) == 8
+    assert config.challenges.max_waiting == 8
+    assert config.trap.threshold_percent == Config().trap.threshold_percent
 
 
 def test_new_names_need_no_notice() -> None:

@@ -198,6 +198,7 @@ async def test_block_and_unblock(database: Database, opened: Opened) -> None:
     address = "/dash/opponent?site=arena&id=anna"
     async with opened(actions) as browser:
         _, page = await browser.get(address)
+        assert ">Controls</h2>" in page
         assert set(forms(page)) == {"block"}
         assert "People cannot be challenged at arena" in page
         fields = forms(page)["block"]
