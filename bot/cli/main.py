@@ -98,7 +98,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "control": (CONTROL_COMMANDS, "Control the running program: games, challenges, alarms."),
     "page": (PAGE_COMMANDS, "Show a page of the dashboard in the terminal."),
     "db": (DATABASE_COMMANDS, "Upgrade, back up, copy and check the database."),
-    "trial": (TRIAL_COMMANDS, "Start, end and list trials: planned comparisons of strategies."),
+    "trial": (TRIAL_COMMANDS, "Start, end and list trials, which compare strategies."),
     "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the accounts of the arena."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
