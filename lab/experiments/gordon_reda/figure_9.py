@@ -5,8 +5,8 @@ as if it had. Games of trappy and of standard minimax against models of people, 
 bot's own games, which are not read here: a job's result follows from its arguments and the seed alone, so
 that a stopped run ends with the same numbers anywhere, while the bot's games change from day to day and are
 monitored continuously, which needs intervals of another kind. They are reported by `desdemona stats --by
-player`, whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_reply`); a
-test holds the two together.
+player`, whose rows "Figure 9" are the same counts by the same function
+(`engine.judgement.classify_by_figure_9`); a test holds the two together.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
