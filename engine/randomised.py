@@ -1,15 +1,15 @@
-"""Randomised single decisions: in some of them a draw decides whether we set a trap or not.
+"""Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
 A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
 move by raw value (the first in order among equals) that sets no trap. There is a draw when:
 
-- T sets a trap, by the rule for Figure 9 (`engine.judgement`);
+- T sets a trap under the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are whole, with two replies or more each;
 - our expected score is from 5 to 95 % after either, and neither wins or loses by force;
-- the two expected scores differ by `RandomisedParams.budget` at most.
+- the two expected scores differ by at most `RandomisedParams.budget`.
 
-All of this is known before the draw: it depends on neither the draw nor later events. Then T is played if
+All of this is known before the draw and depends on neither the draw nor later events. Then T is played if
 ``seed / 2^64 < chance``, else N. The seed has 64 random bits and is stored with everything else before the
 move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
 """
@@ -38,8 +38,8 @@ SEED_BITS = 64
 """Random bits of a draw."""
 
 MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
-"""Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
-decided."""
+"""Range of our expected score in which a decision qualifies, in hundredths of a per cent; beyond it the game
+is nearly decided."""
 
 MIN_REPLIES = 2
 """Minimum number of replies to either move, so that an error is possible."""
@@ -114,15 +114,15 @@ def with_draw(
     seed: int,
     stop: StopFlag,
 ) -> Decision:
-    """The decision with a move drawn at random, if it takes part; otherwise its own move stands.
+    """Draw the move at random if the decision qualifies; otherwise the decision keeps its own move.
 
     Searches for N among the moves within the budget, in order of decreasing value, and finds their complete
     profiles. If that is stopped, there is no draw.
 
     Args:
-        decision: By the trap arithmetic on exact scores.
-        position: The decision's, of `Game.for_search`.
-        seed: From 0 to 2^64 - 1.
+        decision: A decision by the trap arithmetic on exact scores.
+        position: The decision's position, from `Game.for_search`.
+        seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.
     """
     profiler = Profiler(game, searcher, position, decision.params, stop)
@@ -150,8 +150,8 @@ def with_draw(
 def _with_control(
     decision: Decision, profiler: Profiler, scale_centi: float, params: RandomisedParams
 ) -> list[Candidate]:
-    """The candidates with exact raw values within the budget, and whole profiles of the best until one sets
-    no trap.
+    """The candidates with exact raw values within the budget, and whole profiles from the best move down to
+    the first that sets no trap.
 
     Raises:
         Stopped: The search was stopped.
@@ -292,7 +292,7 @@ def verify_trial(decision: Decision) -> None:
 
 
 def verify_trial_draw(decision: Decision) -> None:
-    """Check that a decision's seed draws the move played, and the draw's checksum: without a search.
+    """Check, without a search, that a decision's seed draws the move played, and that the checksum is right.
 
     Raises:
         RecordError: The record has no draw, or was changed; the message says where.

@@ -18,7 +18,7 @@ MAX_S = 10.0
 MAX_VIEWS = 60
 """Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
 MAX_AGE_S = 60.0
-"""A view older than this is computed again, even if the database has not changed: it may say "today"."""
+"""Maximum age of a view, in seconds, even if the database has not changed: its text may contain "today"."""
 WATCH_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 
@@ -38,15 +38,15 @@ class Cached:
     version: Version
     at: float
     fresh_s: float
-    """Seconds after `at` for which it is served whatever the database's version; then until the database
-    changes, at most `MAX_AGE_S`."""
+    """Seconds after `at` for which the view is served regardless of the database's version. After that it is
+    served until the database changes, for at most `MAX_AGE_S`."""
 
 
 class PageCache:
     """The views of all pages.
 
     Args:
-        database: Where they are from.
+        database: The source of the views.
         clock: Seconds of a monotonic clock.
     """
 
@@ -76,7 +76,7 @@ class PageCache:
         """A page's view.
 
         Raises:
-            TooSlow: It takes longer than `MAX_S`.
+            TooSlow: The computation takes longer than `MAX_S`.
             StorageError, DesdemonaError: As the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))

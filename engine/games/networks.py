@@ -14,14 +14,14 @@ from engine.games.program_files import unpacked
 
 WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
-"""As in engine/native/network.hpp."""
+"""The same as in engine/native/network.hpp."""
 
 INPUTS = {"chess": 2 * 6 * 64, "xiangqi": 2 * 7 * 90}
 """Inputs of a network, by game."""
 
 
 def read(path: Path) -> bytes:
-    """The core's form of a network in a file.
+    """Read a network from a file, in the core's form.
 
     Raises:
         OSError: The file cannot be read.

@@ -30,7 +30,7 @@ from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
-"""Moves that are shown after a bait."""
+"""Number of moves that are shown after a bait."""
 _LINE_NODES = 400_000  # a few tenths of a second at the most
 _TABLE_MB = 8
 
@@ -53,11 +53,11 @@ class Problem:
     forecast: ReplyForecast
 
     def is_good(self, reply: str) -> bool:
-        """Whether a reply solves the puzzle: the best one, or one nearly as good."""
+        """Whether a reply solves the puzzle: it is the best reply or nearly as good."""
         return self.costs[reply] <= TOLERANCE
 
     def hint(self) -> Json:
-        """The bait, which looks good but is not."""
+        """The bait: a reply that looks good but is bad."""
         named, probability = self._named(self.bait.reply), self.bait.p_reply
         return {**named, "probability": probability, "text": hint_text(named["name"], probability).to_json()}
 
@@ -78,7 +78,7 @@ class Problem:
         """The solution, shown at the end.
 
         Args:
-            reply: The good one that was found; None: the person gave up.
+            reply: The good reply that the person found; None: the person gave up.
             line: `bait_line`.
         """
         outcome = classify_by_figure_9(self.made.decision, reply)
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
+    """Comparison of the bait with the best reply; None: unknown, or the bait looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]

@@ -1,6 +1,6 @@
 """The games and single decisions of a trial, in the form that `storage.evidence.inference` uses.
 
-If a record contradicts itself, it is named, and the others still count.
+A record that contradicts itself is reported and left out; the others still count.
 """
 
 from collections import Counter
@@ -48,13 +48,13 @@ class Unreadable:
 
     what: Literal["decision", "game"]
     id: int
-    """Our key of it."""
+    """Our key of the decision or game."""
     reason: str
     """One line; it may contain unprintable characters of a value."""
     game_id: int
     """Our key of its game."""
     ply: int | None = None
-    """Ply of the decision."""
+    """Ply of the decision; None: a game."""
 
 
 async def trial_games(
@@ -74,7 +74,7 @@ async def trial_games(
         trial: The trial.
         treated: The strategy whose effect is estimated (A = 1).
         control: The strategy that it is compared with; games of other arms are left out.
-        filters: Which of its games.
+        filters: Select games of the trial.
 
     Returns:
         The games in the order in which they began.
@@ -142,7 +142,7 @@ async def trial_decisions(
 
     Args:
         trial: The trial.
-        filters: Which of its games.
+        filters: Select games of the trial.
 
     Returns:
         The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
