@@ -1,10 +1,10 @@
 """A game's ledger: the transactions that keep its record correct if the program dies at any point.
 
-A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
-when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
-step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has reported
-its end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
+A decision is committed before its move is sent, marked as sent once the server accepts the move, and
+confirmed once the server shows it. Once its profile is complete and the reply is known, its outcome is
+recorded. Each step is idempotent and depends only on what the server shows and what is stored, so a restart
+repeats the steps and completes missing ones. The game is finished as soon as the server has reported its end;
+its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -143,24 +143,24 @@ class GameLedger:
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known and may have decisions to make, judge or forecast."""
+        """Whether the game is stored and may still have decisions to make, judge or forecast."""
         return self._game is not None and not self._game.is_settled
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
-        """The scores of the standing decisions, in the order of play, our view."""
+        """The scores of the standing decisions from our view, in the order of play."""
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
         self, snapshot: GameSnapshot, choose: Callable[[AssignmentContext], Assignment], params: TrapParams
     ) -> bool:
-        """Look the game up, or record it with the player that is to play it.
+        """Look the game up, or record it with the strategy that will play it.
 
         A ledger that was closed too early, for instance while the server had lost the game, is reopened.
 
         Args:
-            choose: Selects the player of a new game; called inside the transaction, so that when two games
-                begin at once the second selection counts the first.
+            choose: Assigns the strategy of a new game; called inside the transaction, so that of two games
+                that begin at once, the second assignment counts the first.
 
         Returns:
             Whether the game is new.
@@ -203,7 +203,7 @@ class GameLedger:
         """Look up a game that is over but not settled, without data from the server.
 
         Returns:
-            Its end; None: there is no such game, or the server may still report its end.
+            The game's end; None: there is no such game, or the server may still report the end.
         """
         async with self._database.read() as session:
             known = await load_game(session, self._owner, self._site_game_id)
@@ -235,7 +235,7 @@ class GameLedger:
     async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
         """Commit a decision before its move is sent; None: the server shows other moves by now.
 
-        If a decision stands already, return that one: its move may have been sent.
+        If a decision already stands, return it, because its move may have been sent.
         """
         ply, judged = len(moves), judge_profile(decision) if decision.is_complete else None
         try:
@@ -260,9 +260,9 @@ class GameLedger:
                 self._draft.update(replace(known, state=DecisionState.SENT, sent_at=now))
 
     async def take_back(self, ply: int) -> None:
-        """Void the decisions from a ply on: their moves are no longer on the board.
+        """Void the decisions from a ply on, whose moves are no longer on the board.
 
-        A reply that is taken back has still shown what the opponent saw: its outcome stands.
+        The outcome of a reply stands even if it is taken back: it has shown what the opponent saw.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
@@ -278,9 +278,9 @@ class GameLedger:
 
         Args:
             moves: The game's whole list of moves.
-            since_ply: Moves before this one are recorded already.
+            since_ply: Ply from which moves are not recorded yet.
             end: The end of the game; None while it is running.
-            times: Times of the replies that were timed, by ply.
+            times: Measured times of replies, by ply.
 
         Returns:
             Decisions without a complete profile, and those that may lack a forecast: moves shown for the

@@ -50,7 +50,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
     """Store a game with A's decisions and their outcomes, in one transaction.
 
     Raises:
-        MatchError: It is stored already.
+        MatchError: The game is stored already.
     """
     async with database.write() as session:
         game = await open_game(session, _new_game(match_id, terms, played), at=played.began)
