@@ -146,7 +146,7 @@ def judge_profile(decision: Decision) -> ProfileJudgement:
     )
 
 
-def classify_reply(decision: Decision, reply: str | None) -> Outcome:
+def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:

@@ -47,19 +47,19 @@ MIN_REPLIES = 2
 _SEED = re.compile(r"[0-9a-f]{16}")
 
 
-def draws_trap(seed: str, chance: float) -> bool:
+def selects_trap(seed: str, probability: float) -> bool:
     """Whether the draw selects the move that sets a trap.
 
     Args:
         seed: 16 hexadecimal digits.
-        chance: Probability of that move.
+        probability: Of that move.
 
     Raises:
         ValueError: The seed is malformed.
     """
     if not _SEED.fullmatch(seed):
         raise ValueError(f"the seed is {seed!r}, not 16 hexadecimal digits")
-    return int(seed, 16) / (1 << SEED_BITS) < chance
+    return int(seed, 16) / (1 << SEED_BITS) < probability
 
 
 def checksum(decision: Decision, draw: TrialDraw) -> str:
@@ -127,7 +127,7 @@ def with_draw(
     """
     profiler = Profiler(game, searcher, position, decision.params, stop)
     scale_centi = game.expected_scale_centi(position)
-    if not _takes_part(decision.chosen.raw_centi, scale_centi):
+    if not _is_undecided(decision.chosen.raw_centi, scale_centi):
         return decision
     try:
         decision = decision.with_chosen(_whole(decision.chosen, profiler, decision))
@@ -138,11 +138,11 @@ def with_draw(
         return decision
     control = _best_control(candidates, decision, scale_centi)
     trap = decision.chosen
-    if control is None or _why_not(trap, control, scale_centi, params):
+    if control is None or _ineligibility(trap, control, scale_centi, params):
         return decision
     trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, control))
     draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "")
-    move = trap.move if draws_trap(draw.seed, params.chance) else control.move
+    move = trap.move if selects_trap(draw.seed, params.chance) else control.move
     drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
     return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))
 
@@ -189,7 +189,7 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
     return judge(candidate, decision.params, scale_centi).is_trap
 
 
-def _takes_part(raw_centi: int, scale_centi: float) -> bool:
+def _is_undecided(raw_centi: int, scale_centi: float) -> bool:
     # A game won or lost by force is worth 100 % or 0.
     return MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
 
@@ -209,10 +209,10 @@ def _best_control(
     return None
 
 
-def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
+def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
     """Why two moves with whole profiles do not qualify for a draw; empty: they do."""
     for each in (trap, control):
-        if not _takes_part(each.raw_centi, scale_centi):
+        if not _is_undecided(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
         if len(each.replies) < MIN_REPLIES:
             return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
@@ -273,7 +273,7 @@ def verify_trial(decision: Decision) -> None:
         raise RecordError(
             f"{control.move} took part in the draw, but {best_move} is the best that sets no trap"
         )
-    if why := _why_not(trap, control, scale_centi, draw.params):
+    if why := _ineligibility(trap, control, scale_centi, draw.params):
         raise RecordError(f"there was a draw, but {why}")
     place = decision.candidates.index(control)
     better = sum(
@@ -302,7 +302,7 @@ def verify_trial_draw(decision: Decision) -> None:
         raise RecordError(f"the record of {decision.move} has no draw")
     before_draw(decision)  # both moves are candidates
     try:
-        move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.control
+        move = draw.trap if selects_trap(draw.seed, draw.params.chance) else draw.control
     except ValueError as error:
         raise RecordError(str(error)) from error
     if move != decision.move:

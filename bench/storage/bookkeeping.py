@@ -38,7 +38,7 @@ from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import NATIVE_GAMES
@@ -117,7 +117,7 @@ def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
             whole = complete(decisions[ply], searcher, StopFlag())
             forecast = forecast_replies(whole, (), models, UNKNOWN_PERSON, None, searcher, StopFlag())
             reply = moves[ply + 1] if ply + 1 < len(moves) else None
-            made.append(Made(ply, decisions[ply], whole, forecast, classify_reply(whole, reply)))
+            made.append(Made(ply, decisions[ply], whole, forecast, classify_by_figure_9(whole, reply)))
     return tuple(moves), made
 
 
@@ -158,7 +158,7 @@ async def record_game(
         if pause_s:
             await asyncio.sleep(rng.uniform(0, 2 * pause_s))
         with watch.step("find"):
-            await ledger.find(ply, each.chosen.position)
+            await ledger.find_committed_decision(ply, each.chosen.position)
         began = time.perf_counter()
         with watch.step("commit"):
             stored = await ledger.commit(before, each.chosen)

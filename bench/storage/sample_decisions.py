@@ -14,7 +14,7 @@ from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.reply_forecast import TemptingReply
-from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
+from engine.judgement import ERROR, classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.search.searchers import make_searcher
@@ -109,7 +109,7 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "confirm_depth": forecast.confirm_depth,
             "record": forecast.to_record(),
         },
-        outcomes=tuple(classify_reply(decision, each.reply) for each in decision.chosen.replies),
+        outcomes=tuple(classify_by_figure_9(decision, each.reply) for each in decision.chosen.replies),
         probabilities=forecast.probabilities,
         baits=frozenset(each.reply for each in forecast.confirmed),
     )

@@ -103,7 +103,7 @@ def lasting_refusal(
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     """Decide by the current load on a challenge without a `lasting_refusal`."""
     slot = slot_of(challenge)
-    return _day(slot, load, config) or _slots(slot, load, config) or Accept()
+    return _daily_bot_limits(slot, load, config) or _slots(slot, load, config) or Accept()
 
 
 def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
@@ -219,7 +219,7 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
     return None
 
 
-def _day(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
+def _daily_bot_limits(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
     if not slot.is_bot:
         return None
     with_them, with_all = load.bot_games.get(slot.opponent_id, 0), sum(load.bot_games.values())

@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import UnreadableRow
-from storage.maintenance.malformed import Tables, needed_at_start, quarantine_malformed, whole_database
+from storage.maintenance.malformed import Tables, quarantine_malformed, tables_needed_at_start, whole_database
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ async def check_at_start(database: Database) -> None:
 
     `desdemona db recheck` checks all other rows as well.
     """
-    await _check(database, needed_at_start())
+    await _check(database, tables_needed_at_start())
 
 
 async def _check(database: Database, tables: Tables) -> bool:

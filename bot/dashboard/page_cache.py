@@ -81,18 +81,12 @@ class PageCache:
         """
         key = (page.name, tuple(sorted(query.texts().items())))
         cached = self._views.get(key)
-        if cached is not None and self._clock() - cached.at < page.fresh_s:
-            self._views.move_to_end(key)
-            return cached
-        version = await self.version()
-        if (
-            cached is not None
-            and cached.version == version
-            and page.fresh_s > 0
-            and self._clock() - cached.at < MAX_AGE_S
+        if cached is not None and (
+            self._is_fresh(cached, None) or self._is_fresh(cached, await self.version())
         ):
             self._views.move_to_end(key)
             return cached
+        version = await self.version()
         running = self._running.get(key)
         if running is None:
             running = asyncio.create_task(self._compute(page, query, version, key))
@@ -114,11 +108,14 @@ class PageCache:
 
     def _forget_stale(self) -> None:
         """Drop the views that can never be served again: versions of the database only increase."""
-        now = self._clock()
         for key, each in list(self._views.items()):
-            age_s = now - each.at
-            if age_s >= (MAX_AGE_S if each.version == self._version else each.fresh_s):
+            if not self._is_fresh(each, self._version):
                 del self._views[key]
+
+    def _is_fresh(self, cached: Cached, version: Version | None) -> bool:
+        """Whether a view may be served while the database has this version; None: not looked up yet."""
+        has_changed = cached.version != version or cached.fresh_s <= 0
+        return self._clock() - cached.at < (cached.fresh_s if has_changed else MAX_AGE_S)
 
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
         try:

@@ -409,7 +409,7 @@ class GameRunner:
     # --- Our move ---------------------------------------------------------------------------------------
 
     async def _act(self, think: Think, received_at: float) -> None:
-        stored = await self._decide(think, received_at)
+        stored = await self._find_or_commit_decision(think, received_at)
         if stored is not None:
             await self._send(think, stored, received_at)
 
@@ -417,14 +417,14 @@ class GameRunner:
         session = self.session
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
-    async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
+    async def _find_or_commit_decision(self, think: Think, received_at: float) -> StoredDecision | None:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self.session, think.moves)
         position = if_it_goes_on(game, position)
         at = PositionToMove(self._ledger.game, game, position, think.moves)
         longest_s = self._search.longest_s(at, think.remaining_s)
         self._due = received_at, longest_s
-        stored = await self._ledger.find(think.ply, at.text)
+        stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
         task = self._tasks.create_task(

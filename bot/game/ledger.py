@@ -32,7 +32,7 @@ from engine.decision import Decision
 from engine.forecasts import expectations_of
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply, judge_decision, judge_profile
+from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
 from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
@@ -188,7 +188,7 @@ class GameLedger:
                 )
             self._game, self._is_closed = known, known.is_settled
             if self.is_open:
-                await self._resume(session, known, snapshot.state.moves)
+                await self._load_standing(session, known, snapshot.state.moves)
             return False
 
     async def reopen(self) -> bool:
@@ -216,7 +216,7 @@ class GameLedger:
         winners = {GameResult.WIN: known.our_side, GameResult.LOSS: 1 - known.our_side}
         return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
-    async def find(self, ply: int, position: str) -> StoredDecision | None:
+    async def find_committed_decision(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
         if self._current_decisions.knows(ply):
             stored = self._current_decisions.latest.get(ply)
@@ -246,7 +246,7 @@ class GameLedger:
                 self._draft.add(stored)
         except DuplicateDecision:
             logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
-            return await self.find(ply, decision.position)
+            return await self.find_committed_decision(ply, decision.position)
         self._keep_score(stored)
         return stored
 
@@ -479,7 +479,7 @@ class GameLedger:
         if not (decision.is_complete if reply is not None else self._end is not None):
             return
         try:
-            outcome = classify_reply(decision, reply)
+            outcome = classify_by_figure_9(decision, reply)
         except Exception as error:  # what the server shows is recorded regardless
             known = await list_events(session, kind=DECISION_UNJUDGED, game_id=self.game.id)
             if all(event.detail["ply"] != ply for event in known):
@@ -492,7 +492,7 @@ class GameLedger:
         else:  # there is another one
             self._draft = CurrentDecisions()
 
-    async def _resume(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
+    async def _load_standing(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
         if common < len(known.moves):  # taken back while we were away
             await void_after(session, known.id, common)

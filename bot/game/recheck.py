@@ -30,7 +30,7 @@ from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import RULE as JUDGED
-from engine.judgement import classify_reply, judge_profile
+from engine.judgement import classify_by_figure_9, judge_profile
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
@@ -266,7 +266,7 @@ class _Recheck:
             is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
             reply = await self._reply(decision) if is_first else row.outcome_reply
             if reply is None or full.is_complete:
-                outcome = classify_reply(full, reply)
+                outcome = classify_by_figure_9(full, reply)
         judged = judge_profile(full) if full.is_complete else None
         if judged is not None and row.forecast_rule != FORECAST:
             forecast = await self._forecast(full)

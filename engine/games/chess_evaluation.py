@@ -78,7 +78,7 @@ def weights() -> LinearWeights:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    return own_weights("chess_weights.json", GROUPS)
+    return own_weights("chess", GROUPS)
 
 
 @cache

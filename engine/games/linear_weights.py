@@ -76,11 +76,16 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), scale)
 
 
-def own_weights(name: str, groups: Groups) -> LinearWeights:
-    """The weights in one of the program's own cards, for instance ``chess_weights.json``.
+def linear_weights_file(game: str) -> str:
+    """Name of the program's own card for a game."""
+    return f"{game}_weights.json"
+
+
+def own_weights(game: str, groups: Groups) -> LinearWeights:
+    """The weights in one of the program's own cards.
 
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    with reading(name) as file:
+    with reading(linear_weights_file(game)) as file:
         return from_card(json.loads(file.read_text("utf-8")), groups)

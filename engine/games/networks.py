@@ -40,9 +40,9 @@ def weights(game: str) -> bytes:
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.
     """
-    return unpacked(weights_file(game))
+    return unpacked(network_file(game))
 
 
-def weights_file(game: str) -> str:
+def network_file(game: str) -> str:
     """Name of the file of the program's own network for a game."""
     return f"{game}_network.xz"

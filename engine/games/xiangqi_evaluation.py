@@ -72,7 +72,7 @@ def weights() -> LinearWeights:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    return own_weights("xiangqi_weights.json", GROUPS)
+    return own_weights("xiangqi", GROUPS)
 
 
 @cache

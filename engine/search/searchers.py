@@ -250,7 +250,7 @@ N = TypeVar("N", ChessNetwork, XiangqiNetwork)
 
 @cache
 def _network(game_name: str, kind: type[N]) -> N:
-    with reading(networks.weights_file(game_name)):
+    with reading(networks.network_file(game_name)):
         return kind(networks.weights(game_name))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, Decision, OutcomeKind
-from engine.judgement import Judgement, classify_reply, judge
+from engine.judgement import Judgement, classify_by_figure_9, judge
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_quality
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
@@ -97,7 +97,7 @@ def figure9(
     outcomes = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
         decision = decision_of(people.game.name, stored.found.position, stored.found.candidate, filled)
-        outcomes.append(classify_reply(decision, stored.found.reply))
+        outcomes.append(classify_by_figure_9(decision, stored.found.reply))
     is_set = np.array([each.is_trap for each in judged], np.bool_)
     persons = people.persons
 
@@ -125,7 +125,7 @@ def figure9(
 
 
 def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision with this move, as input for `classify_reply`."""
+    """A decision with this move, as input for `classify_by_figure_9`."""
     return Decision(
         game=game,
         position=position,

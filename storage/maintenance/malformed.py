@@ -67,7 +67,7 @@ def whole_database() -> Tables:
     return {table: None for table in all_tables().sorted_tables if table.name not in DERIVED}
 
 
-def needed_at_start() -> Tables:
+def tables_needed_at_start() -> Tables:
     """Tables that the program reads at start and while it plays open games."""
     unsettled = select(GameRow.id).where(GameRow.is_settled.is_(False))
     tables = (OpponentRow, EngineConfigRow, TrialRow, BlockRow, ArenaAccount, ArenaRating, ArenaElapsed)

@@ -21,7 +21,7 @@ from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_by_figure_9, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -81,7 +81,7 @@ class Problem:
             reply: The good reply that the person found; None: the person gave up.
             line: `bait_line`.
         """
-        outcome = classify_reply(self.made.decision, reply)
+        outcome = classify_by_figure_9(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
         names = [(self._named(text)["name"], cost) for cost, text in good]

@@ -71,7 +71,7 @@ class OpenStreams:
             own = [each for each in opened if each.account_id == listening.account_id != ""]
             near = [each for each in opened if each.address == listening.address]
             for most, crowd in ((self._per_account, own), (self._per_address, near)):
-                if len(crowd) >= most and not (priority is Priority.PLAYER and self._cut_one(crowd)):
+                if len(crowd) >= most and not (priority is Priority.PLAYER and self._close_unneeded(crowd)):
                     return False
         self._open[listening.stream] = listening
         return True
@@ -90,9 +90,9 @@ class OpenStreams:
             Whether there was such a stream.
         """
         crowd = set(among)
-        return self._cut_one([each for each in self._open.values() if each.protocol in crowd])
+        return self._close_unneeded([each for each in self._open.values() if each.protocol in crowd])
 
-    def _cut_one(self, crowd: list[OpenStreamEntry]) -> bool:
+    def _close_unneeded(self, crowd: list[OpenStreamEntry]) -> bool:
         newest = {(each.account_id, each.kind): each for each in self._open.values()}
         for each in reversed(crowd):
             priority = self._priority(each.account_id)

@@ -1,12 +1,12 @@
 """Gordon & Reda 2006, Figure 9: people's replies to traps, with the base rates that the paper lacks.
 
-Three sources. Sources: recorded games of people, where each reply is judged as if the bot had made the move
+Three sources. Recorded games of people, where each reply is judged as if the bot had made the move
 before it. Games of trappy and standard minimax against models of people, from the same openings. The bot's
 own games are not read here: a job's result must depend only on its arguments and the seed, so that a resumed
 run gives the same numbers anywhere, but the bot's games change from day to day and are monitored
 continuously, which requires another kind of interval. They are reported by `desdemona stats --by player`,
-whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_reply`); a test
-holds the two together.
+whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_by_figure_9`); a
+test holds the two together.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bot.match.play import Played
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import ERROR, ReplyVerdict, classify_reply, judge_decision
+from engine.judgement import ERROR, ReplyVerdict, classify_by_figure_9, judge_decision
 from engine.params import TrapParams
 from lab.analysis.analysis_runner import analysed
 from lab.analysis.measures import PersonShare, person_share
@@ -75,7 +75,7 @@ def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
     """
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None
-    outcome, judgement = classify_reply(decision, reply), judge_decision(decision)
+    outcome, judgement = classify_by_figure_9(decision, reply), judge_decision(decision)
     by_band = [_in_band(judgement.replies, band) for band in range(len(STEPS))]
     traps = [[each for each in some if judgement.is_paper_trap(each)] for some in by_band]
     others = [[each for each in some if not judgement.is_paper_trap(each)] for some in by_band]

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from storage.evidence.inference.any_time import (
     MIN_PERSONS,
@@ -64,6 +64,13 @@ class Exclusion(IntEnum):
     def text(self) -> str:
         """In words."""
         return self.name.lower().replace("_", " ")
+
+
+def exclusion_of(is_program: ArrayLike, is_own_position: ArrayLike, is_repeat: ArrayLike = False) -> Codes:
+    """The `Exclusion` of each row, or of one: the first reason that applies."""
+    excluded = np.where(is_repeat, Exclusion.REPEATED_DRAW, Exclusion.NONE)
+    excluded = np.where(is_own_position, Exclusion.OWN_POSITION, excluded)
+    return np.where(is_program, Exclusion.PROGRAM, excluded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
