@@ -2,14 +2,14 @@
 
     python -m bench.arena_soak [--games 1000] [--at-once 20] [--seed 1] [--kills 20]
 
-The real program plays at a real arena through a proxy that corrupts requests and streams at random, every
-kind of fault in turn, and is killed with ``kill -9`` at random moments of the first two thirds. People play
-bullet and blitz games of every kind of chess and of Othello with random moves; some resign, offer draws,
-request takebacks. At the end the ledger is compared with the arena's records, move by move. The report counts
-the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging through the
-bot's fault, no duplicate move, no decision missing or doubled, memory flat.
+The real program plays at a real arena through a proxy that corrupts requests and streams at random, with
+every kind of fault in turn; it is killed with ``kill -9`` at random times in the first two thirds. People
+play bullet and blitz games of every kind of chess and of Othello with random moves; some resign, offer draws
+or request takebacks. At the end the ledger is compared with the arena's records, move by move. The report
+counts the faults of each kind, and the verdict checks every claim: no game lost on time or left hanging
+through the bot's fault, no duplicate move, no decision missing or doubled, memory flat.
 
-Losing on time counts against the bot unless faults took a third of the last turn or half of its whole clock.
+A loss on time counts against the bot unless faults took a third of the last turn or half of its clock.
 """
 
 import argparse
@@ -53,11 +53,11 @@ POSITION = "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0
 OF_REQUESTS, OF_LINES = 0.015, 0.01
 SLOW_S, STALL_S = 1.0, 2.0
 THINKS_S = 2.0
-"""Longest time of people for a move: twenty of them moving at once would overload a small machine."""
+"""Longest thinking time of people; without it, twenty people moving at once overload a small machine."""
 KILL_UNTIL = 0.67
 SETTLING_S = 60.0
 DEAF_LIMIT_S = 15.0
-"""Limit on the time without an event stream after losing it."""
+"""Limit on the time to reopen a lost event stream, in seconds."""
 COVERING_GAMES = 1000
 """A run of this many games must include every kind of fault."""
 STEADY_S = 300
@@ -70,7 +70,7 @@ BROKEN = (
     "game_unknown",
     "profile_impossible",
 )
-"""Events in the bot's ledger that indicate a fault of its own."""
+"""Events in the bot's ledger that indicate a bug in the bot."""
 
 
 @dataclass
@@ -81,35 +81,35 @@ class Summary(Findings):
     results: Counter[str] = field(default_factory=Counter)
     endings: Counter[str] = field(default_factory=Counter)
     lost_on_time: list[str] = field(default_factory=list)
-    """By the bot's own fault."""
+    """Games lost on time through the bot's own fault."""
     excused: list[str] = field(default_factory=list)
-    """Lost on time or not begun because faults took the time."""
+    """Games lost on time or not begun because injected faults took the time."""
     not_begun: list[str] = field(default_factory=list)
-    """Aborted, because the bot did not make its first move."""
+    """Games aborted because the bot did not make its first move."""
     hanging: list[str] = field(default_factory=list)
-    """Still open at the arena or in the ledger at the end."""
+    """Games still open at the arena or in the ledger at the end."""
     duplicates: int = 0
     """Moves that were played without a decision."""
     resent: int = 0
-    """Moves sent again after the server had accepted them, and refused."""
+    """Moves sent again, and refused, after the server had accepted them."""
     troubles: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     """Crashes, and errors in the log."""
     rss_mb: list[tuple[int, float]] = field(default_factory=list)
-    """Memory of the bot, with the number of its process."""
+    """Memory of the bot over time, each value with the sequence number of its process."""
     kills: int = 0
     faults: Counter[Fault] = field(default_factory=Counter)
     deaf_s: list[float] = field(default_factory=list)
     plies: int = 0
     seconds: float = 0.0
     processor_s: tuple[float, float] = (0.0, 0.0)
-    """Processor time of the bot, all lives together, and of everything else (arena, proxy, people)."""
+    """Processor time of the bot over all its processes, and of the arena, proxy and people together."""
     status: int | None = None
     """Final exit status of the bot."""
 
     @property
     def claims(self) -> list[Claim]:
-        """All properties that the run should have."""
+        """All claims about the run."""
         late = sum(s > DEAF_LIMIT_S for s in self.deaf_s)
         return [
             none_found("no game lost on time through the bot's fault", self.lost_on_time),
@@ -168,7 +168,7 @@ def _counted(counts: Counter[str]) -> str:
 
 
 class Soak:
-    """One run, in its own folder."""
+    """One run, in a folder of its own."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class Soak:
         self.summary = Summary()
         self._ids: list[str] = []
         self._over: asyncio.Queue[int] = asyncio.Queue()
-        """The number of finished games, each time one ends."""
+        """Receives the number of finished games each time a game ends."""
         self._taken_back: set[tuple[str, int, str]] = set()
         self._proxy: FaultProxy
         self._bot: Daemon
@@ -354,7 +354,7 @@ class Soak:
 
 
 def rss_mb(pid: int) -> float | None:
-    """Resident memory of a process; None: it has just been killed."""
+    """Resident memory of a process; None if it has just been killed."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
@@ -364,7 +364,7 @@ def rss_mb(pid: int) -> float | None:
 
 
 class Anywhere:
-    """An arena that stays up."""
+    """An arena that is not restarted."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -379,7 +379,7 @@ async def open_games(database: Database) -> list[str]:
 
 
 async def wait_until_settled(path: Path, longest_s: float) -> None:
-    """Wait until the bot has closed all its records, up to a time limit in seconds."""
+    """Wait until the bot has closed all its records, at most for a time in seconds."""
     database = await Database.open(f"sqlite:///{path}", upgrade=False)
     try:
         until = time.monotonic() + longest_s

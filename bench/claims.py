@@ -1,4 +1,4 @@
-"""The claims that a long run should confirm, and whether it does."""
+"""Claims that a long run should confirm, and the verdicts on them."""
 
 import resource
 import tempfile
@@ -10,30 +10,30 @@ from pathlib import Path
 from statistics import median
 
 GROWTH = 1.1
-"""Maximum ratio of memory at the end to memory at the beginning for it to count as flat."""
+"""Maximum ratio of final to initial memory that counts as flat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A property that the run should have, and whether it does."""
+    """A claim about a run, with its verdict."""
 
     text: str
     holds: bool | None
-    """None: this run cannot tell."""
+    """None if this run is inconclusive."""
     because: str
 
 
 class Findings(ABC):
-    """The results of a run, with its claims."""
+    """The results of a run, with the claims about it."""
 
     @property
     @abstractmethod
     def claims(self) -> list[Claim]:
-        """All properties that the run should have."""
+        """All claims about the run."""
 
     @property
     def complaints(self) -> list[str]:
-        """The reasons why the run did not pass."""
+        """The reasons why the run failed; empty if it passed."""
         return [f"{claim.text}: {claim.because}" for claim in self.claims if claim.holds is False]
 
     def verdict(self) -> Iterator[str]:
@@ -45,24 +45,24 @@ class Findings(ABC):
 
 
 def claim_lines(claims: Iterable[Claim]) -> Iterator[str]:
-    """A line for each claim."""
+    """One line per claim."""
     for claim in claims:
         word = {True: "yes", False: "NO", None: "cannot tell"}[claim.holds]
         yield f"  {word:11} {claim.text}: {claim.because}"
 
 
 def none_found(text: str, found: Sequence[str]) -> Claim:
-    """The claim that there is nothing of a kind; else it shows the first five."""
+    """The claim that a list is empty; if it is not, its first five items are shown."""
     shown = "; ".join(each[:200] for each in found[:5])
     return Claim(text, not found, f"{len(found)} found{': ' * bool(found)}{shown}")
 
 
 def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
-    """The claim that a program's last life does not grow.
+    """The claim that memory does not grow during a program's last life.
 
     Args:
-        rss_mb: Its memory every second, with the number of its life.
-        steady_s: A life of fewer seconds is too short to tell.
+        rss_mb: Memory every second, each value with the number of the program's life.
+        steady_s: Minimum length of a life for a verdict, in seconds.
     """
     life = [mb for number, mb in rss_mb if number == rss_mb[-1][0]]
     quarter = len(life) // 4
@@ -74,14 +74,14 @@ def memory_flat(rss_mb: Sequence[tuple[int, float]], steady_s: int) -> Claim:
 
 
 def processor_s() -> tuple[float, float]:
-    """Processor time of the processes that this one has started and that have ended, and of this one."""
+    """Processor time of this process's finished children, and of this process."""
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return others.ru_utime + others.ru_stime, own.ru_utime + own.ru_stime
 
 
 @contextmanager
 def working_folder(given: Path | None) -> Iterator[Path]:
-    """The given folder, created if needed and not deleted afterwards; or a temporary one."""
+    """The given folder, created if needed and kept afterwards, or else a temporary folder."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = given or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

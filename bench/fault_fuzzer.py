@@ -1,8 +1,8 @@
-"""Many random schedules of faults for the bot at a simulated Lichess or GGS, on virtual time.
+"""Runs the bot against a simulated Lichess or GGS under many random schedules of faults, on virtual time.
 
     python -m bench.fault_fuzzer [--server ggs] [--schedules 2000] [--seed 0] [--show]
 
-Each schedule follows from its seed alone.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
+The seed alone determines a schedule.  For each violation (`tests.fuzz.play`, `tests.fuzz.ggs_play`) the
 report names the seed and a log with as few faults as possible; at the end it counts the
 faults and the calls.
 """
@@ -21,7 +21,7 @@ SERVERS: dict[str, tuple[Play, type[StrEnum], type[StrEnum]]] = {
     "lichess": (play.play, faults.Place, faults.Kind),
     "ggs": (ggs_play.play, ggs_faults.Place, ggs_faults.Kind),
 }
-"""The player of a schedule, the places of its faults, and their kinds."""
+"""For each server: the function that plays a schedule, the call sites of its faults, and their kinds."""
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ def python_chess_perft(board: chess.Board, depth: int) -> int:
 
 
 def print_perft() -> None:
-    """Time perft with every leaf played: no bulk counting, on either side."""
+    """Time perft without bulk counting, in both implementations."""
     print(f"perft, every leaf played ({_native.UNIT} is in use)")
     for name, text, depth, slow in (("start", chess.STARTING_FEN, 6, 3), ("Kiwipete", KIWIPETE, 5, 3)):
         seconds, leaves = min(timed(_native.chess_perft, text, depth) for _ in range(3))

@@ -3,10 +3,10 @@
     python -m bench.native [--depths 6 8 10 12] [--naive 6 8] [--strong 12 16 20] [--endings 40 41 42]
                            [--positions 20]
 
-Times are processor seconds of one core, with tables already in use (the first access to fresh memory is the
-machine's time, not the search's); they may hold results for the position at smaller depths.
-`bench.full_width` describes the columns of full-width search. The fingerprint is the number of nodes in a
-fixed set of searches: it changes exactly when the search or the evaluation does.
+Times are processor seconds of one core, with tables already in use, because the first access to fresh memory
+costs time; they may contain results for the position at smaller depths. `bench.full_width` describes the
+columns of full-width search. The fingerprint is the number of nodes in a fixed set of searches: it changes if
+and only if the search or the evaluation changes.
 """
 
 import argparse
@@ -32,7 +32,7 @@ GAME = Othello()
 
 
 def used_searcher() -> NativeOthelloSearcher:
-    """A searcher whose tables have been written to nearly everywhere."""
+    """A searcher whose tables have been written to almost everywhere."""
     searcher = NativeOthelloSearcher(TABLE_MB)
     searches: tuple[Callable[[StopFlag], object], ...] = (
         lambda stop: exact_score(searcher, GAME.initial(), 60, stop),
@@ -48,7 +48,7 @@ def used_searcher() -> NativeOthelloSearcher:
 
 
 def perft(depth: int) -> dict[str, float]:
-    """Leaves per second of the unit in use."""
+    """Leaves per second of the code for the instruction set in use."""
     start = GAME.initial()
     seconds, leaves = min(
         timed(lambda: _native.othello_perft(start.mover, start.waiter, depth)) for _ in range(3)
@@ -57,7 +57,7 @@ def perft(depth: int) -> dict[str, float]:
 
 
 def fingerprint() -> int:
-    """Nodes of fixed searches with a fresh, small table."""
+    """Number of nodes of fixed searches with a fresh, small table."""
     searcher = NativeOthelloSearcher(1)
     for position in balanced_positions(5):
         searcher.search(position, 7, -INFINITY, INFINITY, StopFlag())
@@ -98,7 +98,7 @@ def print_search(depths: list[int], naive_depths: list[int], count: int) -> None
 
 
 def print_strong(depths: list[int], count: int) -> None:
-    """Selective search without a clock, each position with a table that has no entries for it."""
+    """Measure selective search without a clock; the table has no entries for the position."""
     name, positions = midgames(count)
     print(f"\nStrong search (73 % cuts) on {len(positions)} middle games ({name})")
     print("depth  mean s  worst s  M nodes  plies of full width in the same time")
@@ -118,7 +118,7 @@ def print_strong(depths: list[int], count: int) -> None:
 
 
 def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition, seconds: float) -> int:
-    """Depth in plies that iterative deepening of the exact search completes in this processor time."""
+    """Depth in plies that the exact search completes by iterative deepening in this processor time."""
     began, depth = time.process_time(), 0
     while time.process_time() - began < seconds:
         depth += 1
@@ -127,7 +127,7 @@ def full_width_depth(searcher: NativeOthelloSearcher, position: OthelloPosition,
 
 
 def print_endings(numbers: list[int]) -> None:
-    """FFO positions solved to the end, each with a table that has no entries for it."""
+    """Measure solving FFO positions to the end; the table has no entries for the position."""
     print("\nFFO endings, exact score and best move")
     print("number  empty  score  move  right  seconds  M nodes  Mnps")
     total_s, total_nodes, wrong = 0.0, 0, 0

@@ -1,9 +1,9 @@
-"""Measures the strong search of chess and xiangqi: depth in a second, mates, test suite, time to a depth.
+"""Measures the strong search of chess and xiangqi: depth in a second, mates, test suite, time to depth.
 
     python -m bench.selective [--seconds 1] [--sts-seconds 0.2] [--every 10]
 
-* Chess: depth in a second in middlegames, mates in two by depth, share of the points of the strategic test
-  suite; the suites are read from beside the project, if present.
+* Chess: depth in a second in middlegames, mates in two by depth, percentage of points in the Strategic Test
+  Suite; the suites are read from the folder beside the project, if present.
 * Xiangqi: time to depth 8.
 
 Times are wall-clock times, so the machine should be idle.

@@ -3,11 +3,11 @@
     python -m bench.stop_latency [--times 200] [--threads 1 2] [--games othello chess xiangqi]
                                  [--kinds strong ...] [--earliest 0.01] [--models MAIA ...]
 
-Each search would run for a very long time. The thread that stops it after a moment measures the time until it
-has ended, and the processor time that the process used meanwhile, all threads together. The limit to compare
-with is 10 ms. Only the strategy strong searches with several threads; the others are measured once.
-Strategies with a model of people use the models that come with the program, and those of `--models`. A busy
-machine lengthens the wall-clock times; the processor times are valid on any.
+Each search would run for a very long time. Another thread stops it after a moment, and measures the time
+until the search has ended and the processor time that all threads of the process used in that time. The
+target is at most 10 ms. Only the strategy strong searches with several threads; the others are measured with
+one. Strategies with a model of people use the models that come with the program, and those of `--models`. A
+busy machine lengthens wall-clock times, but not processor times.
 """
 
 import argparse
@@ -36,7 +36,7 @@ TABLE_MB = 64
 
 
 def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float, float]:
-    """Start an endless search, stop it after a while; return the time that stopping took, by both clocks."""
+    """Start an endless search and stop it later; return the wall-clock and processor time of stopping."""
     stop, ended = StopFlag(), threading.Event()
 
     def search() -> None:
@@ -52,7 +52,7 @@ def delay_s(player: MoveChooser, game: Game[Any], after_s: float) -> tuple[float
 
 
 def summary(delays: Iterable[float]) -> str:
-    """Median, 95th percentile and worst of some times."""
+    """Median, 95th percentile and maximum of some times."""
     ordered = sorted(delays)
     chosen = (ordered[len(ordered) // 2], ordered[len(ordered) * 95 // 100], ordered[-1])
     times = " / ".join(f"{1e3 * each:.2f}" for each in chosen)

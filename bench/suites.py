@@ -18,11 +18,11 @@ SHARED_MIDGAMES = Path(__file__).parents[2] / "shared" / "data" / "suites" / "ot
 
 
 class Ending(NamedTuple):
-    """A position of the FFO suite, the usual benchmark of Othello endgame solvers."""
+    """A position of the FFO suite, the standard benchmark of Othello endgame solvers."""
 
     number: int
     position: str
-    """64 squares from a1, X black, O white; then the side to move."""
+    """64 squares from a1 (X black, O white), then the side to move."""
     score: int
     """Final disc difference under best play, for the side to move."""
     best: tuple[str, ...]
@@ -60,7 +60,7 @@ ENDINGS = (
 
 
 def native_searcher(name: str, table_mb: int) -> NativeSearcher:
-    """The core's search of one of its games."""
+    """The core's searcher for one of its games."""
     searcher = make_searcher(name, table_mb)
     assert isinstance(searcher, NativeSearcher)
     return searcher
@@ -76,7 +76,7 @@ def midgames(count: int) -> tuple[str, list[OthelloPosition]]:
 
 
 def balanced_positions(count: int) -> list[OthelloPosition]:
-    """Middlegames after random openings in which neither side is far ahead."""
+    """Balanced middlegames after random openings."""
     game, rng, positions = Othello(), random.Random(2006), list[OthelloPosition]()
     searcher = NativeOthelloSearcher(16)
     while len(positions) < count:
@@ -95,7 +95,7 @@ def balanced_positions(count: int) -> list[OthelloPosition]:
 
 
 def middle_games(game: Game[Any], count: int) -> list[Any]:
-    """Nearly even positions from quick games of the program against itself after random openings."""
+    """Nearly even positions from the program's quick games against itself after random openings."""
     rng, searcher, positions = random.Random(2006), native_searcher(game.name, 64), list[Any]()
     while len(positions) < count:
         position = game.initial()

@@ -11,7 +11,7 @@ ENGINE_VERSION = f"{VERSION}+{SEARCH_REVISION}"
 
 
 def is_same_search(engine_version: str) -> bool:
-    """Whether a record's engine version finds the same scores as this one.
+    """Whether this version finds the same scores as the engine version in a record.
 
     Releases before 0.2.0 recorded the search revision alone.
     """

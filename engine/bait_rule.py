@@ -5,7 +5,7 @@ another reply looks even better, and people take hardly any of its traps. Here a
 these hold, in expected score and from the opponent's view:
 
 - it is an error: it costs `ERROR` or more against the best reply;
-- it is likely: the model of people gives it a probability of `LIKELY` or more;
+- it is likely: its probability in the model of people is `LIKELY` or more;
 - it deceives: at some shallower depth it looks at least as good as every truly best reply.
 
 Such a reply exists in one of seven to ten positions (of more than 2,000 each at chess and Othello), and
@@ -14,9 +14,9 @@ people played it in a quarter to a fifth of these, as often as expected (docs/re
 The probabilities come from a model of people if the game has one (`engine.human`). Without one,
 `rank_probabilities` uses only the scores: shallow scores count by rank, the true cost by price.
 
-A search may be wrong about a bait: two plies deeper a third of them no longer costs that much, and people
-play exactly these most, because they saw further. So a bait counts and is named only when a search two plies
-deeper *confirms* it (`confirm_depth`).
+A search may be wrong about a bait: two plies deeper, a third of the baits no longer cost that much, and
+people play these most often, because they saw further. So a bait counts and is reported only if a search two
+plies deeper *confirms* it (`confirm_depth`).
 """
 
 import math
@@ -118,10 +118,10 @@ def forecast(
 
 
 def expectations(made: ReplyForecast, judgement: Judgement) -> Expectations:
-    """Add up a forecast over the replies.
+    """Expectations from a forecast, summed over the replies.
 
     Args:
-        judgement: Of the same move.
+        judgement: The judgement of the same move.
     """
     replies = judgement.replies
     uniform = [1 / len(replies)] * len(replies) if replies else []
@@ -155,7 +155,7 @@ def _tempting(
 
 
 def _deceives_at(reply: ReplyProfile, best: Sequence[ReplyProfile], scale_centi: float) -> tuple[int, ...]:
-    """Depths below the full one at which a reply looks at least as good as every best one."""
+    """Depths below the full depth at which a reply looks at least as good as every best reply."""
 
     def score_at(profile: ReplyProfile, at: int) -> int:
         return -expected_score(profile.scores_centi[at], scale_centi)

@@ -11,12 +11,12 @@ from engine.strategies.registry import strategy_named
 from engine.trappy import is_swindle, with_trap
 
 MAX_COMPLETION_S = 600.0
-"""Time limit for completing one profile, in seconds: far longer than any search of a game. With few pieces
-left, a search reaches any depth by its table, and a profile of that depth may never finish."""
+"""Time limit for completing one profile, in seconds: far longer than any search in a game. With few pieces
+left, the transposition table lets a search reach any depth, and a profile of that depth may never finish."""
 
 
 def complete(decision: Decision, searcher: Searcher, stop: StopFlag) -> Decision:
-    """Complete the profile of a decision's chosen move, by the record's own parameters.
+    """Complete the profile of a decision's chosen move with the parameters in the record.
 
     The choice does not need it, but judging the reply does; so it can run on the opponent's time. Scores are
     exact, so a later run in another process gives the same result.

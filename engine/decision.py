@@ -41,7 +41,7 @@ class SearchMode(StrEnum):
     EXPLORER = "explorer"
     """A site's opening explorer, looked up for this move."""
     ONLINE_TABLEBASE = "online_tablebase"
-    """A site's endgame tablebase, likewise."""
+    """A site's endgame tablebase, looked up for this move."""
     VARIETY_DRAW = "lot"
     """A random draw among the moves whose exact scores are nearly the best, ignoring traps, to vary the
     opening (`Decision.variety_draw`)."""
@@ -50,9 +50,9 @@ class SearchMode(StrEnum):
     ENGINE = "engine"
     """Another engine's scores (`Decision.source`), from selective searches of the candidates sent to it."""
     ENGINE_MOVE = "engine_move"
-    """The best move of such an engine's own search.  The replies to it have the engine's scores, and its
-    score of that move bounds all others; or, if `Decision.profile_source` is not the engine, the candidates'
-    scores are exact."""
+    """The best move of such an engine's own search. The replies to it have the engine's scores, and its score
+    bounds all other moves; or, if `Decision.profile_source` is not the engine, the candidates' scores are
+    exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ReplyProfile:
     the params' scale).  A bound at or beyond `engine.search.reference.INFINITY` carries no information; None:
     no bound, or the scores are known."""
     probability: float | None = None
-    """Probability that the person plays it, by the decision's model; None: the model was not queried."""
+    """Probability in the decision's model that the person plays it; None: the model was not queried."""
     shallow_scores_centi: tuple[int, int] | None = field(default=None, metadata={OLD_NAMES: (_GLANCE,)})
     """s_2 and s_3 if the tempting player needed no other shallow score; None: it did not need them, or
     `scores_centi` has them."""
@@ -159,11 +159,11 @@ class SourceInfo:
     options: tuple[tuple[str, str], ...]
     """Names and values of the configured options."""
     window_centi: int
-    """Moves were analysed if their score at the root was at most this below the best known."""
+    """Moves were analysed if their root score was at most this far below the best known one."""
     floor_centi: int
     """The minimum score at the root of an analysed move: every move above it was analysed."""
     nodes: Count
-    """Positions that the engine reports to have visited."""
+    """Number of positions visited, as reported by the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class VarietyDraw:
     """How a move was drawn; with the candidates it reproduces the move (`engine.variety.draw_move`)."""
 
     within_centi: int
-    """The draw included candidates whose raw value was at most this below the best; their raw values are
+    """The draw included candidates whose raw value was at most this far below the best; their raw values are
     exact, and all others are proven lower."""
     avoided: tuple[str, ...]
     """Moves excluded because they were played in this position before."""
@@ -258,7 +258,7 @@ class Decision:
     move: str
     """The chosen move."""
     candidates: tuple[Candidate, ...]
-    """Every legal move once, in the game's move order; of a pruned decision the chosen one and a few."""
+    """Every legal move once, in the game's move order; after pruning, the chosen move and a few others."""
     depth: int
     """D: plies of the full search, counted from `position`, at least 2."""
     principal_variation: tuple[str, ...]
@@ -274,7 +274,7 @@ class Decision:
     search_mode: SearchMode = SearchMode.EXACT
     """The source of the choice."""
     pick: Pick | None = None
-    """The other source of the move, if neither scores nor a draw chose it."""
+    """The source of the move if neither the candidates' scores nor a draw chose it."""
     source: SourceInfo | None = None
     """The other engine, if `search_mode` is ``engine`` or ``engine_move``."""
     variety_draw: VarietyDraw | None = field(default=None, metadata={OLD_NAMES: ("lot",)})
@@ -410,7 +410,7 @@ class Outcome:
     quality: float
     """Quality of the reply as a trap, in hundredths of a per cent of expected score."""
     cost_centi: int
-    """Cost of the reply to the opponent: its s_D less our raw value, at least 0; centi-units."""
+    """What the reply cost the opponent: its s_D less our raw value, at least 0; centi-units."""
     cost: int
     """The same in hundredths of a per cent of expected score."""
     rule: int

@@ -1,7 +1,7 @@
 """Converts scores to expected score, in hundredths of a per cent: the trap arithmetic's other scale.
 
 A score x is worth 1 / (1 + exp(-x / s)) of a point (s: `Game.expected_scale_centi`), rounded to a whole
-number from 0 to 10,000 and looked up in a table that the C++ core shares.  So both sides compute with the
+number from 0 to 10,000, and looked up in a table shared with the C++ core. So both sides compute with the
 same integers: sums are exact, and no rounding error can reverse a comparison. If two scores have the same
 expected score, the scores themselves decide.
 """
@@ -14,7 +14,7 @@ from typing import Final
 from engine.game import WIN_CENTI
 
 WHOLE = 10_000
-"""A certain win; an even game is worth half of it."""
+"""The value of a certain win; an even game is worth half of it."""
 PER_PERCENT = WHOLE // 100
 MIN_LOGISTIC_CENTI, MAX_LOGISTIC_CENTI = 1, 1_000_000
 
@@ -25,8 +25,8 @@ _INT16: Final = "h"
 def expected_table(logistic_centi: float) -> bytes:
     """Expected score of 0, 1, 2, ... centi-units, as 16-bit integers in the machine's own order.
 
-    Scores beyond the end of the table are as good as won, and worth `WHOLE`; a negative score is worth
-    `WHOLE` less the worth of its opposite.
+    Scores beyond the end of the table are worth `WHOLE`, like a win; a negative score is worth `WHOLE` less
+    the value of the opposite score.
 
     Args:
         logistic_centi: s of the logistic function, in centi-units.

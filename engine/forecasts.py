@@ -47,13 +47,13 @@ def forecast_replies(
 
     Args:
         decision: With the chosen move's whole profile.
-        before: The game's latest positions, oldest first, the decision's own last; empty: only the recorded
-            one is known.
+        before: The game's latest positions, oldest first, ending with the decision's; empty: only that one is
+            known.
         models: Models of people for this game; None: the probabilities come from the scores alone.
         person: The person who replies.
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
-        searcher: For the confirming search.
-        engine: For confirming the scores of another engine; None: those are not confirmed.
+        searcher: Runs the confirming search.
+        engine: Confirms the scores of another engine; None: those are not confirmed.
 
     Raises:
         IncompleteProfile: The profile is incomplete.
@@ -76,7 +76,7 @@ def expectations_of(decision: Decision, made: ReplyForecast) -> Expectations:
 
     Raises:
         IncompleteProfile: The profile is incomplete.
-        ValueError: The forecast is of a move with other replies, or lacks that of a draw's other move.
+        ValueError: The forecast has other replies, or lacks the forecast for a draw's other move.
     """
     judgement = judge_decision(decision)
     if tuple(each.reply for each in judgement.replies) != made.replies:
@@ -126,11 +126,11 @@ def forecast_job(
 
     Args:
         registry: Lends the models while the job runs.
-        decision: As for `forecast_replies`, like `before`.
-        rating: Of the person who replies; None: unknown.
-        initial_s: Of the game's clock; None if there is none.
+        decision: As for `forecast_replies`; so is `before`.
+        rating: Rating of the person who replies; None: unknown.
+        initial_s: Initial time of the game's clock; None: no clock.
         increment_s: Likewise.
-        engines: Lend the engine that confirms its own scores; None: these are not confirmed.
+        engines: Lends the engine that confirms its own scores; None: these are not confirmed.
     """
 
     def job(searcher: Searcher, stop: StopFlag) -> ReplyForecast:
@@ -146,7 +146,7 @@ def forecast_job(
 
 
 def is_own(decision: Decision, searcher: Searcher) -> bool:
-    """Whether a decision's scores are of this kind of search."""
+    """Whether a decision's scores come from this kind of search."""
     return decision.game not in ENGINE_GAMES and decision.profile_source == searcher.source
 
 
@@ -157,7 +157,7 @@ def confirm(
     stop: StopFlag,
     most_nodes: int = MAX_NODES,
 ) -> ReplyForecast:
-    """The forecast with its baits searched `CONFIRM_PLIES` deeper, or unchanged if that takes too long.
+    """The forecast after a search of its baits `CONFIRM_PLIES` deeper; unchanged if that takes too long.
 
     Another program's scores stay unconfirmed: our search says nothing about them. See `confirm_by_engine`.
 
@@ -193,11 +193,11 @@ def confirm(
 def confirm_by_engine(
     decision: Decision, made: ReplyForecast, engine: EngineSource, stop: StopFlag
 ) -> ReplyForecast:
-    """The forecast with its baits searched `CONFIRM_PLIES` deeper by the engine that gave the scores.
+    """The forecast after a search of its baits `CONFIRM_PLIES` deeper, by the engine that gave the scores.
 
-    It is unchanged if that takes more than `MAX_S`, if the engine fails, or if a different engine is in
-    use by now. Engines prune by their own rules, so a second run may find other costs; the record has those
-    of this run.
+    It is unchanged if that takes more than `MAX_S`, if the engine fails, or if another engine is now in use.
+    Engines prune by their own rules, so a second run may find other costs; the record has the costs of this
+    run.
 
     Raises:
         Stopped: The flag was set first.

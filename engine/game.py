@@ -33,9 +33,8 @@ def margin_centi(score_centi: int) -> int:
 
 
 def lost_centi(ply: int) -> int:
-    """Score for the side that has lost at this ply of the game; later losses score better.
-
-    For games without another measure of a win.  `ply_of_loss` is the inverse.
+    """Score for the side that has lost at this ply of the game, for games without another measure of a win;
+    later losses score better. `ply_of_loss` is the inverse.
     """
     return -WIN_CENTI - _SOONEST + min(ply, MAX_PLIES)
 
@@ -64,7 +63,7 @@ class Highlight(NamedTuple):
     """A fact that the board should point out to a player."""
 
     kind: str
-    """Its kind, for styling: ``check``, ..."""
+    """Kind of the fact, for styling: ``check``, ..."""
     squares: tuple[str, ...]
     text: str
     """A sentence for the player."""
@@ -77,15 +76,15 @@ class Ending(NamedTuple):
     """A term that game servers use: ``mate``, ``stalemate`` (a draw), ``draw``; ``variantEnd``: won by
     another rule."""
     text: str
-    """The rule as a sentence for the player; empty if the result is explanation enough."""
+    """The rule as a sentence for the player; empty if the result explains itself."""
 
 
 class Game(Protocol[P]):
     """The rules of one two-player game of perfect information.
 
     A position may include the earlier moves of its game (repetition), so it is more than the board. Scores
-    must not depend on the path to a position, or a transposition table would be unsound; so a search uses the
-    game up to its root, but not the path within its own lines: `for_search` marks the boundary.
+    must not depend on the path to a position, or a transposition table would be unsound. So a search uses the
+    game's history up to its root, but ignores the path within its own lines: `for_search` marks the boundary.
 
     Scores are whole centi-units (a hundredth of a disc, pawn, ...) from the side to move's point of view.
     """
@@ -114,10 +113,10 @@ class Game(Protocol[P]):
         """The usual start position."""
 
     def side_to_move(self, position: P) -> int:
-        """0 for the side that moved first in the game, 1 for the other."""
+        """The side to move: 0 for the side that moved first in the game, 1 for the other."""
 
     def legal_moves(self, position: P) -> tuple[Move, ...]:
-        """Every legal move, in the game's fixed order (the last tie-break of every choice); empty: over."""
+        """All legal moves in the game's fixed order (the last tie-break of every choice); none: game over."""
 
     def play(self, position: P, move: Move) -> P:
         """The position after a move.
@@ -129,7 +128,7 @@ class Game(Protocol[P]):
     def for_search(self, position: P) -> P:
         """The position as the root of a search: moves from here on do not count as the game's past.
 
-        A position that is already one, or lies on a searched line, is returned unchanged.
+        A position that is already a root, or lies on a searched line, is returned unchanged.
         """
 
     def goes_on(self, position: P) -> P:
@@ -161,29 +160,29 @@ class Game(Protocol[P]):
         """
 
     def expected_scale_centi(self, position: P) -> float:
-        """The lead, in centi-units, that makes the odds of winning e to 1 between equal players."""
+        """The lead, in centi-units, at which the odds of winning between equal players are e to 1."""
 
     def move_text(self, move: Move) -> str:
         """The move in the game's usual notation."""
 
     def move_name(self, position: P, move: Move) -> str:
-        """A legal move in the notation for people; `parse_move` reads it."""
+        """A legal move in the notation for people, which `parse_move` also reads."""
 
     def parse_move(self, position: P, text: str) -> Move:
-        """A legal move from its notation.
+        """Parse a legal move in the game's notation.
 
         Raises:
             IllegalMove: Not a move, or not one that the rules allow here.
         """
 
     def position_text(self, position: P) -> str:
-        """One line that `parse_position` turns back into the same position."""
+        """The position on one line, from which `parse_position` restores it."""
 
     def board_text(self, position: P) -> str:
-        """The board in the notation of other programs (a FEN), without the game before it."""
+        """The board in the notation of other programs (a FEN), without the game's earlier moves."""
 
     def parse_position(self, text: str) -> P:
-        """A position from one line of text.
+        """Parse a position from one line of text.
 
         Raises:
             BadPosition: The text is not a position of this game.
@@ -193,7 +192,7 @@ class Game(Protocol[P]):
         """The board for display, top row first, a letter for each square; ``.`` is empty."""
 
     def move_squares(self, move: Move) -> tuple[str, ...]:
-        """Squares to click, in order, to play the move; empty for a move without any (a pass)."""
+        """Squares to click, in order, to play the move; empty for a move without squares (a pass)."""
 
     def highlights(self, position: P) -> tuple[Highlight, ...]:
         """Facts that the board should point out to the side to move, for instance that it is in check."""
@@ -202,7 +201,7 @@ class Game(Protocol[P]):
         """A rough estimate of the remaining plies, at least 1, for dividing up a clock."""
 
     def most_plies_left(self, position: P) -> int:
-        """Upper bound on the remaining plies: a search this deep reaches only finished games."""
+        """Upper bound on the remaining plies: every line of this length ends in a finished game."""
 
 
 def positions(game: Game[P], moves: Iterable[str], start: P | None = None) -> Iterator[P]:

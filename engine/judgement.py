@@ -5,7 +5,7 @@ same meaning in every game and at every score, so here a reply's quality as a tr
 cost in *expected score*. A move sets a trap when the quality of its best trap reaches a threshold, and the
 opponent falls into it by a reply that reaches the same threshold itself.
 
-A forced result is not a distance: if our move wins by force nothing costs anything, and if it loses by force
+A forced result is not a distance: if our move wins by force, no reply costs anything; if it loses by force,
 only a reply that gives the win away does. Both are *decided* and counted separately.
 
 `RULE` changes with the meaning of anything here; it is stored with every outcome, and
@@ -57,7 +57,7 @@ class Judgement:
 
     @property
     def trap(self) -> ReplyVerdict | None:
-        """The best trap; None: no reply is one, however small."""
+        """The best trap; None: no reply is a trap, however small."""
         best = max(self.replies, key=lambda each: each.quality, default=None)
         return best if best is not None and best.quality > 0 else None
 
@@ -67,7 +67,7 @@ class Judgement:
         return self.trap is not None and self.is_paper_trap(self.trap)
 
     def is_paper_trap(self, judged: ReplyVerdict) -> bool:
-        """Whether a reply is a paper's trap by the threshold."""
+        """Whether a reply reaches the threshold of a paper's trap."""
         return judged.quality >= self.threshold
 
     def of(self, reply: str) -> ReplyVerdict:
@@ -83,7 +83,7 @@ class Judgement:
 
 
 def expected_scale_centi(decision: Decision) -> float:
-    """s of the logistic function from scores to expected score: the game's own for the decision's position.
+    """s of the logistic function from scores to expected score: the game's value for the decision's position.
 
     Raises:
         BadPosition: The recorded position cannot be read.
@@ -102,7 +102,7 @@ def judge(candidate: Candidate, params: TrapParams, scale_centi: float) -> Judge
 
     Args:
         candidate: The move with its whole profile.
-        params: Of the decision, for the assessment of shallow scores.
+        params: The decision's parameters, for the assessment of shallow scores.
         scale_centi: See `expected_scale_centi`.
 
     Raises:
@@ -146,7 +146,7 @@ def judge_profile(decision: Decision) -> ProfileJudgement:
     )
 
 
-def classify_reply(decision: Decision, reply: str | None) -> Outcome:
+def classify_by_figure_9(decision: Decision, reply: str | None) -> Outcome:
     """Classify the opponent's reply to the chosen move (Figure 9), from the scores stored with the decision.
 
     Args:

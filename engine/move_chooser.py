@@ -24,7 +24,7 @@ class MoveChooser:
     Args:
         strategy: The kind of player.
         game: The game to play.
-        params: Of the trap arithmetic.
+        params: Parameters of the trap arithmetic.
         searcher: Finds the scores.
         strong: Settings of the strategy strong; None: the defaults.
         rng: Chooses among a book's moves; None: seeded by the operating system.
@@ -70,14 +70,14 @@ class MoveChooser:
 
         Args:
             position: An unfinished game.
-            limits: When to end.  Its time and nodes become limits of the flag, whose clock measures the time.
-            stop: Ends the search early; a flag for this call alone.
+            limits: Limits of the search; time and nodes become limits of the flag, which measures the time.
+            stop: Ends the search early; a flag used only for this call.
             avoidance: Draw the move at random if several are nearly as good; None: choose as usual.
             background: The earlier positions, and the person who will reply; None: unknown. Only strategies
                 with an opponent model use it.
-            seed: 64 random bits, with which a strategy that draws decisions may draw this one; None: it does
-                not, because the opponent is a program. The search for the other move uses the rest of the
-                limits.
+            seed: 64 random bits for a strategy that randomises decisions; None: this decision is not
+                randomised, because the opponent is a program. The search for the other move uses what remains
+                of the limits.
 
         Raises:
             ValueError: The game is over.

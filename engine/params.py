@@ -13,24 +13,24 @@ class Assessment(StrEnum):
     """How a reply's shallow scores become one number, U (Gordon & Reda 2006, section 3.2)."""
 
     MEDIAN = "median"
-    """The middle one: for people, who consider all depths a little."""
+    """The median score: for people, who consider all depths a little."""
     BEST = "best"
-    """The best for the opponent: for people, who see what they hope for."""
+    """The best score for the opponent: for people, who see what they hope for."""
     LAST = "last"
-    """The one a ply short of the full search: for shallower programs (Fang et al., Trap_AB)."""
+    """The score one ply short of the full search: for shallower programs (Fang et al., Trap_AB)."""
 
 
 class Decided(StrEnum):
     """How to treat scores of decided games, which are not distances."""
 
     SWINDLE = "swindle"
-    """A forced win gets no bonus; when every move loses by force, play the trap that is hardest to see."""
+    """A forced win gets no bonus; if every move loses by force, play the trap that is hardest to see."""
     PAPER = "paper"
     """Treat them as any other score."""
 
 
 class Scale(StrEnum):
-    """Unit of the trap arithmetic, and the yardstick for a trap's size."""
+    """Unit of the trap arithmetic, and the reference for the size of a trap."""
 
     PAPER = "paper"
     """Centi-units, relative to the size of the score itself: an even game has almost no traps."""
@@ -136,8 +136,8 @@ class ValueParams:
     move, both followed by their best replies. 0: none; on either scale."""
     share_percent: float = 25.0
     """Maximum share of the best move's expected score that a move may give up, in per cent: when little is
-    left, `budget_percent` alone would allow anything. Nor may a move lose by force if another does not. Above
-    0; 100: no such limits."""
+    left, `budget_percent` alone would allow anything. In addition, a move may not lose by force if another
+    move does not. Above 0; 100: no such limits."""
     least_percent: float = 2.0
     """Less likely replies are not searched: each counts as if it were the best. 0 with calibrated
     probabilities, which need every reply searched."""
@@ -174,7 +174,7 @@ class ValueParams:
 class TemptingParams:
     """Settings of the strategy tempting (`engine.tempting_player`); stored with its decisions.
 
-    All limits are whole numbers, so that every machine draws the same line between allowed moves and others.
+    All limits are whole numbers, so that the same moves are allowed on every machine.
     """
 
     budget: int = 500
@@ -186,7 +186,7 @@ class TemptingParams:
     (`Decided.PAPER`). Up to 80 % of expected score the default budget and share are stricter anyway; at both
     ends, where a hundredth of a per cent is worth more than a pawn, this limit applies."""
     won_gap_percent: int = 10
-    """The same once the best move lacks less than `budget` to a certain win: there the budget is no limit."""
+    """The same if the best move is less than `budget` below a certain win, where the budget is no limit."""
     logistic_centi: float = 0.0
     """s of the expected score's 1 / (1 + exp(-score / s)), in centi-units; 0: the game's own, which the
     strategy fills in before it searches (`for_position`)."""
@@ -210,9 +210,9 @@ class RandomisedParams:
     chance: float = 0.5
     """Probability of the move that sets a trap, from .1 to .9."""
     budget_percent: float = 2.0
-    """Maximum difference of the two moves' values, in points of expected score (hundredths of a game)."""
+    """Maximum difference between the two moves' values, in points (hundredths) of expected score."""
     most_profiles: int = 6
-    """Maximum number of moves to search for one that sets no trap, best first."""
+    """Maximum number of moves, best first, that are searched for a move that sets no trap."""
 
     def __post_init__(self) -> None:
         _require(self, "chance", 0.1 <= self.chance <= 0.9, "0.1 to 0.9")

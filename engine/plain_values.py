@@ -9,11 +9,11 @@ from types import NoneType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 OLD_NAMES = "old names"
-"""Key of a field's metadata: other names of the field in records."""
+"""Key in a field's metadata for other names of the field in records."""
 
 
 class Range(NamedTuple):
-    """In an ``Annotated`` type: the range of a whole number."""
+    """The range of a whole number, in an ``Annotated`` type."""
 
     least: float
     most: float
@@ -27,7 +27,7 @@ Read = Callable[[Any], Any]
 
 @cache
 def reader(kind: Any) -> Read:
-    """A function that reads values of a type.
+    """Return a function that reads values of a type.
 
     It raises TypeError for a value of another type and for a dataclass that lacks a field, KeyError for an
     unknown field, and ValueError for a number that is out of range or not finite and for an unknown member of

@@ -1,11 +1,11 @@
 """Runs another program and exchanges lines with it; every wait is bounded.
 
 One thread reads the program's standard output, another its standard error, so that neither can block it.
-Both buffers are bounded: a program that prints faster than we read has to wait when 4 MiB are unread, and a
+Both buffers are bounded: a program that prints faster than we read must wait when 4 MiB are unread, and a
 line of more than 64 KiB is dropped. Writing never blocks for longer than the given wait.
 
-The program runs in its own process group, which `close` kills.  In case we are killed ourselves, a shell
-waits on a pipe whose other end only we hold, and kills the group when that pipe closes for any reason.
+The program runs in its own process group, which `close` kills. If our own process is killed, a shell kills
+the group: it waits on a pipe whose other end only we hold, until the pipe closes.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from typing import IO, Protocol
 from engine.stop import StopFlag, Stopped
 
 DEBIAN_GAMES = "/usr/games"
-"""Debian's folder of engines, which the PATH of root and of services lacks."""
+"""Debian's folder of game engines, which is not on the PATH of root and of services."""
 POLL_S = 0.02
 """Interval at which a wait for an engine checks the stop flag, in seconds."""
 
@@ -71,7 +71,7 @@ class Waiting(Protocol):
         """A monotonic clock, in seconds."""
 
     def check(self, name: str, since: float, /) -> None:
-        """Return if the wait may continue for a program of that name, silent since `since`; otherwise raise.
+        """Return if we may wait longer for the program of that name, silent since `since`; otherwise raise.
 
         Raises:
             Stopped: The answer is no longer wanted.
@@ -90,8 +90,8 @@ class WaitLimit:
     silence_s: float = math.inf
     """Longest silence of the program, in seconds."""
     late: str | None = "does not answer in time"
-    """Predicate of the message about a program that misses `until`, an `EngineTimeout`; None: the wait then
-    ends with `Stopped`, because the answer is no longer wanted."""
+    """Predicate of the `EngineTimeout` message about a program that misses `until`; None: the wait then ends
+    with `Stopped`, because the answer is no longer wanted."""
     clock: Callable[[], float] = time.monotonic
 
     def check(self, name: str, since: float) -> None:
@@ -106,7 +106,7 @@ class WaitLimit:
 
 
 class _UnreadLines(queue.Queue[str | None]):
-    """A queue that is full when its lines occupy `maxsize` bytes of memory; None: the program has ended."""
+    """A queue that is full when its lines occupy `maxsize` bytes of memory; the item None marks the end."""
 
     def _init(self, maxsize: int) -> None:
         super()._init(maxsize)
@@ -191,7 +191,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It does not read its input; with a `WaitLimit`, an `EngineTimeout`.
+            EngineError: It does not read its input (`EngineTimeout` with a `WaitLimit`).
         """
         left = f"{line}\n".encode()
         since = wait.clock()
@@ -214,8 +214,7 @@ class EngineProcess:
         Raises:
             Stopped: The wait was ended.
             EngineCrashed: The program has ended.
-            EngineError: It was silent for too long, or the time was up; with a `WaitLimit`, an
-                `EngineTimeout`.
+            EngineError: It was silent for too long, or the time was up (`EngineTimeout` with a `WaitLimit`).
         """
         since = wait.clock()
         while True:
@@ -322,10 +321,10 @@ def end_group(pid: int) -> None:
 
 
 def not_started(program: str, directory: str | None, error: OSError | ValueError) -> str:
-    """Message about a program that does not start, and where we searched for it.
+    """The message about a program that does not start, including where we looked for it.
 
     Args:
-        directory: Its working directory; None: ours, because no other was configured.
+        directory: Its working directory; None: ours, because none was configured.
     """
     if not isinstance(error, OSError):
         return f"cannot start {program}: {error}"

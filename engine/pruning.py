@@ -1,8 +1,8 @@
 """Prunes the record of a decision to a small size by removing most of the other moves.
 
 Pruning keeps the data that later questions need: every number about the choice, the chosen move's complete
-profile, by which the reply was judged, the value of the move that the standard strategy might have played,
-and for a draw in a trial of single decisions both moves' profiles. All other candidates are removed.
+profile, from which the reply was judged, the value of the move that the standard strategy might have played,
+and both moves' profiles for a draw in a trial of single decisions. All other candidates are removed.
 
 The choice can then no longer be recomputed.
 """
@@ -15,7 +15,7 @@ from engine.randomised import verify_trial_draw
 
 
 def pruned(decision: Decision) -> Decision:
-    """The decision without the candidates that were not chosen, unless other fields depend on them.
+    """Remove the candidates that were not chosen, except those that other fields depend on.
 
     Raises:
         IncompleteProfile: The chosen move's profile is not complete, and completing it may need the other

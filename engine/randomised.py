@@ -1,15 +1,15 @@
-"""Randomised single decisions: in some of them a draw decides whether we set a trap or not.
+"""Randomised single decisions: in some decisions a random draw decides whether we set a trap.
 
 A micro-randomised trial (Klasnja and others 2015, doi:10.1037/hea0000305; Boruvka and others 2018,
 doi:10.1080/01621459.2017.1305274). The strategy chooses as trappy does. Let T be its choice, and N the best
 move by raw value (the first in order among equals) that sets no trap. There is a draw when:
 
-- T sets a trap, by the rule for Figure 9 (`engine.judgement`);
+- T sets a trap under the rule for Figure 9 (`engine.judgement`);
 - the profiles of T and N are whole, with two replies or more each;
 - our expected score is from 5 to 95 % after either, and neither wins or loses by force;
-- the two expected scores differ by `RandomisedParams.budget` at most.
+- the two expected scores differ by at most `RandomisedParams.budget`.
 
-All of this is known before the draw: it depends on neither the draw nor later events. Then T is played if
+All of this is known before the draw and depends on neither the draw nor later events. Then T is played if
 ``seed / 2^64 < chance``, else N. The seed has 64 random bits and is stored with everything else before the
 move is sent, so the whole decision can be recomputed from its record (`verify_trial`).
 """
@@ -38,8 +38,8 @@ SEED_BITS = 64
 """Random bits of a draw."""
 
 MIN_VALUE, MAX_VALUE = 5 * PER_PERCENT, 95 * PER_PERCENT
-"""Range of our expected score in which a decision takes part, in hundredths of a per cent; others are nearly
-decided."""
+"""Range of our expected score in which a decision qualifies, in hundredths of a per cent; beyond it the game
+is nearly decided."""
 
 MIN_REPLIES = 2
 """Minimum number of replies to either move, so that an error is possible."""
@@ -47,19 +47,19 @@ MIN_REPLIES = 2
 _SEED = re.compile(r"[0-9a-f]{16}")
 
 
-def draws_trap(seed: str, chance: float) -> bool:
+def selects_trap(seed: str, probability: float) -> bool:
     """Whether the draw selects the move that sets a trap.
 
     Args:
         seed: 16 hexadecimal digits.
-        chance: Probability of that move.
+        probability: Of that move.
 
     Raises:
         ValueError: The seed is malformed.
     """
     if not _SEED.fullmatch(seed):
         raise ValueError(f"the seed is {seed!r}, not 16 hexadecimal digits")
-    return int(seed, 16) / (1 << SEED_BITS) < chance
+    return int(seed, 16) / (1 << SEED_BITS) < probability
 
 
 def checksum(decision: Decision, draw: TrialDraw) -> str:
@@ -114,20 +114,20 @@ def with_draw(
     seed: int,
     stop: StopFlag,
 ) -> Decision:
-    """The decision with a move drawn at random, if it takes part; otherwise its own move stands.
+    """Draw the move at random if the decision qualifies; otherwise the decision keeps its own move.
 
     Searches for N among the moves within the budget, in order of decreasing value, and finds their complete
     profiles. If that is stopped, there is no draw.
 
     Args:
-        decision: By the trap arithmetic on exact scores.
-        position: The decision's, of `Game.for_search`.
-        seed: From 0 to 2^64 - 1.
+        decision: A decision by the trap arithmetic on exact scores.
+        position: The decision's position, from `Game.for_search`.
+        seed: A number from 0 to 2^64 - 1.
         stop: Ends the search.
     """
     profiler = Profiler(game, searcher, position, decision.params, stop)
     scale_centi = game.expected_scale_centi(position)
-    if not _takes_part(decision.chosen.raw_centi, scale_centi):
+    if not _is_undecided(decision.chosen.raw_centi, scale_centi):
         return decision
     try:
         decision = decision.with_chosen(_whole(decision.chosen, profiler, decision))
@@ -138,11 +138,11 @@ def with_draw(
         return decision
     control = _best_control(candidates, decision, scale_centi)
     trap = decision.chosen
-    if control is None or _why_not(trap, control, scale_centi, params):
+    if control is None or _ineligibility(trap, control, scale_centi, params):
         return decision
     trap_value, control_value = (expected_score(each.raw_centi, scale_centi) for each in (trap, control))
     draw = TrialDraw(params, trap.move, control.move, trap_value, control_value, f"{seed:016x}", "")
-    move = trap.move if draws_trap(draw.seed, params.chance) else control.move
+    move = trap.move if selects_trap(draw.seed, params.chance) else control.move
     drawn = replace(decision, candidates=tuple(candidates), move=move, search_mode=SearchMode.TRIAL)
     return replace(drawn, trial_draw=replace(draw, sha256=checksum(drawn, draw)))
 
@@ -150,8 +150,8 @@ def with_draw(
 def _with_control(
     decision: Decision, profiler: Profiler, scale_centi: float, params: RandomisedParams
 ) -> list[Candidate]:
-    """The candidates with exact raw values within the budget, and whole profiles of the best until one sets
-    no trap.
+    """The candidates with exact raw values within the budget, and whole profiles from the best move down to
+    the first that sets no trap.
 
     Raises:
         Stopped: The search was stopped.
@@ -189,7 +189,7 @@ def _sets_trap(candidate: Candidate, decision: Decision, scale_centi: float) -> 
     return judge(candidate, decision.params, scale_centi).is_trap
 
 
-def _takes_part(raw_centi: int, scale_centi: float) -> bool:
+def _is_undecided(raw_centi: int, scale_centi: float) -> bool:
     # A game won or lost by force is worth 100 % or 0.
     return MIN_VALUE <= expected_score(raw_centi, scale_centi) <= MAX_VALUE
 
@@ -209,10 +209,10 @@ def _best_control(
     return None
 
 
-def _why_not(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
+def _ineligibility(trap: Candidate, control: Candidate, scale_centi: float, params: RandomisedParams) -> str:
     """Why two moves with whole profiles do not qualify for a draw; empty: they do."""
     for each in (trap, control):
-        if not _takes_part(each.raw_centi, scale_centi):
+        if not _is_undecided(each.raw_centi, scale_centi):
             return f"{each.move} is as good as decided"
         if len(each.replies) < MIN_REPLIES:
             return f"{each.move} leaves fewer than {MIN_REPLIES} replies"
@@ -273,7 +273,7 @@ def verify_trial(decision: Decision) -> None:
         raise RecordError(
             f"{control.move} took part in the draw, but {best_move} is the best that sets no trap"
         )
-    if why := _why_not(trap, control, scale_centi, draw.params):
+    if why := _ineligibility(trap, control, scale_centi, draw.params):
         raise RecordError(f"there was a draw, but {why}")
     place = decision.candidates.index(control)
     better = sum(
@@ -292,7 +292,7 @@ def verify_trial(decision: Decision) -> None:
 
 
 def verify_trial_draw(decision: Decision) -> None:
-    """Check that a decision's seed draws the move played, and the draw's checksum: without a search.
+    """Check, without a search, that a decision's seed draws the move played, and that the checksum is right.
 
     Raises:
         RecordError: The record has no draw, or was changed; the message says where.
@@ -302,7 +302,7 @@ def verify_trial_draw(decision: Decision) -> None:
         raise RecordError(f"the record of {decision.move} has no draw")
     before_draw(decision)  # both moves are candidates
     try:
-        move = draw.trap if draws_trap(draw.seed, draw.params.chance) else draw.control
+        move = draw.trap if selects_trap(draw.seed, draw.params.chance) else draw.control
     except ValueError as error:
         raise RecordError(str(error)) from error
     if move != decision.move:

@@ -1,6 +1,6 @@
 """The stop flag of a running search.
 
-The flag lives in the C++ core, so that a search there can check it without taking the GIL; the reference
+The flag is implemented in the C++ core, so that a search there can check it without the GIL; the reference
 search checks the same object.
 """
 

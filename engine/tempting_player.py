@@ -1,22 +1,22 @@
 """The arithmetic of the strategy tempting: pure functions on scores, in whole numbers only.
 
 Theory of operation.  People rarely take a bait that looks bad at every shallow depth; they take replies that
-look as good as the best ones to a shallow search. So each reply r to a move m gets a weight from only its
-scores after two and three plies, and the move gains the weighted mean of the replies' costs to the opponent::
+look as good as the best ones to a shallow search. So each reply r to a move m is weighted by its scores after
+two and three plies only, and the move gains the weighted mean of the replies' costs to the opponent::
 
     L(r)   = 2 WHOLE - w(s_2) - w(s_3)                       from the shallow scores, opponent's view
     q(r)   = T[max L - L(r)] // (1 + rank(r))                rank(r): the number of replies with a greater L
     adj(m) = 1000 w(raw) + 600 * sum q(r) (w(s_D(r)) - w(raw)) // sum q(r)
 
-w is `engine.expected.expected_score` of our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)).  600, not 1000:
-such weights expect 1.3 (chess) to 1.9 times (Othello) the loss that people incur. Among the moves that give
-up little (`allowed_floor_centi`) the one with the highest adj is played; ties go to the higher raw value,
-then to the first in order.
+w is `engine.expected.expected_score` from our view, T[k] = floor(2^30 exp(-5.5 k / 20,000)). The factor is
+600, not 1000, because these weights predict 1.3 (chess) to 1.9 (Othello) times the loss that people incur.
+Among the moves that give up little (`allowed_floor_centi`) the one with the highest adj is played; ties go to
+the higher raw value, then to the first in order.
 
-Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises,
-so bounds on these are bounds on adj, and one move's lower bound above all others' upper bounds proves the
-choice.  `verify_tempting` repeats that proof from a record.  With fewer than `MIN_DEPTH` plies s_3 is no
-shallow score, and the raw value alone decides.
+Most scores behind adj need not be known (`standings`): adj never falls when a raw value or an s_D rises, so
+bounds on these give bounds on adj, and the choice is proved when one move's lower bound is above all other
+moves' upper bounds. `verify_tempting` repeats that proof from a record. With fewer than `MIN_DEPTH` plies,
+s_3 is not a shallow score, and the raw value alone decides.
 """
 
 from array import array
@@ -72,7 +72,7 @@ def least_score(least_expected: int, params: TemptingParams) -> int:
 
 
 def gaps_centi(params: TemptingParams, decided: Decided) -> tuple[int, int]:
-    """Maximum centi-units that a move may score below the best one: usually, and if that is nearly won."""
+    """Maximum number of centi-units below the best move: normally, and if the best move is nearly won."""
     if decided is Decided.PAPER:
         return 2 * UNBOUNDED, 2 * UNBOUNDED
     gap, won_gap = (
@@ -98,8 +98,8 @@ def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Deci
     """The minimum raw value with which a move is allowed and could be chosen over the one with the best raw
     value.
 
-    Since no reply is worth more than a sure win, adj <= 400 w(raw) + 600 WHOLE; the best move has at least
-    1000 w(best).
+    No reply is worth more than a sure win, so adj <= 400 w(raw) + 600 WHOLE; for the best move, adj >= 1000
+    w(best).
     """
     missing = RAW_SHARE * to_expected_score(best_centi, params) - LOSS_SHARE * WHOLE
     beaten = missing // (RAW_SHARE - LOSS_SHARE)  # with this worth a move is no better
@@ -114,7 +114,7 @@ def contender_floor_centi(best_centi: int, params: TemptingParams, decided: Deci
 def weight_table() -> bytes:
     """T as 32-bit integers in the machine's own order, one for each k from 0 to 2 `WHOLE`.
 
-    Computed with `_BITS` binary digits: the same on every machine, whatever its exponential function.
+    Computed with `_BITS` binary digits, so that it does not depend on a machine's exponential function.
     """
     numerator, denominator = _STEEPNESS[0], _STEEPNESS[1] * 2 * WHOLE
     factor, term, n = 0, 1 << _BITS, 0
@@ -152,7 +152,7 @@ def weights(shallow_scores_centi: Iterable[tuple[int, int]], params: TemptingPar
 
 
 def adjusted(raw_expected: int, profits: int, total: int) -> int:
-    """adj, from the sums of q times profit, and of q."""
+    """adj from two sums: of q times profit, and of q."""
     return RAW_SHARE * raw_expected + (LOSS_SHARE * profits // total if total else 0)
 
 
@@ -166,7 +166,7 @@ class TemptingStanding(NamedTuple):
     raw: int
     """In centi-units."""
     before: int
-    """The move's number in the fixed order, negative."""
+    """Minus the move's number in the fixed order."""
 
 
 def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStanding:
@@ -178,7 +178,7 @@ def ceiling(raw_centi: int, index: int, params: TemptingParams) -> TemptingStand
 def standings(
     candidate: Candidate, index: int, params: TemptingParams
 ) -> tuple[TemptingStanding, TemptingStanding]:
-    """The minimum and the maximum of a move's standing, by the recorded scores and bounds of its replies.
+    """The minimum and the maximum of a move's standing, from the recorded scores and bounds of its replies.
 
     Raises:
         RecordError: A reply has no shallow scores, or its bounds contradict each other or the raw value.
@@ -217,8 +217,8 @@ def _shallow_scores_of(candidate: Candidate, reply: ReplyProfile) -> tuple[int, 
 def choose_tempting(candidates: Sequence[Candidate], params: TemptingParams, decided: Decided) -> str:
     """The choice from partially known candidates: the move with the highest proved standing.
 
-    If nothing is known about any replies, that is the move of the highest raw value, the first in order; the
-    same is true if complete profiles have fewer than `MIN_DEPTH` plies.
+    This is the move with the highest raw value (the first in order) if nothing is known about any replies, or
+    if complete profiles have fewer than `MIN_DEPTH` plies.
     """
     best_centi = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     floor = allowed_floor_centi(best_centi, params, decided)
@@ -241,7 +241,7 @@ def _proved(candidate: Candidate, index: int, params: TemptingParams) -> Temptin
 
 
 def verify_tempting(decision: Decision, params: TemptingParams) -> None:
-    """Check that nothing a search of `MIN_DEPTH` plies or more left open could have changed the choice.
+    """Check that no score left open by a search of `MIN_DEPTH` plies or more could change the choice.
 
     The chosen move must be allowed, and its proved standing no lower than the maximum possible standing of
     any other allowed move.

@@ -3,39 +3,39 @@
 from dataclasses import dataclass
 
 MIN_TIME_S = 0.01
-"""Minimum thinking time, in seconds: even then there is a shallow search."""
+"""Minimum thinking time, in seconds; a shallow search always fits."""
 
 FASTEST_MOVE_S = 0.07
-"""Cost of a move besides lag if there is no time to think, in seconds: the shallow search, recording it, a
-busy machine."""
+"""Cost of a move besides lag if there is no time to think, in seconds: shallow search, recording, a busy
+machine."""
 
 LAG_MARGIN = 1.1
 """Safety factor on the measured lag."""
 
 LONG_GAME_MOVES = 100
-"""A game without an increment may last this many more moves of ours, whatever the position; their cost
-without any thinking is held in reserve."""
+"""Reserve for games without an increment: the cost of this many more moves of ours without any thinking,
+whatever the position."""
 
 MAX_LAG_SHARE = 0.8
-"""Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so it
-must not leave no time to think."""
+"""Maximum share of the clock reserved for the lag of all later moves: a measured lag may be temporary, so
+some time to think must be left."""
 
 MAX_SHARE = 0.2
 """Maximum share of the clock for thinking about one move."""
 
 
 MAX_STRETCH = 3.0
-"""A search with too little processor time may take this many times its share of the clock."""
+"""A search that gets too little processor time may take up to this multiple of its share of the clock."""
 
 MAX_STRETCH_UNTIMED = 10.0
-"""The same in a game without a clock."""
+"""The same multiple in a game without a clock."""
 
 STARVED_MOVE_S = 0.25
 """Time reserved for each move of a long game, in addition to its cost, before a search may exceed its
 share."""
 
 MAX_ENGINE_SHARE = 0.5
-"""Maximum share of the clock that another engine may use for one move if it manages the clock itself."""
+"""Maximum share of the clock for one move of another engine that manages the clock itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,18 @@ class EngineClock:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search ends: at whichever limit comes first."""
+    """The limits of a search, which ends at whichever comes first."""
 
     depth: int
     """Deepest search in plies, at least 2."""
     time_s: float | None = None
     """Thinking time in seconds, by the stop flag's clock; None: no limit of time."""
     engine_clock: EngineClock | None = None
-    """For a strategy whose engine manages the clock itself; `time_s` is then for deciding without it."""
+    """For an engine that manages the clock itself; `time_s` then applies if we decide without it."""
     nodes: int | None = None
     """Approximate number of positions to visit; None: no such limit.  Only for our own searches."""
     stretch: float = 1.0
-    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy to search all the time."""
+    """Maximum ratio of wall-clock time to `time_s`, on a machine too busy for the search to run always."""
 
     @property
     def longest_s(self) -> float | None:
@@ -96,23 +96,23 @@ def limits_from_clock(
 ) -> Limits:
     """Divide the time left on the clock among the remaining moves.
 
-    We reserve the cost of every move of a long game, lag included, and divide the rest.  The reserve for lag
-    takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most
-    `MAX_SHARE`, so that even a lag of four fifths of the clock does not lose on time. So we lose on time
-    only if lag alone takes nearly all of the clock.
+    We reserve the cost of every move of a long game, lag included, and divide the rest. The reserve for lag
+    takes at most `MAX_LAG_SHARE` of the clock; one move, with a margin for lag, takes at most `MAX_SHARE`, so
+    even a lag of four fifths of the clock does not lose on time. We lose on time only if lag alone takes
+    nearly all of the clock.
 
     Args:
         remaining_s: Our time left in seconds; None: no clock.
-        increment_s: Added after each of our moves.
+        increment_s: Time added after each of our moves, in seconds.
         plies_left: Estimate of the remaining plies (`Game.plies_left`).
-        most_plies_left: Upper bound on them (`Game.most_plies_left`).
+        most_plies_left: Upper bound on the remaining plies (`Game.most_plies_left`).
         max_depth: Maximum search depth in plies.
         max_time_s: Limit for one move, in seconds.
         overhead_s: Assumed lag of each move, in seconds, until it is measured; after that it only bounds the
             time for this move, which matters when the clock is nearly empty.
         lag_s: Measured round-trip lag in seconds that covers most moves; 0: not measured yet.
-        queue_per_thread: Searches of other games waiting for each thread. The share is divided, so that all
-            of them have had their turn by the time this one alone would have finished.
+        queue_per_thread: Searches of other games waiting for each thread. The move's share is divided, so
+            that all searches finish by the time when this one alone would have finished.
     """
     if remaining_s is None:
         return Limits(max_depth, max_time_s, stretch=MAX_STRETCH_UNTIMED)
@@ -143,8 +143,8 @@ def engine_clock(
 
     Args:
         remaining_s: Our time left in seconds.
-        their_remaining_s: The opponent's; None: unknown, taken to be the same.
-        increment_s: Added after each move.
+        their_remaining_s: The opponent's time left; None: unknown, assumed to be the same.
+        increment_s: Time added after each move, in seconds.
         overhead_s: As for `limits_from_clock`.
         lag_s: As for `limits_from_clock`.
     """

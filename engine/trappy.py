@@ -1,4 +1,4 @@
-"""The trap arithmetic of trappy minimax: pure functions on scores, whatever search they come from.
+"""The trap arithmetic of trappy minimax: pure functions on scores from any search.
 
 Theory of operation. A reply of the opponent is a *trap* if it looks good to shallow searches and is bad at
 full depth. `assess` turns the shallow scores into one number U, how good the reply looks; `trappiness` in [0,
@@ -46,14 +46,14 @@ def utility(score_centi: int, params: TrapParams) -> int:
 
 
 def _size(value: float, params: TrapParams) -> float:
-    """M of Figures 3 and 5: the size against which to measure a gap or a quality at that value."""
+    """M of Figures 3 and 5: the size relative to which a gap or a quality at that value is measured."""
     if params.scale is Scale.EXPECTED:
         return 4 * params.risk  # so Figure 5 gives at most the risk
     return max(abs(value), params.margin_centi)
 
 
 def _room(value: float, params: TrapParams) -> float:
-    """`_size` for the bonus of a move of that value: the less there is to lose, the smaller the risk."""
+    """`_size` for the bonus of a move with that value: the less there is to lose, the smaller the risk."""
     if params.scale is Scale.PAPER or math.isinf(params.risk_share):
         return _size(value, params)
     return min(4 * params.risk_share * value, _size(value, params))
@@ -63,7 +63,7 @@ def _room(value: float, params: TrapParams) -> float:
 
 
 def assess(shallow: Sequence[float], assessment: Assessment) -> float:
-    """U: the shallow scores o_2 .. o_(D-1), opponent's view, as one number (section 3.2).
+    """U: one number from the shallow scores o_2 .. o_(D-1), opponent's view (section 3.2).
 
     Raises:
         ValueError: There is no shallow score.
@@ -80,7 +80,7 @@ def assess(shallow: Sequence[float], assessment: Assessment) -> float:
 
 
 def trappiness(upper: float, final: float, margin: float = 0) -> float:
-    """How easily the opponent mistakes the reply for a good one, in [0, 1] (Figure 3, maximising column).
+    """How easily the opponent mistakes the reply for a good reply, in [0, 1] (Figure 3, maximising column).
 
     Args:
         upper: U, the shallow assessment, opponent's view.
@@ -121,8 +121,8 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
 
     On the paper's scale quality does not always grow with the full-depth score: while our move is losing and
     the reply seems to lose by more, trappiness falls as the score rises, and the product of profit and
-    trappiness is convex; so its maximum lies at one end of that range.  Elsewhere, and always on the expected
-    scale, quality grows.
+    trappiness is convex; so its maximum lies at one end of that range. In all other cases, and always on the
+    expected scale, quality grows with the score.
 
     Args:
         shallow_bound: The assessment of the shallow scores is at least this, our view, in the scale's unit.
@@ -147,7 +147,7 @@ def quality_ceiling(shallow_bound: float, final_bound: int, raw: int, params: Tr
 
 
 def scale(quality: float, raw: float, margin: float = 0) -> float:
-    """The bonus that a trap of that quality gives a move of that raw value (Figure 5, corrected)."""
+    """The bonus that a trap of that quality gives a move with that raw value (Figure 5, corrected)."""
     return _bonus_of(quality, max(abs(raw), margin))
 
 
@@ -163,7 +163,7 @@ def _bonus_of(quality: float, size: float) -> float:
 
 
 def bonus_cap(raw: int, params: TrapParams) -> float:
-    """Upper limit on the bonus of a move of that raw value (in centi-units), in the scale's unit."""
+    """Upper limit on the bonus of a move with that raw value (in centi-units), in the scale's unit."""
     if params.decided is Decided.SWINDLE and raw >= WIN_CENTI:
         return 0.0  # a forced win needs no trap
     if params.scale is Scale.PAPER:
@@ -194,7 +194,7 @@ class Standing(NamedTuple):
 
 
 def is_swindle(candidates: Sequence[Candidate], params: TrapParams) -> bool:
-    """Whether every move loses by force, so that only the opponent's error can help."""
+    """Whether every move loses by force, so that only an error of the opponent can help."""
     return params.decided is Decided.SWINDLE and all(c.raw_centi <= -WIN_CENTI for c in candidates)
 
 

@@ -17,7 +17,7 @@ class RepetitionAvoidance:
     avoid: tuple[str, ...]
     """Moves to avoid, unless no other is nearly as good."""
     within_centi: int
-    """A move is nearly as good as the best if plain minimax says that it loses at most this."""
+    """A move is nearly as good as the best if it loses at most this much by plain minimax."""
     widest_centi: int = 0
     """If greater than `within_centi`: the maximum loss accepted to avoid a move when no alternative is nearly
     as good."""
@@ -28,8 +28,8 @@ class RepetitionAvoidance:
         return max(self.within_centi, self.widest_centi)
 
     def draw(self, candidates: Sequence[Candidate], number: int) -> VarietyDraw | None:
-        """The draw that a random number selects, from as few moves as possible; None: there is nothing to
-        draw from.
+        """The draw that a random number selects, from as few moves as possible; None: there is no move to
+        draw.
 
         The limit is doubled until there is a move to draw.
         """
@@ -48,11 +48,11 @@ class Level:
     depth: int
     """Maximum search depth in plies."""
     within_centi: int
-    """As in `RepetitionAvoidance`; in hundredths of a disc or pawn."""
+    """See `RepetitionAvoidance`; in hundredths of a disc or pawn."""
 
     @property
     def avoidance(self) -> RepetitionAvoidance:
-        """For each move at this level."""
+        """The request to draw each move at this level."""
         return RepetitionAvoidance((), self.within_centi)
 
 
@@ -61,9 +61,9 @@ LEVELS = (Level(2, 500), Level(2, 250), Level(2, 100), Level(3, 50), Level(4, 25
 
 
 def draw_move(candidates: Sequence[Candidate], draw: VarietyDraw) -> str | None:
-    """The move that a random number selects; None: there is nothing to choose from.
+    """The move that a random number selects; None: there is no move to choose.
 
-    A move's weight falls linearly with its loss against the best.  Nothing is drawn when the game is decided.
+    A move's weight falls linearly with its loss against the best.  There is no draw when the game is decided.
     """
     best = max(c.raw_centi for c in candidates if not c.raw_is_bound)
     weights = {

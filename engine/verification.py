@@ -9,8 +9,8 @@ from engine.strategies.registry import strategy_named
 def verify(decision: Decision) -> None:
     """Recompute a choice from its record alone.
 
-    Checks the arithmetic of every candidate, and that nothing the search left open (raw values and replies
-    with only a proven bound, moves whose replies it never searched) could have changed the choice. It does
+    Checks the arithmetic of every candidate, and that no score left open by the search (raw values and
+    replies with only a proven bound, moves whose replies were not searched) could change the choice. It does
     not check the scores themselves, nor that every legal move is present: that takes the rules and a
     searcher. A choice that did not follow from the candidates' scores (`Decision.search_mode`) is accepted as
     it is. All further checks are the strategy's (`engine.strategies.strategy.Strategy.verify`).

@@ -57,7 +57,7 @@ BUSY_TIMEOUT_S = 10.0
 """Longest wait for the write lock while a move is due: the game's clock matters more."""
 
 LONG_BUSY_TIMEOUT_S = 120.0
-"""The same when no game waits: for the results of matches and analyses, and while opening."""
+"""Longest wait when no game is waiting: for results of matches and analyses, and while opening."""
 
 _WAL_RETRY_S = 0.05
 
@@ -75,8 +75,8 @@ POSTGRES_SETTINGS = {
     "tcp_keepalives_count": "3",
     "jit": "off",
 }
-"""PostgreSQL drops the connections of a machine that is gone after 11 s, with their locks; by default after
-two hours.  It compiles no statement to machine code: that takes longer than any of ours."""
+"""PostgreSQL drops an unreachable machine's connections and locks after 11 s; its default is two hours. JIT
+compilation is off, because it takes longer than any of our statements."""
 
 _HELD = text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -90,11 +90,10 @@ _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceErro
 """Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-"""PostgreSQL's isolation level for a transaction that sees one state of the database; on SQLite every
-transaction does."""
+"""PostgreSQL's isolation level for a transaction that reads one snapshot; every SQLite transaction does."""
 
 _ODD_VALUES = (OverflowError, UnicodeError)
-"""Exceptions of the drivers for a value that does not fit a column."""
+"""The drivers' exceptions for a value that does not fit its column."""
 
 
 class Database:
@@ -107,7 +106,7 @@ class Database:
         self._write_turn: asyncio.Lock | nullcontext[None] = asyncio.Lock() if is_sqlite else nullcontext()
         reading = engine if is_sqlite else engine.execution_options(**_ONE_STATE)
         self.info: dict[str, Any] = {}
-        """`AsyncSession.info` of the transactions that only read."""
+        """`AsyncSession.info` of read-only transactions."""
         self._readers = async_sessionmaker(reading, expire_on_commit=False, info=self.info)
         writing = engine.execution_options(sqlite_begin="BEGIN IMMEDIATE", sqlite_timeout_s=busy_timeout_s)
         self._writers = async_sessionmaker(writing, expire_on_commit=False)
@@ -124,17 +123,17 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database whose schema is the newest one.
+        """Open a database and require, or create, the newest schema.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
                 otherwise a missing or older database is an error.
-            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits
-                `LONG_BUSY_TIMEOUT_S`: another program may be creating the tables.
+            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits up
+                to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
 
         Raises:
-            StorageError: One line: which database, and what is wrong with it.
+            StorageError: The message names the database and what is wrong with it, in one line.
         """
 
         async def prepare(engine: AsyncEngine) -> None:
@@ -156,7 +155,7 @@ class Database:
             The database, and the revision of its schema; None: it has no tables of ours.
 
         Raises:
-            StorageError: As `open` does.
+            StorageError: As for `open`.
         """
         return await cls._prepared(url, create, migrate.current)
 
@@ -196,7 +195,7 @@ class Database:
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
-        """A transaction that only reads, and sees one state of the database in all its queries.
+        """A read-only transaction; all its queries see the same snapshot of the database.
 
         Call only functions of `storage` in the block.
 
@@ -209,9 +208,9 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that sees the database as it is now in all its queries, whatever others write.
+        """A connection whose queries all see the current snapshot of the database, whatever others write.
 
-        No writer waits for it, but while it is open SQLite's log of changes (``-wal``) only grows.
+        It blocks no writer, but SQLite's write-ahead log (``-wal``) keeps growing while it is open.
 
         Raises:
             StorageError: The database failed.
@@ -239,7 +238,7 @@ class Database:
                 yield session
 
     async def connect(self) -> AsyncConnection:
-        """A connection without transactions, which the caller closes; call in `telling_failures`."""
+        """A connection in autocommit mode; the caller closes it.  Call this inside `telling_failures`."""
         return await self._engine.execution_options(isolation_level="AUTOCOMMIT").connect()
 
     def telling_failures(self) -> AbstractContextManager[None]:
@@ -354,7 +353,7 @@ class Role:
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The file that is locked for a role; SQLite follows links, so a database may have several names."""
+    """The lock file of a role, by the database's real path: with links, a database has several paths."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
@@ -378,7 +377,7 @@ def held_roles(database: str) -> list[str]:
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
-    """Close a connection that may be dead; PostgreSQL detects that by itself."""
+    """Close a connection that may be dead; on a timeout, PostgreSQL closes it later by itself."""
     with suppress(TimeoutError, *_FAILURES):
         async with asyncio.timeout(ROLE_ANSWER_S):
             await connection.close()
@@ -460,7 +459,7 @@ def _set_up_sqlite(connection: Any, _entry: ConnectionPoolEntry) -> None:
 
 
 async def _switch_to_wal(connection: Any) -> None:
-    """Needed once for each database; the one lock for which SQLite's busy timeout does not wait."""
+    """Switch a new database to WAL mode; SQLite's busy timeout does not cover the lock for this."""
     give_up = time.monotonic() + LONG_BUSY_TIMEOUT_S
     while True:
         try:

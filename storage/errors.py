@@ -54,7 +54,7 @@ def is_undecodable(error: BaseException) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """The fault of a record, in one line; it may contain unprintable characters of the value."""
+    """What is wrong with a record, in one line; it may contain unprintable characters of the value."""
     cause = getattr(error, "orig", error)
     is_plain = cause is not error or isinstance(error, EngineFault)
     reason = str(cause) if is_plain else f"{type(error).__name__}: {error}"

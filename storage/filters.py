@@ -94,7 +94,7 @@ class GamePhase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Selects games, and moves in them; None everywhere: all of them."""
+    """Selects games, and moves in them; a field that is None selects everything."""
 
     strategy: str | None = None
     version: str | None = None
@@ -179,7 +179,7 @@ def in_phase(filters: Filters) -> list[ColumnElement[bool]]:
 
 
 def standing() -> tuple[ColumnElement[bool], ...]:
-    """Conditions on `DecisionRow`: neither taken back nor dropped.  Other decisions count nowhere."""
+    """Conditions on `DecisionRow`: neither taken back nor dropped.  All statistics ignore other decisions."""
     return DecisionRow.takeback == 0, DecisionRow.state != DecisionState.DROPPED
 
 

@@ -42,7 +42,7 @@ async def insert_newer(session: AsyncSession, table: type[Base], **values: Any) 
         values: Of all columns.
 
     Returns:
-        The primary key; None, and no change, if there is a row by this rule or a later one.
+        The primary key; None, and no change, if there is a row made under this rule or a later one.
     """
     statement = _insert_newer(table, session.get_bind().dialect.name)
     inserted: int | None = (await session.execute(statement, values)).scalar_one_or_none()

@@ -18,11 +18,11 @@ def _names(kind: Any) -> list[str]:
 
 
 def from_row(kind: type[T], row: Any, **others: Any) -> T:
-    """A dataclass made from the columns of a row that have its fields' names.
+    """Build a dataclass from the columns of a row that are named like its fields.
 
     Args:
         kind: The dataclass.
-        row: Of a table or of a statement.
+        row: A row of a table or of a statement.
         others: Fields that the row has under another name or in another form.
     """
     return kind(**{name: getattr(row, name) for name in _names(kind) if name not in others}, **others)
@@ -85,7 +85,7 @@ class BaitOutcome(StrEnum):
 
     @classmethod
     def of(cls, is_taken: bool | None) -> "BaitOutcome":
-        """By whether the reply takes the bait; None: there was no reply."""
+        """The outcome, from whether the reply takes the bait; None: there was no reply."""
         return cls.UNANSWERED if is_taken is None else cls.TAKEN if is_taken else cls.HELD
 
 
@@ -147,7 +147,7 @@ class NewGame:
     selection: Mapping[str, Any]
     """Why this strategy was chosen; plain JSON values."""
     trial_id: int | None = None
-    """Key of the trial that the game belongs to (`storage.evidence.trials`); None: of no trial."""
+    """Key of the trial that the game belongs to (`storage.evidence.trials`); None: it belongs to no trial."""
 
     @property
     def owner(self) -> AccountKey:
@@ -167,7 +167,7 @@ class NewGame:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The strategies that a trial of this game would have, by name; empty: it belongs to none."""
+        """Names of the strategies of a trial that could include this game; empty: no trial could."""
         return self.drawn_from or ((self.strategy,) if self.draws_decisions else ())
 
     @property
@@ -235,7 +235,7 @@ class TimeSource(StrEnum):
     """The source of a reply's time."""
 
     SERVER = "server"
-    """The server, by the time that it charged the opponent's clock."""
+    """The server: the time that it charged to the opponent's clock."""
     MEASURED = "measured"
     """Our own measurement: from the moment our move was shown to the moment the reply was, without the known
     lag."""

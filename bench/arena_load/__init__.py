@@ -1,1 +1,1 @@
-"""The arena under attacks, many spectators, and random requests."""
+"""Benchmarks of the arena under attacks, with many spectators, and with random requests."""

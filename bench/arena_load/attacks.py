@@ -2,8 +2,8 @@
 
     python -m bench.arena_load.attacks URL NAME SECONDS GAME
 
-Everything stays on the loopback, and each attack ends after a number of seconds or requests.  Addresses are
-those that the documented proxy would forward; the attacks stand in for the proxy.
+All traffic stays on the loopback, and each attack ends after a fixed time or number of requests. The attacks
+act as the documented proxy, and forward made-up client addresses.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ FORWARDED = "X-Forwarded-For"
 BOT = "desdemona"
 WORKERS = 30
 MAX_REQUESTS = 20_000
-"""Of one attack."""
+"""Maximum number of requests per attack."""
 CLOCK = {"clock.limit": 300, "clock.increment": 3}
 
 
 @dataclass(slots=True)
 class AttackResult:
-    """An attack's requests and their success."""
+    """The requests of an attack, and how many succeeded."""
 
     asked: str
     got: str = ""
     holds: bool = True
-    """Whether the arena gave no more than it should."""
+    """Whether the arena enforced its limits."""
     statuses: dict[str, int] = field(default_factory=dict)
 
 
@@ -44,9 +44,9 @@ class Attacker:
     """An attacker with any number of addresses, names and connections.
 
     Args:
-        url: Of the arena.
-        seconds: Duration in seconds.
-        game: Id of a long game that is over.
+        url: URL of the arena.
+        seconds: Duration of the attack, in seconds.
+        game: Id of a long finished game.
     """
 
     def __init__(self, url: str, seconds: float, game: str) -> None:
@@ -63,13 +63,13 @@ class Attacker:
 
     @property
     def is_over(self) -> bool:
-        """Whether time or requests are used up."""
+        """Whether the time or the number of requests is used up."""
         return time.monotonic() >= self.until or self._sent >= MAX_REQUESTS
 
     async def ask(
         self, address: str, method: str, path: str, token: str = "", **more: Any
     ) -> tuple[int, Any]:
-        """One request; status 0: cut."""
+        """Send one request; a status of 0 means that the connection was cut."""
         headers = {FORWARDED: address} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._sent += 1
         try:
@@ -83,13 +83,13 @@ class Attacker:
             return 0, None
 
     async def join(self, address: str, name: str = "") -> str:
-        """A new account's token; empty: refused."""
+        """Token of a new account; empty if it was refused."""
         name = name or f"m{next(self._numbers)}"
         status, body = await self.ask(address, "POST", "/api/person", json={"name": name})
         return str(body["token"]) if status == 201 else ""
 
     async def challenge(self, address: str, token: str, whom: str, **terms: Any) -> str:
-        """A challenge's id; empty: refused."""
+        """Id of a new challenge; empty if it was refused."""
         data = {**CLOCK, **terms}
         status, body = await self.ask(address, "POST", f"/api/challenge/{whom}", token, data=data)
         return str(body["id"]) if status == 200 else ""
@@ -109,7 +109,7 @@ class Attacker:
     async def streams(
         self, accounts: Iterable[tuple[str, str]], each: int
     ) -> AsyncIterator[list[aiohttp.ClientResponse]]:
-        """Hold streams open for accounts, given by address and token."""
+        """Hold streams open for accounts, each given by its address and token."""
         opened: list[aiohttp.ClientResponse] = []
         for address, token in accounts:
             for _ in range(each):
@@ -126,7 +126,7 @@ class Attacker:
 
 
 def addresses(prefix: str) -> Iterator[str]:
-    """As many as requested."""
+    """Endless different addresses that begin with this prefix."""
     return (f"{prefix}.{number >> 8 & 255}.{number & 255}" for number in count(1))
 
 
@@ -164,7 +164,7 @@ async def game_slots(attacker: Attacker) -> AttackResult:
 
 
 async def streams_many_addresses(attacker: Attacker) -> AttackResult:
-    """135 accounts of as many addresses with eight streams each, behind the proxy."""
+    """135 accounts, each from its own address behind the proxy, open eight streams each."""
     result = AttackResult("135 accounts with 8 streams each behind the proxy")
     wheres = list(islice(addresses("10.66"), 135))
     tokens = [(where, token) for where in wheres if (token := await attacker.join(where))]
@@ -186,7 +186,7 @@ async def streams_one_address(attacker: Attacker) -> AttackResult:
 
 
 async def idle_connections(attacker: Attacker) -> AttackResult:
-    """Silent connections, from many addresses of the loopback."""
+    """Open silent connections from many loopback addresses."""
     result = AttackResult("3000 connections without a request, from 200 addresses")
     host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     writers = []
@@ -241,7 +241,7 @@ async def requests_one_address(attacker: Attacker) -> AttackResult:
 
 
 async def requests_many_addresses(attacker: Attacker) -> AttackResult:
-    """Thirty addresses do so."""
+    """Thirty addresses request the lobby as fast as they can."""
     sources = list(islice(addresses("10.67"), WORKERS))
     return await _flood(attacker, AttackResult("the same, 30 addresses"), "/api/arena", sources)
 
@@ -254,7 +254,7 @@ async def finished_game(attacker: Attacker) -> AttackResult:
 
 
 async def unknown_names(attacker: Attacker) -> AttackResult:
-    """The status of a hundred unknown names."""
+    """Thirty addresses request the status of a hundred unknown names."""
     sources = list(islice(addresses("10.69"), WORKERS))
     path = "/api/users/status?ids=" + ",".join(f"nobody{number}" for number in range(100))
     return await _flood(attacker, AttackResult("status of 100 unknown names, 30 addresses"), path, sources)
@@ -288,7 +288,7 @@ async def illegal_moves(attacker: Attacker) -> AttackResult:
 
 
 async def bot_accounts(attacker: Attacker) -> AttackResult:
-    """Strangers create bot accounts until ours is off the list."""
+    """Strangers create bot accounts to push ours off the list."""
     result = AttackResult("600 bot accounts, each from an address of its own")
     wheres, accounts = addresses("10.71"), []
 
@@ -315,7 +315,7 @@ async def bot_accounts(attacker: Attacker) -> AttackResult:
 
 
 async def sock_puppets(attacker: Attacker) -> AttackResult:
-    """Sock puppets of one address lose rated games after two plies."""
+    """Sock puppets at one address lose rated games after two plies."""
     result = AttackResult("30 sock puppets resign rated games after two plies")
     master = await attacker.join(ONE)
     _, account = await attacker.ask(ONE, "GET", "/api/account", master)
@@ -345,7 +345,7 @@ async def sock_puppets(attacker: Attacker) -> AttackResult:
 
 
 async def lookalike_names(attacker: Attacker) -> AttackResult:
-    """Names that imitate our bots or administrators."""
+    """Create names that imitate our bots or administrators."""
     wanted = ("Desdem0na", "Desdemona_", "Moderator", "support", "Iichess")
     result = AttackResult("lookalike names: " + ", ".join(wanted))
     taken = [name for name in wanted if await attacker.join("10.75.0.1", name)]
@@ -354,7 +354,7 @@ async def lookalike_names(attacker: Attacker) -> AttackResult:
 
 
 async def malformed_requests(attacker: Attacker) -> AttackResult:
-    """Malformed HTTP, as fast as possible; the log is checked from outside."""
+    """Send malformed HTTP as fast as possible; the caller checks the log."""
     found = AttackResult("bad requests of 18 bytes")
     host, port = urlsplit(attacker.url).hostname, urlsplit(attacker.url).port
     sent = 0

@@ -1,10 +1,9 @@
-"""Fuzzes the arena with schemathesis by its OpenAPI description, and reports 5xx responses.
+"""Fuzzes the arena with schemathesis from its OpenAPI description, and reports 5xx responses.
 
     python -m bench.arena_load.http_fuzz [--requests 50000] [--seed 1] [--schemathesis PATH]
 
-The requests come as a person, as a program and without a token, about existing games and accounts and about
-any others. The limits on requests are lifted, so that all requests reach their handlers. Needs the extra
-``fuzz``.
+Requests are sent as a person, as a program and without a token, about existing and random games and accounts.
+The limits on requests are lifted, so that all requests reach their handlers. Needs the extra ``fuzz``.
 """
 
 import argparse
@@ -30,7 +29,7 @@ from storage.database import Database
 
 DESCRIPTION = Path(__file__).parents[2] / "docs" / "arena-openapi.yaml"
 EACH = 60
-"""Requests for each call in one run of schemathesis."""
+"""Number of requests per API call in one run of schemathesis."""
 NO_LIMIT = Rate("fuzz", burst=1e9, per_s=1e9)
 ENDLESS = (
     "/api/stream/event",
@@ -38,17 +37,17 @@ ENDLESS = (
     "/api/bot/game/stream/{game}",
     "/api/arena/game/{game}/watch",
 )
-"""Requests with a token would wait there forever."""
+"""Calls to which requests with a token would wait forever."""
 
 
 class Fuzz:
     """One run.
 
     Args:
-        folder: For the database and the description with existing ids.
+        folder: Folder for the database and the description with existing ids.
         wanted: Approximate number of requests.
         seed: Seed of the first run of schemathesis.
-        program: Its command.
+        program: Command that runs schemathesis.
     """
 
     def __init__(self, folder: Path, wanted: int, seed: int, program: str) -> None:

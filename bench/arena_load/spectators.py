@@ -2,11 +2,11 @@
 
     python -m bench.arena_load.spectators [--spectators 1000] [--games 50] [--seconds 20]
 
-An arena in a process of its own; players in this one, each side of each game with its stream open and a move
-every second; spectators in a third.  Three rounds: without spectators, with one, with all of them on one
-game. It prints for each round the players' moves (from sending to the answer), how long a move takes to reach
-the spectators, and the arena's processor time. Everything stays on the loopback, through the addresses that
-the documented proxy would forward.
+The arena, the players and the spectators have one process each; each player holds a stream open and moves
+every second. There are three rounds: without spectators, with one, and with all of them on one game. For each
+round it prints the latency of the players' moves (from request to response), the delay until spectators
+receive a move, and the arena's processor time. All traffic stays on the loopback, with client addresses as
+the documented proxy would forward them.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class Round:
     spectators: int
     moves_s: list[float] = field(default_factory=list)
     delays_s: list[float] = field(default_factory=list)
-    """From sending a move to a spectator's reading it."""
+    """Time from sending a move until a spectator has read it."""
     busy: float = 0.0
     """Share of one core used by the arena."""
 
@@ -70,9 +70,9 @@ class Table:
     """Two players who play one game after another.
 
     Args:
-        http: For their requests.
-        sides: The players.
-        number: Of the table.
+        http: HTTP client for their requests.
+        sides: The two players.
+        number: Number of the table.
     """
 
     def __init__(self, http: aiohttp.ClientSession, sides: tuple[Side, Side], number: int) -> None:
@@ -84,7 +84,7 @@ class Table:
         self.begun = asyncio.Event()
         self.moves_s: list[float] = []
         self.sent_at: dict[int, float] = {}
-        """When each move of the game was sent, by its number."""
+        """Time at which each move of the game was sent, by move number."""
 
     async def play(self) -> None:
         """Play until cancelled; a game that ends is followed by another one."""
@@ -154,11 +154,11 @@ async def serve(folder: Path) -> None:
 
 
 class SpectatorClient(asyncio.Protocol):
-    """One open stream.  Plain sockets: a thousand HTTP clients would take the processor from the arena.
+    """One open stream.  Plain sockets cost less processor time than a thousand HTTP clients.
 
     Args:
-        request: What it sends.
-        arrived: Takes the number of moves in each line, and its time of arrival.
+        request: Bytes to send.
+        arrived: Collects the number of moves in each line, and the line's time of arrival.
         on_first: Called with the first line.
     """
 
@@ -172,7 +172,7 @@ class SpectatorClient(asyncio.Protocol):
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Request the game."""
+        """Send the request for the game."""
         assert isinstance(transport, asyncio.Transport)
         transport.write(self._request)
 

@@ -3,11 +3,11 @@
     python -m bench.arena_load.under_attack [--seconds 8] [--rounds 2]
         [--attacks game_slots sock_puppets ...]
 
-`desdemona run` with a weak strategy, and honest people against it, each from an address of its own,
-throughout. The attacks run one after the other, each for the given seconds in a process of its own; then the
-program is killed and started again. It prints for each attack its requests and their success, the honest
-people's moves (from sending to the answer), and the program's processor time, memory and descriptors. All of
-it stays on the loopback.
+`desdemona run` plays a weak strategy against honest people throughout, each from a separate address. The
+attacks run one after the other, each for the given seconds in a process of its own; then the program is
+killed and started again. For each attack it prints the numbers of requests and successes, the latency of
+honest people's moves (from request to response), and the program's processor time, memory and descriptors.
+All traffic stays on the loopback.
 """
 
 import argparse
@@ -43,7 +43,7 @@ HONEST = 3
 VARIANTS = ("othello", "connect4", "standard")
 WISH_CLOCK = Clock(180, 2)
 P95_S = 0.2
-"""Most that the 95th percentile of a move may take."""
+"""Limit on the 95th percentile of the latency of a move, in seconds."""
 PLIES = 240
 GAME = "longgame"
 REST_S = 2.0
@@ -54,12 +54,12 @@ LOG_BYTES = 100_000
 
 
 class HonestPerson(Person):
-    """Measures its own moves."""
+    """A person who measures the latency of each move."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.moves_s: list[tuple[float, float]] = []
-        """When each was sent, and how long the answer took."""
+        """When each move was sent, and how long the response took, in seconds."""
         self.refused: list[str] = []
         """Requests that hit a limit and were sent again."""
 
@@ -140,7 +140,7 @@ class AttackRun:
         return self._judge(start, lost, kill_s)
 
     async def _prepare(self) -> None:
-        """A long game that is over."""
+        """Store a long finished game."""
         game, rng = get_rules("chess"), random.Random(6)
         moves: list[str] = []
         while len(moves) != PLIES:
@@ -289,7 +289,7 @@ def _print(row: AttackEffect) -> None:
 
 
 def p95(seconds: Sequence[float]) -> float:
-    """The 95th percentile; 0 of fewer than two."""
+    """The 95th percentile; 0 for fewer than two values."""
     return quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0
 
 
@@ -298,7 +298,7 @@ def _descriptors(pid: int) -> int:
 
 
 def processor_s(pid: int) -> float:
-    """Processor time that a running process has taken."""
+    """Processor time that a running process has used, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

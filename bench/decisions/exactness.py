@@ -1,19 +1,19 @@
-"""Compares the pruned trap analysis with the whole table, and counts differences.
+"""Compares the pruned trap analysis with the full table, and counts differences.
 
     python -m bench.decisions.exactness [--games othello chess xiangqi] [--depth D]
                                         [--positions 500] [--first 0]
 
 Each position is searched to one depth with every combination of assessment, scale, margin and treatment of
-decided games; the whole table (every reply's exact score at every depth) is found once a position, by another
-searcher with a transposition table of its own.  A difference is a decision that breaks any of these rules:
+decided games; a separate searcher, with its own transposition table, computes the full table (every reply's
+exact score at every depth) once per position. A decision is a difference if it breaks any of these rules:
 
-* the move, its raw value and, once its profile is completed, its trap and adjusted value are the table's;
-* each exact score in the record is the table's, and each bound holds for it;
-* the record by itself proves the choice (`engine.verification.verify`).
+* the move, its raw value and, once its profile is completed, its trap and adjusted value equal the table's;
+* each exact score in the record equals the table's, and each bound holds for it;
+* the record alone proves the choice (`engine.verification.verify`).
 
-Positions come from games whose moves are chosen by fixed seeds at random or by the search: openings,
-middlegames and endings, level or not.  "trap played" counts the decisions for a move other than the best raw
-value's. `--first` continues an interrupted run.
+Positions come from games with fixed seeds whose moves are chosen at random or by the search: openings,
+middlegames and endings, balanced or not. "trap played" counts the decisions for a move other than the one
+with the best raw value. `--first` continues an interrupted run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ from engine.verification import verify
 TABLE_MB = 16
 DEPTHS = {"othello": 6, "chess": 4, "xiangqi": 4, "connect4": 7}
 RANDOM_SHARE = 0.3
-"""Number of random moves in the games: enough for positions in which one side is far ahead."""
+"""Proportion of random moves in the games, so that some positions have one side far ahead."""
 PLAY_DEPTH = 3
 
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -58,7 +58,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> Any:
-    """The position with this number: the same on every machine with the same evaluation, and unfinished."""
+    """The position with this number: not final, and the same on every machine with the same evaluation."""
     rng = random.Random(f"{game.name} {number}")
     position = game.initial()
     for _ in range(rng.randrange(2, game.plies_left(position) * 9 // 10)):
@@ -75,7 +75,7 @@ def random_position(game: Game[Any], searcher: NativeSearcher, number: int) -> A
 
 
 def differences(decision: Decision, table: list[Candidate], judge: NativeSearcher) -> Iterator[str]:
-    """Differences of a decision from the whole table, which must have the same parameters."""
+    """Differences of a decision from the full table, which must have the same parameters."""
     params = decision.params
     try:
         verify(decision)
@@ -111,7 +111,7 @@ def differences_of_move(found: Candidate, whole: Candidate, params: TrapParams) 
 
 
 class Comparison:
-    """Positions of one game, compared at one depth; counts by settings and assessment."""
+    """Compares positions of one game at one depth; counts differences by settings and assessment."""
 
     def __init__(self, name: str, depth: int) -> None:
         self._game = get_rules(name)
@@ -123,7 +123,7 @@ class Comparison:
         self.traps_played = dict.fromkeys(combinations, 0)
 
     def compare(self, number: int) -> None:
-        """Compare all settings in a position; print each difference."""
+        """Compare all settings in a position, and print each difference."""
         position = random_position(self._game, self._whole, number)
         profiler = Profiler(self._game, self._whole, position, TrapParams(), StopFlag())
         tables: dict[int, list[Candidate]] = {}

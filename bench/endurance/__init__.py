@@ -1,1 +1,1 @@
-"""Long runs of the program under simulated months of operation."""
+"""Long runs of the program that simulate months of operation."""

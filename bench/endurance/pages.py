@@ -2,9 +2,9 @@
 
     python -m bench.endurance.pages URL FILE [--pause 0.3]
 
-It ends when its standard input does.  FILE gets a JSON object for each answer: ``at`` (seconds since 1970),
-``page``, ``ms`` until the last byte, ``status`` (0: no answer), and ``bytes``. Most pages are fetched twice:
-as by a browser, and with ``since=`` and a different date each time, so that they have to be computed.
+It ends at the end of its standard input. FILE gets a JSON object per response: ``at`` (seconds since 1970),
+``page``, ``ms`` until the last byte, ``status`` (0: no response), and ``bytes``. Most pages are fetched
+twice: as a browser would, and with ``since=`` and a new date each time, so that no cache applies.
 """
 
 import argparse
@@ -33,7 +33,7 @@ PLAIN = {
     "script": "/dash/static/dash.js",
 }
 START = date(2001, 1, 1)
-"""Before all games: a filter by it leaves out nothing."""
+"""A date before all games, so that the filter excludes nothing."""
 DATES = 5000
 TIMEOUT_S = 60.0
 _PLY = 2
@@ -43,7 +43,7 @@ class Reader:
     """A browser that sends one request after the other over one connection.
 
     Args:
-        url: Of the dashboard.
+        url: URL of the dashboard.
     """
 
     def __init__(self, url: str) -> None:
@@ -52,7 +52,7 @@ class Reader:
         self._round = 0
 
     def requests(self) -> Iterator[tuple[str, str]]:
-        """One round: each page's name and its address."""
+        """The name and address of each page in one round."""
         self._round += 1
         day = START + timedelta(days=self._round % DATES)
         yield from PLAIN.items()
@@ -63,7 +63,7 @@ class Reader:
             yield "game, a move", f"/dash/games/{game}?ply={_PLY}"
 
     def get(self, address: str) -> tuple[int, bytes]:
-        """Status and body; status 0: the program is not there."""
+        """Status and body; status 0 if the program does not answer."""
         for _ in range(2):  # an idle connection may have been closed
             try:
                 if self._link is None:
@@ -102,7 +102,7 @@ def timed(reader: Reader, name: str, address: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Fetch pages until the standard input ends."""
+    """Fetch pages until standard input ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("url")
     parser.add_argument("file", type=Path)

@@ -1,4 +1,4 @@
-"""Simulated people with short games: most resign early, some leave, flag, come back, or are rude."""
+"""Simulated people with short games: most resign early; some leave, lose on time, come back, or are rude."""
 
 import random
 
@@ -10,9 +10,9 @@ from tests.system.person import Habits, Wish
 VARIANTS = {"othello": 4, "standard": 3, "connect4": 3, "xiangqi": 2, "chess960": 1}
 CLOCKS = (Clock(60, 0), Clock(60, 1), Clock(180, 2))
 FLAGGING = Clock(0, 1)
-"""Three seconds at the start: a player who does not move loses soon."""
+"""Initial time of three seconds, so that a player who does not move loses soon."""
 RESIGN_AT = (2, 9)
-"""Moves made, from and up to, when most people resign."""
+"""Range of the number of moves after which most people resign."""
 ENDS = {
     "resigns": 0.78,
     "aborts": 0.04,
@@ -21,12 +21,12 @@ ENDS = {
     "blinks": 0.07,
     "plays on": 0.03,
 }
-"""How people end their games, with the share of each."""
+"""How people end their games, with the probability of each way."""
 RUDE, RATED = 0.05, 0.5
 
 
 def draw_wish(rng: random.Random) -> Wish:
-    """A game that a person requests, with its planned end."""
+    """A game that a person requests, with its planned ending."""
     known = {key: weight for key, weight in VARIANTS.items() if key in DIALECTS["arena"].variants}
     (variant,) = rng.choices([*known], [*known.values()])
     (end,) = rng.choices([*ENDS], [*ENDS.values()])

@@ -1,4 +1,4 @@
-"""The report on a long run: its beginning against its end, and whether each claim holds."""
+"""The report on a long run: compares its beginning with its end, and judges each claim."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,30 +9,30 @@ from bench.claims import GROWTH, Claim, Findings, none_found
 from bench.endurance.samples import Sample
 
 MORE_DESCRIPTORS = 8
-"""Maximum rise that counts as flat: the number of open connections fluctuates."""
+"""Maximum rise in descriptors that counts as flat, because open connections fluctuate."""
 MORE_THREADS = 4
-"""Executors start a thread only when all others are busy; `bot.daemon.program.THREADS` bounds the loop's."""
+"""Maximum rise in threads: executors start one only if all are busy, up to `bot.daemon.program.THREADS`."""
 SLOWER = 2.0
 """Maximum ratio of a page's time at the end to its time at the start."""
 MIN_MS = 50.0
-"""A page is never called slow below this: a busy machine makes noise of that size."""
+"""Times below this are never called slow, because a busy machine adds noise of this size."""
 MIN_FETCHES = 4
-"""Minimum requests of a page in each of the two compared rests."""
+"""Minimum number of requests of a page in each of the two rests compared."""
 MEASURES = ("rss_mb", "pss_mb", "descriptors", "threads", "tasks", "database_mb", "wal_mb")
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One answer of the dashboard."""
+    """One response of the dashboard."""
 
     page: str
     ms: float
     status: int
-    """HTTP status; 0: the program did not answer."""
+    """HTTP status; 0 if the program did not answer."""
     games: int
-    """Games that were over by then."""
+    """Number of games that were over by then."""
     rest: int | None = None
-    """Number of the rest period in which it was requested; None: games were running."""
+    """Number of the rest in which the page was requested; None while games were running."""
 
 
 @dataclass
@@ -43,37 +43,37 @@ class Endured(Findings):
     at_once: int = 0
     seconds: float = 0.0
     results: Counter[str] = field(default_factory=Counter)
-    """Games by how they ended at the arena."""
+    """Number of games by how they ended at the arena."""
     plies: int = 0
     people: int = 0
     decisions: int = 0
     acts: Counter[str] = field(default_factory=Counter)
-    """The disturbances of the program, by name."""
+    """Number of disturbances of the program, by name."""
     act_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    """How long each took."""
+    """Duration of each disturbance in seconds, by name."""
     failed: list[str] = field(default_factory=list)
     """Commands and stops that failed."""
     samples: list[Sample] = field(default_factory=list)
     rests: list[Sample] = field(default_factory=list)
-    """Samples while no game was running: at the start, in the last life once it was warm, at the end."""
+    """Samples without running games: at the start, in the last life after warming up, and at the end."""
     fetches: list[Fetch] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Games at the arena that the bot's records lack, or that differ there."""
     hanging: list[str] = field(default_factory=list)
     lost_on_time: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
-    """Lost on time with a clock so short that a restart of the program may use it up."""
+    """Games lost on time with a clock so short that a restart of the program may use it up."""
     wrong: list[str] = field(default_factory=list)
     """The findings of `desdemona db recheck`."""
     logged: list[str] = field(default_factory=list)
     """Tracebacks and errors in the log."""
     processor_s: tuple[float, float] = (0.0, 0.0)
-    """Processor time of the program in all its lives, with its operator's commands and the pages' reader; and
-    of the people."""
+    """Processor time of the program in all its lives, including operator commands and the page reader, and of
+    the people."""
 
     @property
     def claims(self) -> list[Claim]:
-        """All properties that the run should have."""
+        """All claims about the run."""
         return [
             none_found("no game lost or half recorded", self.lost),
             none_found("no game left open", self.hanging),
@@ -122,10 +122,10 @@ class Endured(Findings):
         return Claim(text, not slow, "; ".join(slow) or f"{compared} pages")
 
     def times(self, *, at_rest: bool) -> dict[str, tuple[list[float], list[float]]]:
-        """For each page, the milliseconds of its answers at the start and at the end.
+        """For each page, the response times at the start and at the end, in milliseconds.
 
         Args:
-            at_rest: In the first and in the last rest; else in the first and the last tenth of the games.
+            at_rest: Compare the first and the last rest; otherwise the first and the last tenth of the games.
         """
         last_rest = len(self.rests) - 1
         times: dict[str, tuple[list[float], list[float]]] = {}

@@ -1,19 +1,19 @@
-"""Months compressed: many short games while the program is killed, stopped, backed up, pruned and watched.
+"""Simulates months of use: many short games while the program is killed, stopped, backed up and pruned.
 
     python -m bench.endurance.run [--games 10000] [--at-once 16] [--seed 1] [--kills 10] [--stops 10]
                                   [--upkeep 20] [--minutes M] [--folder FOLDER]
 
-`desdemona run` plays at its own arena against scripted people over HTTP: a shallow search, short games that
-people resign, abort, leave, lose on time, drop out of and come back to; some are rude. A trial is open.
-Meanwhile a process of its own fetches each page of the dashboard in turn, and two listen for its changes.
+`desdemona run` plays at its own arena against scripted people over HTTP, with a shallow search and short
+games: people resign, abort, leave, lose on time, drop out and come back; some are rude. A trial is open.
+Meanwhile a separate process fetches each page of the dashboard in turn, and two listen for its changes.
 
 In the first half of the games the program is repeatedly killed by ``kill -9`` and stopped by SIGTERM; its
-last life lasts for the other half and has to be flat: memory, descriptors, threads, tasks. Spread over all
-games are log rotations with SIGHUP, backups, `db vacuum`, and, in the first half, `db prune`.
+last life lasts for the other half, in which memory, descriptors, threads and tasks must not grow. Log
+rotations with SIGHUP, backups and `db vacuum` are spread over all games, `db prune` over the first half.
 
 Three times all people pause for a while: after a tenth of the games, when the last life is warm, and at the
-end. Resource use and page times are compared in these rests, so that the machine's speed and the people's
-pace in between do not matter.
+end. Resource use and page times are compared between these rests, so that the load in between does not
+matter.
 
 At the end the bot's records are compared with the arena's, game by game and move by move, `desdemona db
 recheck` recomputes them, and all log files are searched for errors.
@@ -53,20 +53,20 @@ from tests.system.ledger import log_lines, troubles
 from tests.system.person import Person, Wish
 
 PEOPLE_PER_GAME = 0.1
-"""Accounts per game: most people return."""
+"""Number of accounts per game; most people return."""
 EVERY_S, TELL_S = 2.0, 30.0
-"""Seconds between two samples of the program, and between two lines about it."""
+"""Seconds between samples of the program, and between progress lines."""
 LISTENERS = 2
 SETTLING_S = 120.0
 BACKUPS = 3
 MIN_CLOCK_S = 60
-"""A shorter clock may run out while the program starts again."""
+"""A shorter clock, in seconds, may run out while the program restarts."""
 REST_S = 45.0
-"""Seconds without a game before a sample at rest: idle connections are closed, and each page is fetched some
-times."""
+"""Seconds without a game before a sample at rest: enough to close idle connections and fetch each page
+several times."""
 RESTS = (0.1, 0.6)
-"""Shares of the run after which it rests, in addition to the end: at the start, and when the last life is
-warm."""
+"""Fractions of the run at which it rests (near the start, and when the last life is warm), in addition to the
+end."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 2,
     "engine__table_mb": 1,
@@ -89,11 +89,11 @@ class Endurance:
         games: Number of games.
         at_once: Number of people at the arena at a time.
         seed: Seed for people, games and the order of faults.
-        kills: By ``kill -9``, in the first half.
-        stops: By SIGTERM, in the first half.
-        upkeep: Log rotations; half as many backups, a quarter as many of `db vacuum` and `db prune`.
+        kills: Number of kills by ``kill -9``, in the first half.
+        stops: Number of stops by SIGTERM, in the first half.
+        upkeep: Number of log rotations; backups are half as many, `db vacuum` and `db prune` a quarter.
         rest_s: Seconds of each rest.
-        limit_s: No game begins after this many seconds; the faults are spread over them.
+        limit_s: Time limit in seconds: no game begins later, and the faults are spread over this time.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Endurance:
         self._fetched = folder / "pages.jsonl"
         self._ids: list[str] = []
         self._over_at: list[float] = []
-        """When each game was over, in seconds since 1970."""
+        """Times at which games ended, in seconds since 1970."""
         self._over: asyncio.Queue[None] = asyncio.Queue()
         self._taken_back: set[tuple[str, int, str]] = set()
         self._begun = self._playing = 0
@@ -130,20 +130,20 @@ class Endurance:
         self._may_begin.set()
         self._rotated: list[Path] = []
         self._rested: list[tuple[float, float]] = []
-        """Its rests, from and to, in seconds since 1970."""
+        """Start and end of each rest, in seconds since 1970."""
         self._plan = self._planned(kills, stops, upkeep)
         self.found = Endured(at_once=at_once)
 
     @property
     def _progress(self) -> float:
-        """The share of the run that is over, from 0 to 1: by games, or by time if it is short."""
+        """Progress of the run from 0 to 1: by games, or by time if time is short."""
         return max(len(self._ids) / self._wanted, (time.monotonic() - self._began) / self._limit_s)
 
     def _planned(self, kills: int, stops: int, upkeep: int) -> list[tuple[float, str]]:
-        """The disturbances of the program, each with the share of the run after which it happens."""
+        """The disturbances of the program, each with the fraction of the run at which it happens."""
 
         def spread(number: int, first: float, last: float) -> list[float]:
-            """Evenly, so that no life is much longer than another."""
+            """They are spaced evenly, so that no life is much longer than another."""
             step = (last - first) / max(1, number)
             return [first + step * (at + 0.5) for at in range(number)]
 
@@ -160,7 +160,7 @@ class Endurance:
         return sorted(plan)
 
     async def run(self) -> Endured:
-        """Play all games, and judge them."""
+        """Play all games, and judge the results."""
         (self._folder / "backups").mkdir(exist_ok=True)
         async with self._bot:
             await self._command("trial", "trial", "start", "endurance")
@@ -189,7 +189,7 @@ class Endurance:
     # --- While it runs ----------------------------------------------------------------------------------
 
     async def _sit(self, seat: int) -> None:
-        """Play one game after another, each as one of the people of this seat."""
+        """Play one game after another, each as one of this seat's people."""
         rng = random.Random(self._rng.getrandbits(32) + seat)
         mine = max(1, round(self._wanted * PEOPLE_PER_GAME / self._at_once))
         people: dict[int, Person] = {}
@@ -298,7 +298,7 @@ class Endurance:
                 )
 
     async def _look(self) -> Sample | None:
-        """A sample of the program; None: it is not running."""
+        """A sample of the program; None if it is not running."""
         metrics = ""
         async with aiohttp.ClientSession(self._dashboard) as http:
             with suppress(aiohttp.ClientError, TimeoutError):
@@ -385,12 +385,12 @@ class Endurance:
 
 
 def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[float, float]]) -> list[Fetch]:
-    """The output of the pages' reader; each answer with the number of games that were over when it began.
+    """Read the page reader's output, and add the number of games that were over at each request.
 
     Args:
-        path: Its file; the last line may be incomplete.
-        over_at: When each game was over, in seconds since 1970, in order.
-        rested: When the program rested, from and to.
+        path: File with the output; its last line may be incomplete.
+        over_at: Times at which games ended, in seconds since 1970, in order.
+        rested: Start and end of each rest, in seconds since 1970.
     """
     fetches = []
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -405,7 +405,7 @@ def read_fetches(path: Path, over_at: Sequence[float], rested: Sequence[tuple[fl
 
 
 def main() -> int:
-    """Run it; returns the exit status."""
+    """Parse the options and run; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("--at-once", type=int, default=16)

@@ -1,11 +1,11 @@
-"""The resources of a running program, read from outside: memory, descriptors, threads, tasks, files."""
+"""Measures a running program from outside: memory, descriptors, threads, tasks, files."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 TASKS = "desdemona_tasks "
-"""The line of `/metrics` with the number of asyncio tasks."""
+"""Beginning of the line of `/metrics` with the number of asyncio tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,30 +13,30 @@ class Sample:
     """One sample of the program."""
 
     games: int
-    """Games that were over by then."""
+    """Number of games that were over by then."""
     life: int
-    """Sequence number of its process: one more after each start."""
+    """Sequence number of the program's process, which grows by one at each start."""
     rss_mb: float
-    """Resident memory, with that of the processes that it has started."""
+    """Resident memory of the program and its child processes."""
     pss_mb: float
-    """The same, with shared pages counted in part."""
+    """Proportional set size of the same processes: shared pages are divided among them."""
     descriptors: int
     threads: int
     tasks: int
     database_mb: float
     wal_mb: float
-    """SQLite's write-ahead log."""
+    """Size of SQLite's write-ahead log."""
 
 
 def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sample | None:
-    """Sample a process; None: it is gone.
+    """Sample a process; None if it is gone.
 
     Args:
-        pid: Its number.
-        database: Its SQLite file.
+        pid: Process id.
+        database: SQLite file of the program.
         games: As in `Sample`.
         life: As in `Sample`.
-        metrics: The text of its `/metrics`; may be empty.
+        metrics: Text of the program's `/metrics`; may be empty.
     """
     process = Path(f"/proc/{pid}")
     try:
@@ -59,7 +59,7 @@ def look(pid: int, database: Path, games: int, life: int, metrics: str) -> Sampl
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """The whole numbers of a file of `Name:  123 kB` lines."""
+    """Parse the integers in a file of `Name: 123 kB` lines."""
     fields = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         name, _, rest = line.partition(":")

@@ -4,13 +4,13 @@
         [--seed 1]
 
 `desdemona run` plays with its own arena on the loopback, with a shallow search and in a trial of its two
-default strategies; people come over HTTP, each from an address of its own. They differ in strength, prefer
-one of the four games and one speed, and some return far more often than others. Some resign, a few walk away
-and lose on time, a few challenge with a clock that the bot declines. The program is killed a few times.
+default strategies; people play over HTTP, each from a separate address. They differ in strength, prefer
+one of the four games and one speed, and some return far more often than others. Some resign, a few lose on
+time, and a few send challenges with a clock that the bot declines. The program is killed a few times.
 
 All of this takes minutes. At the end the games are spread evenly over the weeks before today
-(`bench.screenshots.spread_over_weeks`): all times of a game are moved together, so durations do not change.
-The games and people are the same for a seed; results, ratings and the trial's random draws are not.
+(`bench.screenshots.spread_over_weeks`): all times of a game are shifted equally, so durations do not change.
+The seed determines the people and the requested games, but not results, ratings and the trial's random draws.
 """
 
 import argparse
@@ -37,21 +37,21 @@ from tests.system.person import Habits, Person, Place, Wish
 
 TRIAL = "sample"
 VARIANTS = {"othello": 4, "standard": 3, "xiangqi": 1.5, "connect4": 1.5}
-"""The favourite games of people, by weight."""
+"""Weights of the people's favourite games."""
 CLOCKS = {Clock(60, 1): 2, Clock(180, 2): 5, Clock(600, 5): 2}
-"""Bullet, blitz and rapid."""
+"""Weights of the clocks: bullet, blitz and rapid."""
 DECLINED = Clock(15, 0)
-"""Too short for the bot's settings."""
+"""A clock that is too short for the bot's settings."""
 FAVOURITE = 0.8
-"""Share of a person's games that are of the favourite kind."""
+"""Probability that a person plays their favourite kind of game."""
 WALKS_AWAY, ASKS_TOO_MUCH = 0.01, 0.02
-"""Probabilities in each game."""
+"""Probabilities per game of walking away, and of a challenge that the bot declines."""
 LOOK_AHEAD = {1: 3, 2: 3, 3: 2, 4: 1}
-"""Plies that people look ahead for a considered move, by weight; any other move is random."""
+"""Weights of the search depths of people's considered moves; their other moves are random."""
 LOST_CENTI = 300
-"""Score against a person from which they resign, after enough moves."""
+"""Deficit at which people resign after enough moves, in centi-units."""
 MAX_PLIES = 70
-"""Plies after which people resign in any case, to keep games short."""
+"""Number of plies after which people always resign, to keep games short."""
 SETTINGS: dict[str, Any] = {
     "engine__max_depth": 3,
     "engine__max_time_s": 0.5,
@@ -73,21 +73,21 @@ SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A person's style and frequency of play."""
+    """A person's playing style, and how often they play."""
 
     name: str
     variant: str
     clock: Clock
     considered: float
-    """Share of moves that are considered."""
+    """Probability that a move is considered."""
     look_ahead: int
     """Plies."""
     visits: float
-    """Weight: how often they come."""
+    """Weight of this person among all visitors."""
 
 
 class SamplePerson(Person):
-    """Plays as its character does, from an address of its own on the loopback."""
+    """A person who plays by their character, from a separate loopback address."""
 
     def __init__(self, place: Place, who: Character, seed: int, address: str) -> None:
         super().__init__(place, who.name, seed)
@@ -95,13 +95,13 @@ class SamplePerson(Person):
         self._local_address = address
         self._searchers: dict[str, Searcher] = {}
         self.walks_away_at: int | None = None
-        """Number of plies after which they stop moving."""
+        """Number of plies after which the person stops moving; None: never."""
         self.patience = 0
-        """Number of plies before they consider resigning."""
+        """Number of plies before the person considers resigning."""
         self._has_lost = False
 
     async def sit_down(self) -> None:
-        """Use a separate address; otherwise all share the arena's limits for one address."""
+        """Use a separate address, because the arena has limits per address."""
         await self._http.close()
         self._http = aiohttp.ClientSession(
             self._place.url,
@@ -144,7 +144,7 @@ class SamplePerson(Person):
 
 
 def characters(people: int, rng: random.Random) -> list[Character]:
-    """People, the most frequent visitors first."""
+    """Make the people, sorted by frequency of visits."""
     return [
         Character(
             name=f"{rng.choice(FIRST_NAMES)}{number}",
@@ -162,7 +162,7 @@ FIRST_NAMES = ("Anna", "Ben", "Chen", "Dora", "Emil", "Fay", "Gao", "Hana", "Igo
 
 
 def wish(who: Character, rng: random.Random) -> Wish:
-    """The next requested game."""
+    """Draw the next game to request."""
     is_favourite = rng.random() < FAVOURITE
     variant = who.variant if is_favourite else rng.choices(list(VARIANTS), list(VARIANTS.values()))[0]
     return Wish(

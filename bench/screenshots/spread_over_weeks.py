@@ -1,4 +1,4 @@
-"""Moves the games of a database, which were all played within minutes, to their places in the past weeks."""
+"""Spreads the games of a database, which were all played within minutes, over the past weeks."""
 
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -34,19 +34,19 @@ AT_ARENA: tuple[tuple[type[Base], tuple[str, ...]], ...] = (
     (ArenaGame, ("created_at", "last_move_at", "ended_at")),
     (ArenaChatLine, ("created_at",)),
 )
-"""Tables with times, and their names."""
+"""Tables with times, and the names of those columns."""
 
 
 async def spread(url: str, weeks: float, now: datetime | None = None) -> None:
-    """Spread the games evenly, in the order in which they began, over a number of weeks that end now.
+    """Spread the games evenly over the last weeks, in the order in which they began.
 
-    All times of a game move by the same amount, with its events, so durations do not change. Other events
-    move with the last game that began before them.
+    All times of a game and of its events are shifted by the same amount, so durations do not change. Other
+    events are shifted with the last game that began before them.
 
     Args:
-        url: The database's URL, as in the settings; no other program may use it meanwhile.
-        weeks: Time between the first and the last game.
-        now: Aware; None: this moment.
+        url: The database's URL, as in the settings; no other program may use it at the same time.
+        weeks: Weeks between the first and the last game.
+        now: End of the weeks, with a time zone; None: the current time.
     """
     end = (now or datetime.now(UTC)) - timedelta(seconds=LEFT_S)
     database = await Database.open(url)
@@ -101,8 +101,8 @@ async def _move(
     """Move times.
 
     Args:
-        statement: Rows of the key, the game's key, and the times in the order of `names`.
-        by: The shift of each game, by the game's key; other games stay.
+        statement: Selects the row's key, the game's key, and the times in the order of `names`.
+        by: The shift of each game, by the game's key; other games are not shifted.
     """
     key = sa.inspect(table).primary_key[0]
     rows = [row for row in (await session.execute(statement)).all() if row[1] in by]

@@ -1,4 +1,4 @@
-"""Takes the screenshots of the operator's guide from a running dashboard, one for each of the ten questions.
+"""Takes the operator guide's screenshots from a running dashboard, one for each of the ten questions.
 
     python -m bench.screenshots.take http://127.0.0.1:8766 FOLDER [--only now] [--narrow]
 
@@ -24,7 +24,7 @@ COLOURS = 32
 
 
 def names() -> dict[str, str]:
-    """The address of each page that answers a question, by a name for its picture; the first one counts."""
+    """Address of the page that answers each question, by picture name; the first address counts."""
     names: dict[str, str] = {}
     for question in questions(datetime.now().astimezone()):
         path = question.link.partition("?")[0].partition("#")[0]

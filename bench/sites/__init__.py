@@ -1,1 +1,1 @@
-"""Benches of one program at several servers."""
+"""Benchmarks of one program at several servers."""

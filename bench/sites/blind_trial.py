@@ -1,13 +1,13 @@
-"""Tests whether people can tell which strategy they met in a blind trial, from everything they receive.
+"""Tests whether people in a blind trial can identify the strategy from the data that they receive.
 
     python -m bench.sites.blind_trial [--games 200] [--plies 12] [--depth 4] [--time 0.1] [--hold 0.1]
         [--reveal]
 
 Scripted people play short games of Othello at an arena on this machine, in a recorded trial (with
-``--reveal``: without one). A naive Bayes classifier then guesses each game's strategy from everything that
-the person received except the play itself, with ten-fold cross-validation; and the times of the bot's moves
-are compared: the area under the curve is the probability that a trappy game's median time is above a standard
-one's, 0.5 if the times reveal nothing.
+``--reveal``: without one). A naive Bayes classifier, with ten-fold cross-validation, then guesses each game's
+strategy from everything that the person received except the play itself. The bot's move times are also
+compared: the area under the curve is the probability that a trappy game's median time exceeds a standard
+game's, 0.5 if times reveal nothing.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from tests.bot.daemon.test_program import running, settings
 from tests.bot.test_blind_trial import arms_of
 
 ALONE = 1
-"""Number of people at once: the times of moves must not depend on other games."""
+"""Number of people at once; one, because move times must not depend on other games."""
 
 
 async def measure(folder: Path, options: argparse.Namespace) -> None:

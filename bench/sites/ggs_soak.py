@@ -1,13 +1,12 @@
 """A long run of the bot on the fake GGS server, with every kind of fault: ``python -m bench.sites.ggs_soak``.
 
-Plain, random and synchro matches, rated and unrated, against opponents that resign, leave and return, request
-undo and abort, or just play on.  Lines are lost, replies
-overtaken by newer lines, connections cut, closed or silent, the service restarts, and
-another client logs in under the bot's name. At the end the ledger is compared with the opponents' records.
-Time is virtual: the event loop jumps to its next timer.
+It plays plain, random and synchro matches, rated and unrated, against opponents that resign, leave and
+return, request undo and abort, or just play on. Lines are lost, newer lines overtake replies, connections are
+cut, closed or silent, the service restarts, and another client logs in under the bot's name. At the end the
+ledger is compared with the opponents' records. Time is virtual: the event loop jumps to its next timer.
 
 With ``--port`` the program itself plays on a real server on this machine: rated matches of every kind, one
-after the other, with connections cut and ``kill -9``.
+after the other, with cut connections and ``kill -9``.
 """
 
 import argparse
@@ -44,11 +43,11 @@ PROBABILITIES = {
     Fault.RESTART: 0.001,
     Fault.EVICT: 0.001,
 }
-"""Probability for each block sent to the bot; only lists come `Fault.LATE`."""
+"""Probability of each fault per block sent to the bot; `Fault.LATE` affects only lists."""
 
 
 def habits(chance: random.Random) -> Habits:
-    """Habits of one opponent in one match; most play to the end."""
+    """An opponent's habits in one match; most opponents play to the end."""
     usual = Habits(greedy=chance.random() < 0.5, seed=chance.randrange(10**6))
     at = chance.randint(2, 50)
     return chance.choice(
@@ -64,7 +63,7 @@ def habits(chance: random.Random) -> Habits:
 
 
 async def play(table: Table, matches: int, seed: int) -> Counter[str]:
-    """Play this many matches, one after the other; counts how they ended, by kind."""
+    """Play this many matches, one after the other, and count how they ended, by kind."""
     chance = random.Random(seed)
     ends: Counter[str] = Counter()
     for number in range(1, matches + 1):
@@ -125,8 +124,8 @@ PLAN = (
     ("s8r18 05:00", 14, "kill"),
     ("s8r20 05:00", 12, "cut"),
 )
-"""With a real server: the requested match, and the event after this many moves: the opponent's connection is
-cut, or the bot killed."""
+"""On a real server: the match to request, and what happens after this many moves: the opponent's connection
+is cut, or the bot is killed."""
 
 
 async def outside(port: int, root: str) -> bool:

@@ -1,8 +1,8 @@
 """Measures how soon a standby takes over an account: ``python -m bench.sites.standby --kills 20``.
 
-Two programs share a PostgreSQL database and an account at an arena; the one that plays is killed (`kill -9`)
-repeatedly while people play. Prints the seconds until the other one plays, and errors in the records,
-compared with the arena's.
+Two programs share a PostgreSQL database and an account at an arena; the active one is killed (`kill -9`)
+repeatedly while people play. It prints the seconds until the other program plays, and the errors that a
+comparison of the records with the arena's finds.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LIMIT_S = 15.0
 
 
 async def measure(folder: Path, url: str, kills: int) -> bool:
-    """Run it and print the result; returns whether all is well."""
+    """Run and print the result; returns whether all is well."""
     books, site = await Database.open(url), await Database.open(f"sqlite:///{folder / 'site.db'}")
     arena = Arena(ArenaConfig(port=0, first_move_s=0), site)
     async with arena.running(["Desdemona"]) as address:

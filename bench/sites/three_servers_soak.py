@@ -2,11 +2,11 @@
 
     python -m bench.sites.three_servers_soak [--games 1000] [--kills 20] [--outage 300] [--seed 1]
 
-It plays at its own arena, at a second one that stands for lichess.org behind a proxy that corrupts requests
-and streams, and at the fake GGS server, which loses and cuts its own messages. The program, and with it its
-own arena, is killed repeatedly. At the end the records of each account are compared with its server's. Then
-the second arena goes away, first refusing connections and then silent, and the time to the bot's answers at
-its own arena is compared with that before.
+It plays at its own arena, at a second arena in place of lichess.org behind a proxy that corrupts requests and
+streams, and at the fake GGS server, which loses and cuts its own messages. The program, and with it its own
+arena, is killed repeatedly. At the end the records of each account are compared with its server's. Then the
+second arena fails, first by refusing connections and then by silence, and the bot's response times at its own
+arena are compared with those before.
 """
 
 import argparse
@@ -66,10 +66,10 @@ PROBABILITIES = {
     GgsFault.CUT: 0.0005,
     GgsFault.CLOSE: 0.0005,
 }
-"""Few faults cut the connection: after each the program stays away for half a minute or longer."""
+"""Probabilities of faults; few cut the connection, because the program then stays away for 30 s or longer."""
 GGS_KINDS = ("8 05:00", "8b 05:00", "8w 05:00", "s8r14 05:00", "s8r18 05:00")
 AT_ONCE = 3
-"""People at each arena."""
+"""Number of people at each arena."""
 GGS_PEOPLE = ("anna", "bella", "carl")
 SETTLING_S = 60.0
 STEADY_S = 80
@@ -109,8 +109,8 @@ class ThreeServersSoak:
 
     Args:
         folder: For the databases and the log.
-        games: At all three servers together.
-        kills: Of the program.
+        games: Number of games at all three servers together.
+        kills: Number of kills of the program.
         outage_s: Duration of the second arena's outage at the end.
         seed: Seed for people, faults and kills.
     """
@@ -306,9 +306,7 @@ class ThreeServersSoak:
     # --- A server that is away --------------------------------------------------------------------------
 
     async def _without_abroad(self, daemon: Daemon, front: AsyncExitStack, address: str) -> Claim:
-        """The time to the bot's answers at its own arena, while the other arena is there and while it is
-        away.
-        """
+        """The bot's response times at its own arena, while the other arena is up and while it is down."""
         before = await self._answers(daemon, self._outage_s / 2)
         await front.aclose()
         refused = await self._answers(daemon, self._outage_s / 2)
@@ -325,7 +323,7 @@ class ThreeServersSoak:
         )
 
     async def _answers(self, daemon: Daemon, seconds: float) -> list[float]:
-        """Seconds to each answer while two people play for a while."""
+        """Response times, in seconds, while two people play for a while."""
         until = time.monotonic() + seconds
         people = [Person(daemon, f"timer{number}", number) for number in range(2)]
 
@@ -342,7 +340,7 @@ class ThreeServersSoak:
 
 
 async def person_plays(person: Person, rng: random.Random, variants: Sequence[str], games: list[str]) -> None:
-    """One game of a person who may resign, offer draws or request takebacks."""
+    """Play one game as a person who may resign, offer draws or request takebacks."""
     habits = Habits(
         resign_at=rng.randrange(10, 90) if rng.random() < 0.4 else None,
         offers_draws=0.02,
@@ -366,7 +364,7 @@ async def _say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 def main() -> int:
-    """Run it in a folder of its own; returns the exit status."""
+    """Run in a folder of its own; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=20)

@@ -1,12 +1,12 @@
-"""Simulated trials of known truth: how often intervals exclude it under monitoring, and at one analysis.
+"""Simulated trials with known truth: how often intervals exclude it under monitoring and at one analysis.
 
     python -m bench.statistics.placebo [--runs 200] [--games 5000] [--part games ...] [--seed 1]
 
-Parts: `games` (trappy less standard), `peeking` (an analysis after each of 2,000 games, as in the program,
-with no effect; at most 5 %), `decisions` (single decisions), `kinds` (persons who reply at random, greedily,
-by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the people
-model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. Persons return in proportion
-to their games. "asked" is the nominal level of the intervals.
+Parts: `games` (trappy less standard), `peeking` (no effect, and an analysis after each of 2,000 games, as in
+the program; at most 5 % may exclude 0), `decisions` (single decisions), `kinds` (persons who reply at random,
+greedily, by a shallow score, or by the people model with a known susceptibility), `falls` (falls beyond the
+people model), `fixed` (coverage at one analysis of 50, 200 and 2,000 games), `widths`. The probability that a
+person returns is proportional to their number of games. "asked" is the nominal level of the intervals.
 """
 
 import argparse
@@ -68,13 +68,13 @@ GAME_CASES = (
 
 
 def game_rates(case: GameCase, runs: int, games: int, seed: int) -> Rates:
-    """How often the truth, 0, is excluded at some analysis."""
+    """How often any analysis excludes the truth, 0."""
     rng = np.random.default_rng(seed)
     return rates([verdict(play_games(case.plan, games, rng), case.design) for _ in range(runs)])
 
 
 def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict[str, tuple[float, Rates]]:
-    """For each outcome the true effect, and how often it is excluded at some analysis."""
+    """For each outcome, the true effect and how often any analysis excludes it."""
     rng = np.random.default_rng(seed)
     pairs = make_pairs(np.random.default_rng(seed))
     found: dict[str, list[Values]] = {}
@@ -91,7 +91,7 @@ def decision_rates(plan: DecisionPlan, runs: int, games: int, seed: int) -> dict
 
 
 def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
-    """How often the true share of falls beyond the model is excluded at some analysis."""
+    """How often any analysis excludes the true proportion of falls beyond the model."""
     rng, design = np.random.default_rng(seed), SequenceDesign(PlannedN.TRAPS)
 
     def values(found: Falls) -> Values:
@@ -102,19 +102,19 @@ def fall_rates(plan: FallPlan, runs: int, games: int, seed: int) -> Rates:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often intervals of the share of falls include the truth at one analysis, from 0 to 1."""
+    """Coverage of the intervals for the proportion of falls at one analysis, from 0 to 1."""
 
     persons: float
     """Mean P."""
     wilson: float
     sandwich: float
-    """The variance of persons' sums, with normal quantiles."""
+    """Coverage with the variance of persons' sums and normal quantiles."""
     leave_one_out: float
     """`storage.evidence.inference.fixed`."""
 
 
 def fixed_coverage(plan: FallPlan, runs: int, games: int, seed: int) -> Coverage:
-    """Coverage after a number of games."""
+    """Coverage after this number of games."""
     rng, found = np.random.default_rng(seed), []
     for _ in range(runs):
         seen = falls(plan, games, rng)

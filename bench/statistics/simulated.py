@@ -1,7 +1,7 @@
-"""Simulated trials: persons who return in proportion to their games, with their results and replies.
+"""Simulated trials: persons with their results and replies; frequent players return more often.
 
-Every simulation has an exactly known truth for people at large: effects that differ by person are symmetrical
-about 0, or are averaged by quadrature.
+The true effect in the population is known exactly in every simulation: effects that differ by person are
+symmetrical about 0, or are averaged by quadrature.
 """
 
 from collections.abc import Callable
@@ -21,22 +21,22 @@ from storage.evidence.inference.trial import contrast
 from storage.evidence.rating_bands import BAND_WIDTH
 
 NEW_SHARE = 0.3
-"""Share of the games that are a person's first."""
+"""Probability that a game is a person's first."""
 DRAWS = 0.1
 RATING_NOISE = 80.0
-"""Standard deviation of a rating about its person's strength, in rating points."""
+"""Standard deviation of ratings about the person's strength, in rating points."""
 _ELO_PER_LOGIT = 400 / log(10)
 
 
 def returning(
     games: int, rng: np.random.Generator, new_share: float = NEW_SHARE, most: int | None = None
 ) -> Codes:
-    """Draws the person of each game: a new one, or an earlier one in proportion to their games.
+    """Draw the person of each game: a new one, or an earlier one weighted by their number of games.
 
     Args:
         games: Number of games.
-        rng: Source of chance.
-        new_share: Probability of a new person; 1: one game each.
+        rng: Random generator.
+        new_share: Probability of a new person; with 1, each person plays one game.
         most: Maximum number of persons.
     """
     new = rng.random(games) < new_share
@@ -53,7 +53,7 @@ def returning(
 
 
 def within_cap(persons: Codes, cap: int | None = CAP_GAMES) -> NDArray[np.bool_]:
-    """Which games count: each person's first ones."""
+    """Mask of the games that count: each person's first games."""
     return np.ones(len(persons), bool) if cap is None else earlier_counts(persons) < cap
 
 
@@ -68,17 +68,17 @@ class GamePlan:
     effect_sd: float = 0.0
     """Standard deviation, in logits, of the effect of traps on a person; its mean is 0."""
     probabilities: tuple[float, ...] = (0.5,)
-    """Probabilities of trappy, each equally frequent."""
+    """Assignment probabilities of trappy, each equally frequent."""
     new_share: float = NEW_SHARE
     most_persons: int | None = None
     cap: int | None = CAP_GAMES
     adjusted: bool = True
-    """By ratings and earlier games (m), as in the program; False: m = 1/2."""
+    """Whether m depends on ratings and earlier games, as in the program; False: m = 1/2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Values of one endpoint, in order, with their persons: arrays of shape (n,), and the truth."""
+    """Values of one endpoint, in order, with their persons, as arrays of shape (n,); and the truth."""
 
     psi: Floats
     persons: Codes
@@ -117,27 +117,27 @@ class FallPlan:
     person_sd: float
     """Standard deviation of persons' differences from the model, in logits."""
     shift: float = 0.0
-    """Their mean, in logits."""
+    """Mean of persons' differences from the model, in logits."""
     traps_per_game: float = 5.0
-    """Mean of a Poisson distribution."""
+    """Mean number of answered traps per game, Poisson distributed."""
     cap: int | None = CAP_GAMES
 
 
 @dataclass(frozen=True, slots=True)
 class Falls:
-    """Answered traps, in order: arrays of shape (n,), and the truths for people at large."""
+    """Answered traps, in order, as arrays of shape (n,); and the true values in the population."""
 
     fell: NDArray[np.bool_]
     model: Floats
     persons: Codes
     share: float
-    """True share of falls."""
+    """True proportion of falls."""
     beyond: float
-    """True share of falls less the model's."""
+    """True proportion of falls less the model's."""
 
 
 _MODEL_FALLS = np.array([0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
-"""Probabilities of falls by the model, each equally frequent."""
+"""Fall probabilities according to the model, each equally frequent."""
 
 
 def falls(plan: FallPlan, games: int, rng: np.random.Generator) -> Falls:
@@ -172,9 +172,9 @@ class Kind(StrEnum):
     GREEDY = "greedy"
     """The reply with the best shallow score."""
     SHALLOW = "shallow"
-    """Mostly replies with good shallow scores."""
+    """Replies with good shallow scores are more likely."""
     MODEL = "model"
-    """By the people model, but with the person's susceptibility the bait if there is one."""
+    """The bait, if any, with the person's susceptibility as probability; otherwise by the people model."""
 
 
 _REPLIES = 8
@@ -183,7 +183,7 @@ _GLANCE_ERROR = 0.08
 _SHALLOW_SCALE = 0.05
 _MODEL_SCALE = 0.06
 SUSCEPTIBILITY = 0.2
-"""Mean probability that model persons take a bait, whatever its cost."""
+"""Mean probability that persons of kind `MODEL` take a bait, whatever its cost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,15 +196,15 @@ class Pairs:
     cost: Floats
     """Cost of each reply; the best costs 0."""
     kinds: dict[Kind, Floats]
-    """Each reply's probability for each kind, model persons without susceptibility."""
+    """Probability of each reply for each kind of person; for `MODEL` without susceptibility."""
     bait: NDArray[np.bool_]
-    """The reply that is a fall; only after the move that sets a trap."""
+    """Mask of the reply that is a fall; only set after the move with a trap."""
     given_up: Floats
-    """Value of the other move less value of the one that sets a trap, shape (pairs,)."""
+    """Value of the other move less value of the move with a trap, shape (pairs,)."""
 
     @property
     def expected(self) -> Floats:
-        """The people model's expected cost, shape (pairs, 2): model persons of mean susceptibility."""
+        """The people model's expected cost at mean susceptibility, shape (pairs, 2)."""
         return mean_cost(self, self.probabilities(Kind.MODEL, SUSCEPTIBILITY))
 
     def probabilities(self, kind: Kind, susceptibility: float = 0.0) -> Floats:
@@ -222,7 +222,7 @@ def mean_cost(pairs: Pairs, probabilities: Floats) -> Floats:
 
 
 def make_pairs(rng: np.random.Generator) -> Pairs:
-    """Random positions; where a trap is set, replies cost more, and the bait looks best."""
+    """Draw random positions; after a trap, replies cost more and the bait has the best shallow score."""
     shape = (_PAIRS, 2, _REPLIES)
     cost = np.minimum(rng.exponential(0.12, shape), 0.9)
     cost[:, 1] = np.minimum(cost[:, 1] * 1.4, 0.9)
@@ -252,7 +252,7 @@ class DecisionPlan:
 
     kind: Kind = Kind.MODEL
     susceptibility_sd: float = 0.0
-    """Of model persons, about `SUSCEPTIBILITY`; a beta distribution."""
+    """Standard deviation of susceptibility, which has a beta distribution with mean `SUSCEPTIBILITY`."""
     decisions_per_game: int = 6
     cap: int | None = CAP_GAMES
 
@@ -313,6 +313,6 @@ def _susceptibilities(plan: DecisionPlan, count: int, rng: np.random.Generator) 
 
 
 def _draw(probabilities: Floats, rng: np.random.Generator) -> NDArray[Any]:
-    """One index for each row of probabilities."""
+    """Draw one index for each row of probabilities."""
     below = np.cumsum(probabilities, axis=1) < rng.random(len(probabilities))[:, None]
     return np.asarray(np.minimum(below.sum(axis=1), probabilities.shape[1] - 1))

@@ -1,4 +1,4 @@
-"""Whether intervals ever exclude the truth: ours, ordinary ones, and ours with only the first variance."""
+"""Whether intervals ever exclude the truth: ours, ordinary intervals, and ours with one variance only."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,17 @@ from storage.evidence.intervals import Z_95, share
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Intervals of one simulated trial that excluded the truth at some analysis."""
+    """Which kinds of interval excluded the truth at any analysis of one simulated trial."""
 
     ordinary: bool
-    """Mean +- 1.96 standard errors, values taken as independent."""
+    """Mean +- 1.96 standard errors, as if values were independent."""
     first_variance: bool
-    """Section 1 without the variance of persons' sums."""
+    """Our interval without the variance of persons' sums (section 1)."""
     ours: bool
 
 
 def verdict(values: Values, design: SequenceDesign) -> Verdict:
-    """Interim analyses after each value from `design.least_values` on, given enough persons."""
+    """Analyse after each value from `design.least_values` on, if there are enough persons."""
     seen = interim_analyses(values.psi, values.persons, design)
     sd = np.sqrt(seen.spread / np.maximum(seen.n - 1, 1))
     off = np.abs(seen.mean - values.truth)
@@ -35,7 +35,7 @@ def verdict(values: Values, design: SequenceDesign) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Shares of simulated trials, from 0 to 1."""
+    """Proportions of simulated trials, from 0 to 1."""
 
     runs: int
     ordinary: float
@@ -44,7 +44,7 @@ class Rates:
 
     @property
     def ours_high(self) -> float:
-        """The upper 95 % limit of ours, for the number of runs (Wilson)."""
+        """Upper 95 % limit (Wilson) of the proportion for our intervals."""
         high = share(round(self.ours * self.runs), self.runs).high
         return 1.0 if high is None else high
 

@@ -1,1 +1,1 @@
-"""Benchmarks of the database's use."""
+"""Benchmarks of database use."""

@@ -1,17 +1,17 @@
-"""Processor time of one decision's bookkeeping, by the ledger that the bot uses (`bot.game.ledger`).
+"""Measures the processor time of recording one decision in the bot's ledger (`bot.game.ledger`).
 
     python -m bench.storage.bookkeeping [--postgres] [--url URL] [--game othello] [--depth 6]
                                         [--games 4] [--at-once 8] [--pause 0]
 
-Games are played once by trappy against itself, with their forecasts, before anything is timed. Then each is
-recorded as if a server showed it: the decision is looked up and committed, its move sent, confirmed, its
-profile completed, its replies forecast, and its outcome recorded when the reply comes. The times are those of
-this process with all its threads; they exclude a PostgreSQL server's. For comparison it measures the bare
-`sqlite3` module for the same rows in four transactions, in the same run.
+Before timing, trappy plays games against itself once, with forecasts. Then each game is recorded as if a
+server sent it: each decision is looked up and committed, its move is sent and confirmed, its profile is
+completed, its replies are forecast, and its outcome is recorded when the reply arrives. Times include all
+threads of this process, but no PostgreSQL server. For comparison, the same run measures the bare `sqlite3`
+module with the same rows in four transactions.
 
-With `--at-once N`, N games are recorded at the same time, and the time from a decision to its commit is
-reported, too; with `--pause` they wait before each decision, as games do, and the caches of the processor
-meanwhile serve others. `--postgres` starts a PostgreSQL server of its own and measures on it as well.
+With `--at-once N`, N games are recorded concurrently, and the time from a decision to its commit is also
+reported. With `--pause` they wait before each decision, as real games do, so that processor caches become
+cold. `--postgres` starts a PostgreSQL server of its own and measures on it as well.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.registry import ModelRegistry, ModelSettings
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import NATIVE_GAMES
@@ -54,7 +54,7 @@ TABLE_MB = 16
 PLIES = 60
 REPLY = ReplyTime(2.5, TimeSource.SERVER)
 STEPS = ("commit", "sent", "confirmed", "outcome")
-"""The steps of the target: at most 3 ms together."""
+"""Steps to which the target applies: at most 3 ms together."""
 OTHERS = ("find", "profile", "forecast")
 
 
@@ -64,7 +64,7 @@ class Made:
 
     ply: int
     chosen: Decision
-    """As committed: the profile may be incomplete."""
+    """The decision as committed; its profile may be incomplete."""
     whole: Decision
     forecast: ReplyForecast
     outcome: Outcome
@@ -72,7 +72,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A database, and the role that the ledger needs for writing."""
+    """A database, with the role that the ledger needs to write."""
 
     database: Database
     role: Role
@@ -89,7 +89,7 @@ async def opened_at(url: str) -> AsyncIterator[Opened]:
 
 
 class Watch:
-    """Adds up the process's processor time by step."""
+    """Sums the processor time of the process by step."""
 
     def __init__(self) -> None:
         self.spent_s: defaultdict[str, float] = defaultdict(float)
@@ -102,7 +102,7 @@ class Watch:
 
 
 def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
-    """A game of the trappy player against itself: its moves, and the decisions of the side that begins."""
+    """Play a game of trappy against itself; return its moves, and the decisions of the first side."""
     game, searcher = get_rules(name), native_searcher(name, TABLE_MB)
     player = MoveChooser(strategy_named("trappy"), game, TrapParams(), searcher)
     position, moves, decisions = game.initial(), list[str](), list[Decision]()
@@ -117,12 +117,12 @@ def play(name: str, depth: int) -> tuple[tuple[str, ...], list[Made]]:
             whole = complete(decisions[ply], searcher, StopFlag())
             forecast = forecast_replies(whole, (), models, UNKNOWN_PERSON, None, searcher, StopFlag())
             reply = moves[ply + 1] if ply + 1 < len(moves) else None
-            made.append(Made(ply, decisions[ply], whole, forecast, classify_reply(whole, reply)))
+            made.append(Made(ply, decisions[ply], whole, forecast, classify_by_figure_9(whole, reply)))
     return tuple(moves), made
 
 
 def shown(name: str, key: str) -> GameSnapshot:
-    """The server's first message of a game."""
+    """The server's first message about a game."""
     return GameSnapshot(
         game_id=key,
         game=name,
@@ -158,7 +158,7 @@ async def record_game(
         if pause_s:
             await asyncio.sleep(rng.uniform(0, 2 * pause_s))
         with watch.step("find"):
-            await ledger.find(ply, each.chosen.position)
+            await ledger.find_committed_decision(ply, each.chosen.position)
         began = time.perf_counter()
         with watch.step("commit"):
             stored = await ledger.commit(before, each.chosen)

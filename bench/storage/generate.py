@@ -4,11 +4,11 @@
         [--opponents N] [--seed 1]
 
 By default there is a game for every 33 decisions, and an opponent for every 10 games; some opponents play
-hundreds of them.  The games are of four kinds and several players, engines, sites, speeds and months, one
-fifth of them in a trial; some were aborted, a few are still open, some replies were taken back, some
-decisions lack a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real
-ones of a few positions of each game (`bench.storage.sample_decisions`), so rows have their real sizes;
-players and results are drawn at random. It makes no summaries: `bench.storage.queries` does.
+hundreds of them. The games vary in rules (four games), players, engines, sites, speeds and months; one fifth
+belong to a trial. Some were aborted, a few are still open, some replies were taken back, some decisions lack
+a profile or a forecast, and some were randomised. Decisions, outcomes and forecasts are real, from a few
+positions of each game (`bench.storage.sample_decisions`), so rows have realistic sizes; players and results
+are random. It makes no summaries; `bench.storage.queries` makes them.
 """
 
 import argparse
@@ -42,14 +42,14 @@ from storage.tables.games import (
 )
 
 SAMPLES = 10
-"""Decisions of each game that the rows repeat."""
+"""Number of different decisions per game, which the rows repeat."""
 BATCH = 100
-"""Number of games in memory, with their decisions."""
+"""Number of games held in memory with their decisions."""
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MONTHS = timedelta(days=690)
 GAMES = {"othello": 0.45, "chess": 0.25, "xiangqi": 0.2, "connect4": 0.1}
 MOVES = {"othello": 30, "chess": 38, "xiangqi": 42, "connect4": 17}
-"""Mean number of our moves in a game."""
+"""Mean number of our moves per game."""
 STRATEGIES = {"trappy": 0.4, "standard": 0.3, "tempting": 0.2, "strong": 0.1}
 SITES = {"arena": 0.55, "lichess": 0.3, "ggs": 0.15}
 SPEEDS = {"bullet": 0.2, "blitz": 0.5, "rapid": 0.25, "classical": 0.05}
@@ -62,13 +62,13 @@ Row = dict[str, Any]
 
 
 class World:
-    """Draws opponents, games and everything in them; the same for the same arguments.
+    """Draws opponents and games with their contents; the same arguments give the same rows.
 
     Args:
         decisions: Total number of decisions.
         games: Number of games.
-        opponents: Number of accounts that play them.
-        seed: Of the draws.
+        opponents: Number of accounts that play the games.
+        seed: Seed of the draws.
     """
 
     def __init__(self, decisions: int, games: int, opponents: int, seed: int) -> None:
@@ -83,7 +83,7 @@ class World:
         self._decision_id = 0
 
     def opponents(self) -> Iterator[Row]:
-        """Rows of `OpponentRow`; their keys are 1 and up."""
+        """Rows of `OpponentRow`, with keys from 1."""
         for key in range(1, self._opponents + 1):
             site = self._pick(SITES)
             yield {
@@ -291,7 +291,7 @@ class World:
         }
 
     def _decisions_of_games(self, decisions: int) -> list[int]:
-        """Number of decisions in each game, so that their sum is exact."""
+        """Number of decisions in each game; their sum is exactly the total."""
         rng = self._rng
         lengths = [
             rng.randrange(3) if rng.random() < ABORTED else max(3.0, rng.gauss(MOVES[kind], MOVES[kind] / 4))
@@ -312,10 +312,10 @@ _SQUARES = [f"{column}{row}" for column in "abcdefgh" for row in range(1, 9)]
 
 
 class Writer:
-    """Inserts plain values without the cost of converting each record again.
+    """Inserts plain values, without converting each record again.
 
     Args:
-        connection: In a transaction.
+        connection: Connection with an open transaction.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -353,7 +353,7 @@ class Writer:
 
 
 def fill(connection: Connection, world: World) -> None:
-    """Write all rows; the database is empty."""
+    """Write all rows to an empty database."""
     writer = Writer(connection)
     opponents = list(world.opponents())
     writer.insert(OpponentRow, opponents)
@@ -372,7 +372,7 @@ def fill(connection: Connection, world: World) -> None:
 
 
 def bytes_of(connection: Connection) -> dict[str, int]:
-    """The size of the whole database, and on PostgreSQL of each table with its indices."""
+    """Size of the database in bytes, and on PostgreSQL of each table with its indices."""
     if connection.dialect.name == "sqlite":
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         return {"database": pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()}
@@ -384,10 +384,10 @@ def bytes_of(connection: Connection) -> dict[str, int]:
 
 
 async def generate(url: str, world: World) -> dict[str, int]:
-    """Make the tables, fill them, and give the bytes used.
+    """Create the tables, fill them, and return the bytes used.
 
     Raises:
-        SystemExit: The database has games already.
+        SystemExit: The database already contains games.
     """
     await (await Database.open(url)).close()
     engine = create_engine(parse_url(url))

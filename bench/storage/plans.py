@@ -1,4 +1,4 @@
-"""Collects the statements of a piece of work, and detects those that read a whole table."""
+"""Collects the SQL statements of a task, and detects full table scans."""
 
 import json
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 LARGE = ("decisions", "outcomes", "forecasts", "reply_times")
-"""Tables with a row for each decision."""
+"""Tables with one row per decision."""
 Statement = tuple[str, Any]
-"""In the form that the driver gets, with its parameters."""
+"""A statement as the driver receives it, with its parameters."""
 
 
 @contextmanager
 def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
-    """Collect the statements that read, each text once, while the block runs."""
+    """Context manager that collects the reading statements of its block, each text once."""
     found: dict[str, Any] = {}
 
     def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
@@ -33,9 +33,9 @@ def recorded(engine: AsyncEngine) -> Iterator[list[Statement]]:
 
 
 async def full_scans(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """The lines of a statement's query plan that read whole large tables; empty: none.
+    """Lines of a statement's query plan that scan a large table completely; empty if there are none.
 
-    An index that is read in order until enough rows are found does not count as read whole.
+    Reading an index in order until enough rows are found does not count as a complete scan.
     """
     text, parameters = statement
     is_limited = " LIMIT " in " ".join(text.split())
@@ -59,7 +59,7 @@ _IN_ORDER = {"Index Scan", "Index Only Scan"}
 
 
 async def plan_of(connection: AsyncConnection, statement: Statement) -> list[str]:
-    """The database's plan of a statement, in its own words."""
+    """The query plan of a statement as the database prints it."""
     text, parameters = statement
     is_sqlite = connection.dialect.name == "sqlite"
     plan = await connection.exec_driver_sql(f"EXPLAIN {'QUERY PLAN ' if is_sqlite else ''}{text}", parameters)
@@ -67,13 +67,13 @@ async def plan_of(connection: AsyncConnection, statement: Statement) -> list[str
 
 
 def _is_scan(detail: str) -> bool:
-    """Whether a line of SQLite's plan scans a large table or one of its indices."""
+    """Whether a line of SQLite's query plan scans a large table or one of its indices."""
     words = detail.split()
     return words[:1] == ["SCAN"] and words[1] in LARGE
 
 
 def _is_whole(node: dict[str, Any]) -> bool:
-    """Whether a node of PostgreSQL's plan reads a large table, or one of its indices, from end to end."""
+    """Whether a node of PostgreSQL's query plan scans all of a large table or of one of its indices."""
     if node.get("Relation Name") not in LARGE:
         return False
     is_index = "Index" in node["Node Type"] or "Bitmap" in node["Node Type"]

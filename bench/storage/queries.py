@@ -1,20 +1,19 @@
-"""Measures reports on a large database, and detects reads of whole tables.
+"""Measures reports on a large database, and detects full table scans.
 
     python -m bench.storage.queries --url sqlite:////tmp/large.db [--repeat 20]
         [--only groups pages others measures] [--plans 3]
 
-`bench.storage.generate` makes such a database; games without a summary get one first. It measures each
+`bench.storage.generate` makes such a database; missing game summaries are made first. It measures each
 grouping of `desdemona stats --by`, unfiltered and with usual filters: reading and arithmetic, without the
-start of the program and without the table that it prints. *cold*: on a new connection, on SQLite also with
-the file's pages dropped from the system's cache. p50 and p95 are of the later runs, with the processor time
-that one run used in this process (garbage collection is as rare as in the page processes); the ratio is p50
-over that of a reference, the bare reading of eight columns of all games. Then follow the pages of the
-dashboard at the moment at which the last game began, without its cache of views but with the replies that its
-processes cache, and the other readers of many games. At the end it prints the database's plan for the slowest
-statement of each of the slowest `--plans` readers. Each statement sent is explained (EXPLAIN); a scan of a
-whole table with a row for each decision is printed, and unless the reader needs each reply, the exit status
-is 1. Finally, it prints the processor time of each grouping of all replies, once they have been read, and of
-reading them, also where the process has cached their sums.
+program's start and the printing of the table. *cold*: on a new connection, on SQLite also with the file's
+pages dropped from the system's cache. p50 and p95 describe the later runs, with the processor time per run in
+this process (garbage collection is as rare as in the page processes); the ratio divides p50 by the p50 of a
+reference, the bare reading of eight columns of all games. Then it measures the dashboard's pages as of the
+start of the last game, without the cache of views but with the cached replies, and the other readers of many
+games. At the end it prints the query plan for the slowest statement of each of the slowest `--plans` readers.
+Every statement is explained (EXPLAIN); a full scan of a table with one row per decision is printed, and makes
+the exit status 1 unless the reader needs every reply. Finally, it prints the processor time of reading all
+replies, with and without cached sums, and of each grouping of the replies after reading.
 """
 
 import argparse
@@ -67,16 +66,16 @@ ACCOUNT = AccountKey("arena", "desdemona")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader of many games."""
+    """A query that reads many games."""
 
     name: str
     work: Work
     needs_replies: bool = False
-    """Whether it needs each reply, so that it may read whole tables."""
+    """Whether it needs every reply, so that full table scans are allowed."""
 
 
 def groups(by: tuple[By, ...], filters: Filters | None = None) -> Work:
-    """`desdemona stats --by`."""
+    """The groupings of `desdemona stats --by`."""
 
     async def work(session: AsyncSession) -> object:
         return (await read_groups(session, filters, by)).statistics()
@@ -114,7 +113,7 @@ async def _trial_draws(session: AsyncSession) -> object:
 
 
 def others(opponent: str) -> list[Reader]:
-    """All other readers of many games; `opponent` has the most."""
+    """All other readers of many games; `opponent` is the opponent with the most games."""
     met = Filters(site=ACCOUNT.site, account=ACCOUNT.name, opponent_id=opponent)
     return [
         Reader("encounters: the chat's greeting", lambda session: encounters(session, met)),
@@ -138,7 +137,7 @@ def others(opponent: str) -> list[Reader]:
 
 
 def pages_at(at: datetime) -> list[tuple[str, Page, dict[str, str]]]:
-    """The pages of the dashboard with their usual queries, as if it were this time."""
+    """The pages of the dashboard with their usual queries, as of this time."""
 
     class Then(datetime):
         @classmethod
@@ -169,7 +168,7 @@ def pages_at(at: datetime) -> list[tuple[str, Page, dict[str, str]]]:
 
 
 def page_work(page: Page, given: dict[str, str]) -> Work:
-    """A page as it is loaded, without a cache."""
+    """Load a page without a cache."""
 
     async def work(session: AsyncSession) -> object:
         assert isinstance(session.bind, AsyncEngine)
@@ -180,7 +179,7 @@ def page_work(page: Page, given: dict[str, str]) -> Work:
 
 @lru_cache(maxsize=1)
 def page_database(engine: AsyncEngine) -> Database:
-    """The database in the state in which page processes have it."""
+    """The database as page processes open it."""
     database = Database(engine.url, engine)
     keep_replies(database)
     return database
@@ -193,7 +192,7 @@ async def _reference(session: AsyncSession) -> object:
 
 
 async def timed(engine: AsyncEngine, work: Work) -> tuple[float, float]:
-    """Seconds by the clock, and of this process's processor time."""
+    """Wall-clock seconds, and processor seconds of this process."""
     wall, used = time.perf_counter(), time.process_time()
     async with AsyncSession(engine) as session:
         await work(session)
@@ -212,13 +211,13 @@ def drop_pages(engine: AsyncEngine) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The time of a reader."""
+    """The measured times of a reader."""
 
     name: str
     p50: float
     """Seconds."""
     is_right: bool
-    """It reads no large table whole, or it must."""
+    """Whether it scans no large table completely, or is allowed to."""
     slowest: Statement | None
 
 
@@ -256,7 +255,7 @@ async def measure(url: str, reader: Reader, repeat: int, reference_s: float | No
 
 
 async def print_plans(url: str, found: list[Measured]) -> None:
-    """Print the database's plan for the slowest statement of each reader."""
+    """Print the query plan for the slowest statement of each reader."""
     engine = create_engine(parse_url(url))
     try:
         async with engine.connect() as connection:
@@ -270,7 +269,7 @@ async def print_plans(url: str, found: list[Measured]) -> None:
 
 
 async def print_measures(database: Database) -> None:
-    """Print the processor time of reading all replies plainly, and of adding them up by each grouping."""
+    """Print the processor time of reading all replies uncached, and of summing them by each grouping."""
     async with database.read() as session:
         used = time.process_time()
         parts = [part async for part in read_replies(session, *played(None))]
@@ -298,7 +297,7 @@ async def print_measures(database: Database) -> None:
 
 
 async def run(url: str, repeat: int, only: Sequence[str], plans: int) -> bool:
-    """Run the requested measurements; False if a reader reads whole tables that should not."""
+    """Run the requested measurements; returns False if a reader scans a table completely and must not."""
     database = await Database.open(url)
     try:
         wall = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Real decisions of each game, with every reply judged and forecast, for synthetic databases."""
+"""Makes real decisions of each game, with every reply judged and forecast, for synthetic databases."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from engine.expected import expected_score
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
 from engine.human.reply_forecast import TemptingReply
-from engine.judgement import ERROR, classify_reply, expected_scale_centi, judge_decision
+from engine.judgement import ERROR, classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, TrapParams
 from engine.search.searchers import make_searcher
@@ -28,10 +28,10 @@ MODELS = {
     "othello": ModelInfo("network", "people-othello", "1f2e3d4c" * 8),
     "chess": ModelInfo("network", "maia-1500", "5a6b7c8d" * 8),
 }
-"""Models of the forecasts; other games use the shallow scores."""
+"""Forecasting models; other games use the shallow scores."""
 TABLE_MB = 16
 DRAWN_AT = "4w3/3w1wb1/2w1wb2/1wbbbb2/2wwbb2/2wwbw2/2wwb3/3wb3 w"
-"""Othello: to depth 6 trappy's f7 sets a trap, and d3, the best move that sets none, is nearly as good."""
+"""Othello: at depth 6 trappy's f7 sets a trap; d3, the best move without a trap, is nearly as good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,14 @@ class Sample:
     forecast: dict[str, Any]
     """Columns of `storage.tables.games.ForecastRow`."""
     outcomes: tuple[Outcome, ...]
-    """For each reply."""
+    """Outcome of each possible reply."""
     probabilities: tuple[float, ...]
     """Probability of each reply, by the forecast."""
     baits: frozenset[str]
 
 
 def samples(game: str, count: int, seed: int) -> list[Sample]:
-    """Decisions of trappy in random positions; every third eligible one sets a bait."""
+    """Decisions of trappy in random positions; every third eligible decision sets a bait."""
     searcher, rules = native_searcher(game, TABLE_MB), get_rules(game)
     player, rng = MoveChooser(strategy_named("trappy"), rules, TrapParams(), searcher), random.Random(seed)
     samples: list[Sample] = []
@@ -109,14 +109,14 @@ def sample(decision: Decision, searcher: Any, *, wants_bait: bool = False) -> Sa
             "confirm_depth": forecast.confirm_depth,
             "record": forecast.to_record(),
         },
-        outcomes=tuple(classify_reply(decision, each.reply) for each in decision.chosen.replies),
+        outcomes=tuple(classify_by_figure_9(decision, each.reply) for each in decision.chosen.replies),
         probabilities=forecast.probabilities,
         baits=frozenset(each.reply for each in forecast.confirmed),
     )
 
 
 def _bait(decision: Decision, probabilities: Sequence[float]) -> Iterator[TemptingReply]:
-    """The most probable error as a confirmed bait, if there is one."""
+    """Turn the most probable error, if any, into a confirmed bait."""
     scale = expected_scale_centi(decision)
     worth = expected_score(decision.chosen.raw_centi, scale)
     costs = [expected_score(each.final_centi, scale) - worth for each in decision.chosen.replies]

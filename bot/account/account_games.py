@@ -31,8 +31,8 @@ from storage.records import StoredGame
 logger = logging.getLogger(__name__)
 
 MAX_PLAYERS = 50
-"""Most games played at once, unless the settings allow more: lichess.org lists at most this many.  Further
-games begin when others end, except those whose challenge was accepted here."""
+"""Maximum concurrent games unless the settings allow more: lichess.org lists at most this many. Further games
+wait until others end, except games whose challenge we accepted."""
 MAX_CRASHES = 5
 """Number of crashes of this program in one game after which we abandon the game."""
 GIVEN_UP_S = 600.0
@@ -43,29 +43,29 @@ CRASH_FORGOTTEN_S = 600.0
 
 @dataclass(slots=True, eq=False)
 class _Game:
-    """A game that is not `Phase.UNKNOWN`."""
+    """A game in any phase except `Phase.UNKNOWN`."""
 
     phase: Phase = Phase.UNKNOWN
     player: GameRunner | None = None
-    """With an open ledger."""
+    """The game's runner, while its ledger is open."""
     challenge_id: str = ""
     """The challenge's id, if it differs from the game's."""
     was_open: bool = False
-    """It was not settled in the ledger when we connected: the server may never report its end."""
+    """The game was not settled in the ledger when we connected, so the server may never report its end."""
     has_rules: bool = True
-    """We can play it, though perhaps without its engine."""
+    """We know the rules of the game, even if the engine that it needs is missing."""
     is_tournament: bool = False
     """As `bot.base.events.GameStarted.is_tournament`."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when it is no longer played."""
+    """Set when the game is no longer played."""
 
 
 class AccountGames:
     """The games of one account, each with a `GameRunner` while it is played.
 
     Args:
-        services: Shared by the games.
-        slots: The game slots, which the games take and free.
+        services: Services shared by all games.
+        slots: The account's game slots, which games take and free.
         background: Runs slow work.
         changed: Called after every change.
         played: Called with the id of each game that we saw end, except in tournaments.
@@ -86,9 +86,9 @@ class AccountGames:
         self._changed = changed
         self._played = played
         self._games: dict[str, _Game] = {}
-        """In order of their start."""
+        """By game id, in order of their start."""
         self._begun: dict[str, asyncio.Future[str]] = {}
-        """By challenge with a waiting caller: set to the game's id when it begins."""
+        """For each challenge whose caller waits: a future set to the game's id when the game begins."""
 
     def __contains__(self, game_id: str) -> bool:
         return game_id in self._games
@@ -99,7 +99,7 @@ class AccountGames:
         return [game_id for game_id, game in self._games.items() if game.player is not None]
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The player of a game whose ledger is open; None: there is no such game."""
+        """The runner of a game whose ledger is open; None: there is no such game."""
         game = self._games.get(game_id)
         return None if game is None else game.player
 
@@ -108,13 +108,13 @@ class AccountGames:
     def start(
         self, game_id: str, *, slot: GameSlot | None = None, challenge_id: str = "", was_open: bool = False
     ) -> None:
-        """Play a running game that challenges would accept, now or once others have ended.
+        """Play a running game if our challenge rules would accept it, now or once other games have ended.
 
         Args:
             game_id: The site's id.
             slot: Given if the game is in the database already.
             challenge_id: The challenge's id, if it differs from the game's.
-            was_open: It is not settled in the ledger.
+            was_open: The game is not settled in the ledger.
         """
         self._apply(game_id, PhaseEvent.STARTED, slot=slot, challenge_id=challenge_id)
         if was_open:
@@ -133,7 +133,7 @@ class AccountGames:
         self._games[game_id].is_tournament = started.is_tournament
 
     def lacks_engine(self, game: str) -> bool:
-        """Whether only another engine plays a game, and none is configured."""
+        """Whether a game needs an external engine and none is configured."""
         return game in ENGINE_GAMES and self._services.engines.settings(game) is None
 
     def note_end(self, game_id: str) -> None:
@@ -167,7 +167,7 @@ class AccountGames:
             self.start(game_id)
 
     def free_slots(self) -> None:
-        """Free the slots of games that are over or adjourned, though their players still work."""
+        """Free the slots of games that are over or adjourned, even if their runners are still working."""
         for game_id, game in self._games.items():
             player = game.player
             resumes = game.phase in (Phase.RESUMING, Phase.ENDING_RESUMING)
@@ -179,10 +179,10 @@ class AccountGames:
 
         Args:
             challenge_id: The challenge.
-            expiry: Ends when it is certain that no game will begin.
+            expiry: Completes when it is certain that no game will begin.
 
         Returns:
-            The game's id; None: it has not begun.
+            The game's id; None: no game has begun.
         """
         begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._begun[challenge_id] = begun
@@ -298,14 +298,14 @@ class AccountGames:
         return PhaseEvent.FAILED
 
     async def _await_end(self, game_id: str) -> None:
-        """Poll whether a given-up game is still running: the server may not report its end."""
+        """Poll whether a given-up game is still running, because the server may not report its end."""
         while game_id in self._games and self._games[game_id].phase is Phase.GIVEN_UP:
             await self._services.sleep(GIVEN_UP_S)
             if await goes_on(self._server, game_id) is False:
                 self._apply(game_id, PhaseEvent.NOT_RUNNING)
 
     async def _abort(self, game_id: str, game: _Game) -> None:
-        """Abort a game that we would decline: the opponent would wait in vain, or meet a bad player."""
+        """Abort a game that we would decline; its opponent would wait in vain or meet a weak player."""
         logger.warning("game %s: not a game that is played here; aborting it", game_id)
         await self._background.record_event("game_not_played_here", {"site_game_id": game_id})
         try:
@@ -345,11 +345,11 @@ class AccountGames:
             logger.error("game %s: cannot record the rating change of %+d: %s", game_id, diff, error)
 
     def unreported(self) -> list[str]:
-        """Ended games without a report in the account's stream, which may have been lost."""
+        """Ended games whose end the account's stream has not reported; the report may have been lost."""
         return [game_id for game_id, game in self._games.items() if game.phase is Phase.UNREPORTED]
 
     async def ask_ratings(self, game_ids: list[str]) -> None:
-        """Query the rating changes of some `unreported` games: servers do not repeat their events."""
+        """Query the rating changes of some `unreported` games, because servers do not repeat their events."""
         for game_id in game_ids:
             await self._ask_rating(game_id)
 

@@ -74,9 +74,9 @@ class AccountRunner:
     Args:
         name: The operator's name for the account.
         config: The account's settings.
-        shared: Shared by all accounts.
+        shared: Services shared by all accounts.
         open_server: Opens the account's server.
-        is_alone: It is the only account. Failures that the operator must fix then end the program.
+        is_alone: Whether this is the only account. Failures that the operator must fix then end the program.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class AccountRunner:
         self._open_server = open_server
         self._is_alone = is_alone
         self.trouble = ""
-        """The failure that was reported last."""
+        """The last reported failure."""
         self._name = ""
-        """Of the account at its site, once we have signed in."""
+        """The account's name at its site, once we have signed in."""
         self._has_played = False
         self.is_waiting = False
-        """As a standby: another program plays the account, and we wait to take it over."""
+        """Whether we are a standby: another program plays the account, and we wait to take it over."""
         self.lobby: Lobby | None = None
         """None: the account is not being played at the moment."""
 
@@ -107,7 +107,7 @@ class AccountRunner:
         """Play until stopped.
 
         Raises:
-            AuthError, ConfigError, StorageError: As said of `is_alone`.
+            AuthError, ConfigError, StorageError: Only if `is_alone` (see the class).
         """
         log.account.set(self.name)
         log.is_alone.set(self._is_alone)
@@ -195,7 +195,7 @@ class AccountRunner:
         """Hold the account's role; the block ends when it is lost.
 
         Raises:
-            RoleLost, RoleTaken: In a group.
+            RoleLost, RoleTaken: Raised in an exception group.
         """
         async with self._shared.database.hold_role(role_of(name, site)) as role, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(role.watch())
@@ -249,7 +249,7 @@ async def sign_in(
         stop: Set to stop.
         rng: For the waits between attempts.
         setting: The name of the token's setting, for messages.
-        report: Called with each failure after which it tries again.
+        report: Called with each failure that is followed by a retry.
 
     Raises:
         AuthError: The server does not accept the token; the message is the server's.
@@ -291,7 +291,7 @@ async def _stopped(stop: asyncio.Event, wait_s: float) -> bool:
 
 
 async def _unless_stopped(stop: asyncio.Event, wanted: Awaitable[T]) -> T | None:
-    """The result of an awaitable; None, and it is cancelled, if stopped first."""
+    """The result of an awaitable; if stopped first, cancels it and returns None."""
 
     async def result() -> T:
         return await wanted

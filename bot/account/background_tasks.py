@@ -21,7 +21,7 @@ class BackgroundTasks:
     """
 
     tasks: asyncio.TaskGroup
-    """The group they run in; the owner sets it."""
+    """The group in which the tasks run; set by the owner."""
 
     def __init__(self, services: GameServices, changed: Callable[[], None]) -> None:
         self._owner = services.owner

@@ -1,4 +1,4 @@
-"""The lists of accounts we refuse to play: a file, addresses, and those blocked by command."""
+"""Block lists: accounts that we refuse to play, from a file, from URLs, and from the command `block`."""
 
 import asyncio
 import json
@@ -18,11 +18,11 @@ from storage.ledger.blocks import list_blocks
 logger = logging.getLogger(__name__)
 
 LIMIT = 1 << 20
-"""Largest list that is read, in bytes."""
+"""Maximum size of a list, in bytes."""
 FETCH_S = 86_400.0
-"""Seconds between two fetches of the lists by address."""
+"""Seconds between two fetches of the lists at URLs."""
 RETRY_S = 3600.0
-"""The same after one of them could not be fetched."""
+"""Seconds until the next fetch after one of the lists could not be fetched."""
 FETCH_TIMEOUT_S = 30.0
 
 
@@ -62,10 +62,10 @@ class BlockFile:
 
 
 class BlockUrls:
-    """The same from addresses; a list that cannot be fetched stays as it was.
+    """Names and ids from URLs; a list that cannot be fetched stays as it was.
 
     Args:
-        urls: The addresses; a list is text as in the file, or JSON.
+        urls: The URLs; each list is text in the file's format, or JSON.
         sleep: Waits the given number of seconds.
     """
 
@@ -78,7 +78,7 @@ class BlockUrls:
         self._trouble: dict[str, str] = {}
 
     def names(self) -> frozenset[str]:
-        """The names of all lists, as far as they have been fetched."""
+        """The names of all lists fetched so far."""
         return frozenset().union(*self._lists.values())
 
     async def run(self) -> None:
@@ -139,11 +139,11 @@ class BlockLists:
         self._fetching: asyncio.Task[None] | None = None
 
     def names(self) -> frozenset[str]:
-        """The current names and ids; those of a list that cannot be read are as they were."""
+        """The current names and ids; a list that cannot be read keeps its last known entries."""
         return self._file.names() | self._urls.names() | self._stored
 
     def start(self, tasks: asyncio.TaskGroup) -> None:
-        """Fetch the lists by address in a task."""
+        """Fetch the lists at URLs in a task."""
         self._file.names()  # logs at once if it cannot be read
         self._tasks, self._fetching = tasks, tasks.create_task(self._urls.run())
 
@@ -176,7 +176,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 def _parsed(text: str) -> frozenset[str]:
-    """The names in a fetched list; raises ValueError for JSON that is no list of names."""
+    """The names in a fetched list; raises ValueError if JSON is not a list of names."""
     if not text.lstrip().startswith(("[", "{")):
         return _names(text)
     try:

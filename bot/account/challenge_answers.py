@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 QUERY_AFTER_S = 3.0
 """Seconds after which the server is queried for the game of an accepted challenge that has not started."""
 ACCEPTED_S = 30.0
-"""Seconds between further queries, until the server answers; if there is no such game then, its slot is
+"""Seconds between further queries, until the server answers; if the game does not exist, its slot is
 freed."""
 LATER_S = 60.0
 """A longer requested wait, in seconds, means a daily limit: the challenge is then declined as "later"."""
@@ -37,7 +37,7 @@ challenge then."""
 DECLINE_S = 120.0
 """Seconds for which we try to decline a challenge while the server does not answer."""
 MAX_DECLINES = 100
-"""Most challenges to decline at once; beyond it the oldest go unanswered and expire."""
+"""Maximum queued declines; beyond it the oldest challenges go unanswered and expire."""
 
 
 class ChallengeResponder:
@@ -67,11 +67,11 @@ class ChallengeResponder:
         self._resume_games = resume_games
         self._changed = changed
         self._declines: dict[str, Challenge] = {}
-        """The challenges to decline, the oldest first; without those that have gone."""
+        """The challenges to decline, oldest first; excludes challenges that have gone."""
         self._answering = asyncio.Lock()
-        """One answer at a time: a challenge that has gone gets none."""
+        """Serialises answers, so that a challenge that has gone gets no answer."""
         self._declining = asyncio.Lock()
-        """One decline at a time, so that an acceptance waits for at most one."""
+        """Serialises declines, so that an acceptance waits for at most one decline."""
         self._naps: dict[asyncio.Future[None], Callable[[], bool]] = {}
         """Delays between attempts, each with a check whether the attempt is still needed."""
 
@@ -81,7 +81,7 @@ class ChallengeResponder:
         self._background.start(f"{about(challenge)}: accepting", partial(self._accept, challenge, expiry))
 
     def decline(self, challenge: Challenge, decision: Decline) -> None:
-        """Decline a challenge, after those before it."""
+        """Decline a challenge, after the challenges queued before it."""
         if challenge.id in self._declines:
             return
         if len(self._declines) == MAX_DECLINES:
@@ -91,7 +91,7 @@ class ChallengeResponder:
         self._background.start(f"{about(challenge)}: declining", partial(self._decline, challenge, decision))
 
     def expect(self, challenge_id: str) -> asyncio.Task[bool]:
-        """Free the slot of an accepted challenge after a while, unless it has become a game.
+        """Free the slot of an accepted challenge after a delay, unless its game has started.
 
         Returns:
             Whether the slot was freed; if not, the game has started or the challenge has gone.
@@ -162,9 +162,9 @@ class ChallengeResponder:
         """Decline a challenge that was to be accepted.
 
         Args:
-            challenge: The one that holds a slot, or held it.
+            challenge: The challenge that holds a slot, or held one.
             why: Reason for the log.
-            was_heard: An earlier acceptance may have arrived.  Its game may then be about to start, so
+            was_heard: Whether an earlier acceptance may have arrived. Its game may then be about to start, so
                 the slot is held until the server confirms the decline.
         """
         if not was_heard:
@@ -227,7 +227,7 @@ class ChallengeResponder:
         is_gone: Callable[[], bool],
         queue: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
-        """Decline a challenge: without an answer the other side might wait for weeks.
+        """Decline a challenge, because without an answer the other side might wait for weeks.
 
         Args:
             challenge: The challenge.

@@ -17,11 +17,11 @@ class GameSlot:
     opponent_id: str = ""
     """Empty when unknown."""
     is_bot: bool = False
-    """The opponent is a program."""
+    """Whether the opponent is a program."""
     has_no_clock: bool = False
-    """The game has no real-time clock."""
+    """Whether the game has no real-time clock."""
     boards: int = 1
-    """Number of games that it covers, all against one opponent."""
+    """Number of games that the slot covers, all against one opponent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The challenge gets a slot now."""
+    """Decision: the challenge gets a slot now."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitForSlot:
-    """The challenge waits until a slot becomes free."""
+    """Decision: the challenge waits until a slot becomes free."""
 
     why: str
     """The reason for the operator."""
@@ -54,7 +54,7 @@ class WaitForSlot:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """The challenge is refused."""
+    """Decision: the challenge is refused."""
 
     reason: DeclineReason
     """The reason for the challenger."""
@@ -79,7 +79,7 @@ def slot_of(challenge: Challenge) -> GameSlot:
 def lasting_refusal(
     challenge: Challenge, config: ChallengesConfig, blocked: Collection[str] = ()
 ) -> Decline | None:
-    """The permanent reason to decline someone else's challenge; None: it depends on the current load.
+    """The permanent reason to decline an incoming challenge; None: the decision depends on the current load.
 
     Args:
         challenge: The incoming challenge.
@@ -103,7 +103,7 @@ def lasting_refusal(
 def decide_by_load(challenge: Challenge, load: Load, config: ChallengesConfig) -> ChallengeAnswer:
     """Decide by the current load on a challenge without a `lasting_refusal`."""
     slot = slot_of(challenge)
-    return _day(slot, load, config) or _slots(slot, load, config) or Accept()
+    return _daily_bot_limits(slot, load, config) or _slots(slot, load, config) or Accept()
 
 
 def is_named(who_id: str, name: str, names: Collection[str]) -> bool:
@@ -219,7 +219,7 @@ def _rating(challenge: Challenge, who: Opponent, config: ChallengesConfig) -> De
     return None
 
 
-def _day(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
+def _daily_bot_limits(slot: GameSlot, load: Load, config: ChallengesConfig) -> Decline | None:
     if not slot.is_bot:
         return None
     with_them, with_all = load.bot_games.get(slot.opponent_id, 0), sum(load.bot_games.values())

@@ -1,4 +1,4 @@
-"""The life of a game in the lobby, from its start to its forgotten end, as one table of transitions.  No I/O.
+"""The life cycle of a game in the lobby, as one table of transitions.  No I/O.
 
 ::
 
@@ -24,61 +24,61 @@ class Phase(Enum):
     UNKNOWN = auto()
     """Not yet begun, or completely finished: the lobby stores nothing about it."""
     HELD = auto()
-    """It waits for other games to end."""
+    """The game waits for other games to end."""
     HELD_OVER = auto()
-    """Like `HELD`, and the account's stream has reported its end: only its ledger is left to close."""
+    """Like `HELD`, but the account's stream has reported the end; only the ledger must still be closed."""
     PLAYING = auto()
-    """It has a player."""
+    """The game has a `GameRunner`."""
     RESUMING = auto()
-    """The server reported its start while it was played: perhaps it resumes after an adjournment, which its
-    own stream may report later."""
+    """The server reported a start during play; the game may be resuming after an adjournment that the game's
+    own stream will report later."""
     ENDING = auto()
-    """The account's stream has reported its end; the player is closing the ledger."""
+    """The account's stream has reported the end; the runner is closing the ledger."""
     ENDING_RESUMING = auto()
-    """Like `ENDING`, and then the stream reported its start."""
+    """Like `ENDING`, but then the stream reported another start."""
     UNREPORTED = auto()
-    """Played to its end, which the account's stream has not reported: the rating change is not known yet."""
+    """Played to the end, but the account's stream has not reported it; the rating change is still unknown."""
     GIVEN_UP = auto()
-    """Left alone after errors, until it ends."""
+    """Abandoned after errors until the game ends."""
     READING_HELD = auto()
-    """Given up and over: it waits for other games to end before its end is read."""
+    """Given up and over; the game waits for other games to end before its end is read."""
     READING_HELD_OVER = auto()
     """The same, and the account's stream has reported its end."""
     READING = auto()
-    """Given up and over: played once more to close its ledger."""
+    """Given up and over; a runner is started once more to close the ledger."""
     READING_OVER = auto()
     """The same, and the account's stream has reported its end."""
     UNREADABLE = auto()
-    """Given up and over, but even its end could not be read."""
+    """Given up and over; the end could not be read either."""
     ABORTING = auto()
-    """Not a game that this program plays: aborted, or about to be."""
+    """A game that this program does not play; it is aborted, or about to be."""
 
 
 class PhaseEvent(Enum):
     """Events of a game."""
 
     STARTED = auto()
-    """The server, or the database, says that it is running."""
+    """The server or the database reports that the game is running."""
     STARTED_ELSEWHERE = auto()
     """As `STARTED`, but this program does not play the game."""
     END_REPORTED = auto()
-    """The account's stream says that it is over."""
+    """The account's stream reports that the game is over."""
     ROOM = auto()
-    """It may have a player."""
+    """There is room for the game: a `GameRunner` may start."""
     ENDED = auto()
-    """Its player has closed the ledger."""
+    """The runner has closed the ledger."""
     ADJOURNED = auto()
-    """Its player has left it for now."""
+    """The runner has stopped because the game is adjourned."""
     FAILED = auto()
-    """Its player cannot continue."""
+    """The runner cannot continue."""
     NOT_RUNNING = auto()
-    """The server no longer lists it."""
+    """The server no longer lists the game."""
     RATING_KNOWN = auto()
     """The server was asked for the rating change."""
     MUST_PLAY = auto()
-    """It cannot be aborted."""
+    """The game cannot be aborted."""
     ABORT_LATER = auto()
-    """The server could not be asked to abort it."""
+    """The request to abort the game could not be sent."""
 
 
 class Action(Enum):
@@ -86,18 +86,18 @@ class Action(Enum):
 
     TAKE_SLOT = auto()
     RETAKE_SLOT = auto()
-    """Only if its player has already noticed the adjournment and freed the slot."""
+    """Take a slot again if the runner has already noticed the adjournment and freed it."""
     FREE_SLOT = auto()
     SEEK_ROOM = auto()
-    """`PhaseEvent.ROOM` at once if there is room, or later."""
+    """Produce `PhaseEvent.ROOM` as soon as there is room."""
     BEGIN = auto()
-    """Give it a player."""
+    """Start a `GameRunner`."""
     AWAIT_END = auto()
-    """Ask the server from time to time; `PhaseEvent.NOT_RUNNING`."""
+    """Poll the server until `PhaseEvent.NOT_RUNNING`."""
     ASK_RATING = auto()
-    """Only if its end may have been reported before we were connected; `PhaseEvent.RATING_KNOWN`."""
+    """Query the rating change if we may have missed the report; then `PhaseEvent.RATING_KNOWN`."""
     ABORT = auto()
-    """`PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` if it does not answer."""
+    """Abort: `PhaseEvent.MUST_PLAY` if the server refuses, `PhaseEvent.ABORT_LATER` without an answer."""
 
 
 _P, _E, _A = Phase, PhaseEvent, Action
@@ -177,14 +177,14 @@ IGNORED: frozenset[tuple[Phase, PhaseEvent]] = frozenset(
         *((phase, _E.ABORT_LATER) for phase in Phase if phase is not _P.ABORTING),
     }
 )  # fmt: skip
-"""Pairs that change nothing."""
+"""Pairs of phase and event that change nothing."""
 
 WAITING = frozenset({Phase.HELD, Phase.HELD_OVER, Phase.READING_HELD, Phase.READING_HELD_OVER})
 """Phases of a game that waits for others to end."""
 
 
 class ImpossibleEvent(Exception):
-    """An event that cannot happen in a phase: a bug of the lobby."""
+    """An event that cannot happen in a phase, which means a bug in the lobby."""
 
 
 def advance(phase: Phase, event: PhaseEvent) -> tuple[Phase, tuple[Action, ...]]:

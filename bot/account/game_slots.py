@@ -30,12 +30,12 @@ from bot.base.config import ChallengesConfig
 from bot.base.events import Challenge, DeclineReason
 
 WAITS_S = 60.0
-"""Seconds that a challenge with a real-time clock waits for a slot.  After that the challenger may have left:
-lichess.org does not report it, and the game would begin without them."""
+"""Maximum wait of a challenge with a real-time clock for a slot, in seconds. After that the challenger may
+have left: lichess.org does not report it, and the game would begin without them."""
 
 
 REMEMBERED = 100
-"""Ended games that `GameSlots.has_ended` knows."""
+"""Number of ended games that `GameSlots.has_ended` remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,17 @@ class _Taken:
     slot: GameSlot
     has_started: bool
     is_stored: bool = False
-    """The database counts it among the games of the last 24 hours."""
+    """Whether the database already counts the game among those of the last 24 hours."""
 
 
 class GameSlots:
     """The games of one account, from waiting challenges to ended games, by the challenge's id.
 
-    On most sites the game has the same id; elsewhere a game that starts names its challenge.
+    On most sites the game has the same id; on the others, the start of a game names its challenge.
 
     Args:
         config: The limits.
-        machine_free: Returns the maximum number of games with a real-time clock on the machine, including
-            ours.
+        machine_free: Returns how many games with a real-time clock the machine allows, including ours.
         is_paused: Whether the operator holds back new games.
     """
 
@@ -76,13 +75,13 @@ class GameSlots:
         self.config = config
         self._machine_free = machine_free
         self._waiting: dict[str, _Waiting] = {}
-        """In order of arrival."""
+        """Waiting challenges by id, in order of arrival."""
         self._queued: set[str] = set()
         """Challenges for which `answers` has returned `WaitForSlot`."""
         self._taken: dict[str, _Taken] = {}
         self._ended: deque[str] = deque(maxlen=REMEMBERED)
         self._became: dict[str, str] = {}
-        """By game id: the challenge of each game that began before we saw its challenge accepted."""
+        """The challenge by game id, for each game that began before we saw its challenge accepted."""
 
     @property
     def closed(self) -> str:

@@ -24,7 +24,7 @@ class LinkWatch:
         self.event_at: datetime | None = None
         """When the last event arrived."""
         self.trouble = ""
-        """Why the link was last lost; empty: it is up, or has not been up yet."""
+        """Why the link was last lost; empty: the link is up, or has never been up."""
 
     async def timed(self, events: Any) -> AsyncIterator[Any]:
         """Pass the events through and record their times.

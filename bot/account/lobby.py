@@ -93,11 +93,11 @@ class Lobby:
         self._link_changes: asyncio.Queue[str | None] = asyncio.Queue()
         """The reason when the account's link is lost; None when it is back."""
         self._is_watching = False
-        """A task is watching how long challenges wait."""
+        """Whether a task is watching how long challenges wait."""
         self._commands: set[asyncio.Future[Any]] = set()
         """The operator's commands in progress."""
         self._quiet_since: float | None = services.clock()
-        """None while a game is running or a challenge waits."""
+        """When the account became idle; None while a game is running or a challenge waits."""
         self._changed = asyncio.Event()
         """Set when there may be something to decide."""
         self._empty = asyncio.Event()
@@ -168,7 +168,7 @@ class Lobby:
         return self._pause.is_on
 
     def _pause_changed(self) -> None:
-        """While paused, leave the site's tournaments, because they would pair us; rejoin them afterwards."""
+        """Leave the site's tournaments while paused, because they would pair us; rejoin them afterwards."""
         self._background.start("tournaments", partial(self._tournaments.follow, is_paused=self._is_paused))
         self._change()
 
@@ -197,12 +197,12 @@ class Lobby:
 
     @property
     def closing(self) -> int:
-        """Of these, games that are over: the analysis of their last decisions keeps the ledger open."""
+        """Finished games in `playing`; the ledger stays open until their last decisions are analysed."""
         players = map(self._games.player, self._games.playing)
         return sum(player is not None and player.is_over for player in players)
 
     def player(self, game_id: str) -> GameRunner | None:
-        """The player of one of the games in `playing`; None: the game has ended since."""
+        """The runner of one of the games in `playing`; None: the game has ended since."""
         return self._games.player(game_id)
 
     @property
@@ -270,8 +270,8 @@ class Lobby:
         self._link_changes.put_nowait(reason)
 
     async def _follow_link(self) -> None:
-        """Record lost links and catch up afterwards, in a task of its own: reading the stream must not wait
-        for the database or for further requests."""
+        """Record lost links and catch up afterwards. This is a separate task because reading the stream must
+        not wait for the database or for further requests."""
         while True:
             reason = await self._link_changes.get()
             if reason is not None:
@@ -384,7 +384,7 @@ class Lobby:
         await self._background.record_event("challenge_queued", {**detail_of(challenge), "why": decision.why})
 
     async def _ask(self, opponent: Bot, proposal: Proposal) -> Reply | None:
-        """Challenge a program; None: withdrawn because the slot is needed."""
+        """Challenge a program; returns None if the challenge was withdrawn because its slot is needed."""
         if not self._slots.is_quiet or not self.accepting or not self._slots.has_room():
             return None
         if self._is_wanted_elsewhere:
@@ -456,7 +456,7 @@ class Lobby:
     async def join_tournament(self, tournament_id: str, *, password: str, team: str) -> Tournament:
         """Join a tournament for the operator.
 
-        From then on the site pairs us, whatever our rules for challenges say, and also after a restart.
+        From then on the site pairs us regardless of our challenge rules, even after a restart.
 
         Args:
             tournament_id: The site's id.

@@ -1,4 +1,4 @@
-"""Challenges other bots while the account is idle: a pure choice, and the task that acts on it.
+"""Challenges other bots while the account is idle: a pure choice function, and the task that uses it.
 
 Limits hold across restarts: the database's events record what was sent and who declined, and its games record
 the opponents.
@@ -25,7 +25,7 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 SENT, ACCEPTED, DECLINED = "matchmaking_sent", "matchmaking_accepted", "matchmaking_declined"
-"""Kinds of events in the database."""
+"""Kinds of matchmaking events in the database."""
 
 NOT_ALLOWED_S = 3600.0
 """Pause in seconds after the server refused challenges; the cause may be temporary."""
@@ -33,7 +33,7 @@ NOT_ALLOWED_S = 3600.0
 _DAY = timedelta(hours=24)
 
 SendChallenge = Callable[[Bot, Proposal], Awaitable[Reply | None]]
-"""Sends a challenge and waits for its answer; None: withdrawn, because another player needs the slot."""
+"""Sends a challenge and waits for the answer; None: withdrawn because another player needs the slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class History:
     """Recent challenges and games, from the database."""
 
     sent: int = 0
-    """Challenges of the last 24 hours."""
+    """Number of challenges sent in the last 24 hours."""
     last_opponent: str = ""
     """Id of the program challenged last; empty if none in 24 hours."""
     resting: Collection[str] = ()
@@ -142,8 +142,8 @@ class Matchmaker:
     async def run(self) -> None:
         """Challenge others until cancelled; return at once if matchmaking is disabled or unsupported.
 
-        Handles all errors here, so that they never cost a game. Leaves a refused account for the account's
-        own stream to report.
+        Handles all errors here, so that they never cost a game. A refused account is reported by the
+        account's own stream.
         """
         if not self._config.enabled:
             return

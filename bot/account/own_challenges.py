@@ -30,7 +30,7 @@ class OwnChallenges:
         self._slots = slots
         self._changed = changed
         self._open: dict[asyncio.Future[Reply], bool] = {}
-        """The unanswered challenges; the value says whether one gives way to a waiting challenger."""
+        """The unanswered challenges, each with a flag: withdraw it if a challenger needs the slot."""
 
     async def send(
         self, opponent: str, proposal: Proposal, *, is_bot: bool = False, gives_way: bool = True
@@ -40,8 +40,8 @@ class OwnChallenges:
         Args:
             opponent: The account's name or id at the site.
             proposal: The terms.
-            is_bot: The opponent is known to be a program.
-            gives_way: Withdraw it when a challenger waits for its slot.
+            is_bot: Whether the opponent is known to be a program.
+            gives_way: Whether to withdraw the challenge when a challenger needs its slot.
 
         Returns:
             The answer; None: withdrawn (`withdraw`).
@@ -89,7 +89,7 @@ class OwnChallenges:
         """Withdraw challenges that have no answer yet.
 
         Args:
-            is_needed: A challenger waits for a slot: withdraw only challenges that give way.  False: all.
+            is_needed: Withdraw only challenges that give way, because a challenger needs a slot.  False: all.
         """
         for asking, gives_way in list(self._open.items()):
             if gives_way or not is_needed:

@@ -24,7 +24,7 @@ class Pause:
 
     @property
     def has_run_out(self) -> bool:
-        """Whether its time is over, and `end` has not been called since."""
+        """Whether the pause has run out and `end` has not been called since."""
         return self._is_on and not self.is_on
 
     def begin(self, duration_s: float | None = None) -> None:

@@ -29,7 +29,7 @@ class Rematches:
         self._services = services
         self._send = send
         self._in_a_row: Counter[str] = Counter()
-        """By opponent: rematches offered since their last game without one."""
+        """Number of consecutive rematches offered, by opponent."""
 
     async def offer(self, game_id: str) -> None:
         """Offer a rematch of a finished game if the settings allow one."""

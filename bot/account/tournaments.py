@@ -22,7 +22,7 @@ class _Joined:
 class Tournaments:
     """Joins and leaves tournaments, and stays away from them while new games are held back.
 
-    It knows the tournaments that were joined since the account was signed in; the site does not list others.
+    Only tournaments joined since sign-in are known, because the site does not list the others.
 
     Args:
         server: The site.
@@ -34,7 +34,7 @@ class Tournaments:
         self._lacks_engine = lacks_engine
         self._joined: dict[str, _Joined] = {}
         self._left: dict[str, _Joined] = {}
-        """Tournaments to return to after the pause."""
+        """Tournaments to rejoin after the pause."""
         self._following = asyncio.Lock()
 
     async def join(self, tournament_id: str, *, password: str, team: str, closed: str) -> Tournament:
@@ -55,7 +55,7 @@ class Tournaments:
         return tournament
 
     def _obstacle(self, tournament: Tournament, closed: str) -> str:
-        """Why we do not ask to join a tournament; empty: no objection."""
+        """Why we refuse to join a tournament; empty: we may join."""
         if closed:
             return f"no game may begin: {closed}"
         if tournament.is_over:
@@ -113,5 +113,5 @@ class Tournaments:
 
 
 def needs_engine(variant: str) -> str:
-    """Why a variant cannot be played without another engine."""
+    """Error message for a variant that needs an external engine."""
     return f"{variant} needs another engine (setting uci.engines)"

@@ -24,7 +24,7 @@ _RIGHT = {
 
 
 class AlarmError(DesdemonaError):
-    """There is no such alarm, or it is not firing; the message lists the alarms."""
+    """Error for an unknown alarm or one that is not firing; the message lists the alarms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class AlarmStatus:
     name: str
     state: AlarmState
     since: datetime
-    """When it fired; for a pending one, when it began."""
+    """When the alarm fired; for a pending alarm, when the problem began."""
     headline: str
     text: str
     cure: str
     acknowledged_by: str
-    """Empty: not acknowledged since it fired."""
+    """Who acknowledged the alarm; empty: nobody since it fired."""
     snoozed_until: datetime | None
     is_warning: bool = False
     """As `bot.alarms.rules.AlarmRule.is_warning`."""
@@ -63,11 +63,11 @@ class AlarmChange:
     before: AlarmState
     state: AlarmState
     text: str
-    """The reason: the problem, or that it is over."""
+    """The reason for the change: the problem, or that the problem is over."""
 
     @property
     def is_notable(self) -> bool:
-        """Whether it is firing or was; False for an alarm that was only pending."""
+        """Whether the alarm fires or has fired; False for an alarm that was only pending."""
         return self.before in ACTIVE or self.state in ACTIVE
 
 
@@ -77,7 +77,7 @@ class AlarmNotice:
 
     name: str
     state: str
-    """``firing`` or ``over``."""
+    """State of the alarm: ``firing`` or ``over``."""
     since: datetime
     text: str
     cure: str
@@ -119,7 +119,7 @@ class AlarmBoard:
         self._rules = [rule for rule in rules if rule.is_on(self._config)]
         self._history = SampleHistory()
         self._alarms: dict[str, _Alarm] = {}
-        """Empty before the first sample."""
+        """Alarms by name; empty before the first sample."""
 
     def take(self, sample: HealthSample) -> list[AlarmChange]:
         """Take the next sample; returns the alarms whose state has changed."""
@@ -173,7 +173,7 @@ class AlarmBoard:
 
     @property
     def firing(self) -> dict[str, bool]:
-        """All alarms by name: whether each fires."""
+        """Whether each alarm fires, by its name."""
         return {name: alarm.life.state in ACTIVE for name, alarm in self._alarms.items()}
 
     def acknowledge(self, name: str, by: str) -> str:

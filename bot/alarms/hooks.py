@@ -1,6 +1,6 @@
 """Sends notices of alarms to a webhook, a command, or both.
 
-Neither may hold up the program: each has a time limit, and a failure is logged once until it works again.
+A hook cannot block the program: it has a timeout, and its failure is logged once until it works again.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ Execute = Callable[[Sequence[str], bytes, Mapping[str, str]], Awaitable[None]]
 
 
 class HookFailure(Exception):
-    """A hook failed; the message says why, without its address."""
+    """Failure of a hook; the message gives the reason but not the hook's address."""
 
 
 async def post_json(url: str, body: bytes) -> None:

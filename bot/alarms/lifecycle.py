@@ -5,7 +5,7 @@
     ok --wrong--> pending --wrong for `for_s`--> firing --right--> recovering --right for 5 min--> ok
     pending --right--> ok                        recovering --wrong--> firing
 
-Without data for five minutes an alarm fires; before that it stays as it is.
+An alarm also fires after five minutes without data; until then its state does not change.
 """
 
 from enum import StrEnum
@@ -21,10 +21,10 @@ class AlarmState(StrEnum):
 
     OK = "ok"
     PENDING = "pending"
-    """Wrong, but not yet for long enough."""
+    """The condition holds, but not yet for long enough."""
     FIRING = "firing"
     RECOVERING = "recovering"
-    """Right again, but not yet for long enough."""
+    """The condition is over, but not yet for long enough."""
 
 
 ACTIVE = frozenset({AlarmState.FIRING, AlarmState.RECOVERING})
@@ -35,7 +35,7 @@ class AlarmLifecycle:
     """One alarm's state.
 
     Args:
-        rule: Which alarm.
+        rule: The alarm's rule.
         at_s: Time of the first evaluation, in seconds of a monotonic clock.
     """
 
@@ -54,7 +54,7 @@ class AlarmLifecycle:
 
         Args:
             at_s: The time of the reading; never less than before.
-            reading: By the rule's condition.
+            reading: Result of the rule's condition.
         """
         if reading is not None:
             self._known_s = at_s

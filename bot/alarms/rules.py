@@ -10,13 +10,13 @@ from bot.base.metrics import LATE_COMMIT_S, SLOW_COMMIT_S
 from bot.base.rounding import counted
 
 Reading = str | None
-"""The problem, in words; empty: none.  None: unknown, for lack of data."""
+"""A condition's result: the problem, in words; empty: no problem.  None: unknown, for lack of data."""
 Condition = Callable[[SampleHistory, AlarmsConfig], Reading]
 
 OVERDUE_S = 10.0
 """Seconds past a move's longest allowed time after which it counts as stuck."""
 SLOW_OF = 20
-"""One case in this many is slower than the 95th percentile."""
+"""Reciprocal of the share of cases above the 95th percentile."""
 MIN_DECISIONS = 20
 MIN_COMMITS = 20
 MIN_ANSWERS = 20
@@ -34,17 +34,17 @@ class AlarmRule:
     """One alarm."""
 
     name: str
-    """Its name in commands and labels."""
+    """Name of the alarm in commands and labels."""
     condition: Condition
     headline: str
     """The problem, in one short sentence."""
     cure: str
     is_on: Callable[[AlarmsConfig], bool] = lambda _: True
-    """Whether the settings want it."""
+    """Whether the settings enable the alarm."""
     for_s: float = 0.0
     """Seconds for which the condition must hold before the alarm fires."""
     is_warning: bool = False
-    """Nothing has failed yet: shown on the pages Now and Events, not at the top of every page."""
+    """Whether it is only a warning, shown on the pages Now and Events but not on top of every page."""
 
 
 def link_down(history: SampleHistory, _config: AlarmsConfig) -> Reading:

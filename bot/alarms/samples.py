@@ -23,7 +23,7 @@ class DiskSample:
 
     free_bytes: int
     database_bytes: int
-    """0: the database is elsewhere."""
+    """Size of the database in bytes; 0: the database is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class RatingSample:
 
     now: int
     highest: int
-    """In the last 30 days."""
+    """The highest rating in the last 30 days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ class HealthSample:
     """Seconds of a monotonic clock."""
     tally: MetricTotals = field(default_factory=MetricTotals)
     links: Mapping[str, str] | None = None
-    """Accounts by name: why each one's link is down; empty: it is up."""
+    """Why each account's link is down, by the account's name; empty: the link is up."""
     overdue_s: Mapping[str, float] | None = None
-    """Games by key in which it is our turn: seconds by which our move is overdue."""
+    """Seconds by which our move is overdue, by key, for games in which it is our turn."""
     database_trouble: str | None = None
-    """Why the database could not be written just now; empty: it could."""
+    """Why the latest write to the database failed; empty: it succeeded."""
     model_failures: Mapping[str, int] | None = None
-    """Failures of models since the program started, by the model's game."""
+    """Number of model failures since the program started, by game."""
     disk: DiskSample | None = None
     backup_age_s: float | None = None
     """Age of the newest backup, in seconds; infinite if there is none."""
     losses: Mapping[str, int] | None = None
-    """Accounts by name and site: current number of consecutive losses."""
+    """Current number of consecutive losses, by account name and site."""
     ratings: Mapping[str, RatingSample] | None = None
-    """By account, game and speed."""
+    """Our ratings, by account, game and speed."""
 
 
 class SampleHistory:
@@ -82,7 +82,7 @@ class SampleHistory:
         return self._samples[-1]
 
     def before(self, span_s: float) -> HealthSample:
-        """The latest sample at least `seconds` older than the newest, or else the oldest."""
+        """The latest sample at least `seconds` older than the newest; the oldest if there is none."""
         since = self.latest.at_s - span_s
         earliest = self._samples[0]
         for sample in self._samples:
@@ -103,7 +103,7 @@ class SampleHistory:
 
     @property
     def growth_bytes(self) -> float | None:
-        """Bytes that the database grows in a day; None: not known yet."""
+        """Growth of the database in bytes per day; None: not known yet."""
         disk = self.latest.disk
         if disk is None or not self._sizes:
             return None

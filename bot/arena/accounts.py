@@ -26,11 +26,11 @@ _MAX_KNOWN_TOKENS = 10_000
 
 
 class NameOfPerson(ConfigError):
-    """A person at the arena already has the bot's name."""
+    """Error: a person at the arena already has the bot's name."""
 
 
 def hash_token(token: str) -> str:
-    """The stored form of a token, which is long and random, so a plain hash is safe."""
+    """The stored form of a token; a plain hash is safe because tokens are long and random."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -42,9 +42,9 @@ async def add_bot(database: Database, name: str, token: str = "") -> str:
     """Create an account for a program, or give an existing one a new token.
 
     Args:
-        database: Where the arena's accounts are.
-        name: Of the account.
-        token: Its token; empty: a random one.
+        database: The arena's database.
+        name: Name of the account.
+        token: Token of the account; empty: create a random one.
 
     Returns:
         The token, which is stored nowhere else.
@@ -123,15 +123,15 @@ class Accounts:
         """Held while a game begins or an account becomes a bot, so that each sees the other's change."""
 
     def knows(self, token: str) -> bool:
-        """Whether the token was valid when last seen, without a database query."""
+        """Whether the token was valid when last seen; needs no database query."""
         return hash_token(token) in self._tokens
 
     async def get(self, account_id: str) -> AccountRecord | None:
-        """The account with that id (a name in any case)."""
+        """The account with an id, or with a name in any case."""
         return (await self.get_all([account_id]))[0]
 
     async def get_all(self, account_ids: Iterable[str]) -> list[AccountRecord | None]:
-        """The same for many, with one query at most."""
+        """The accounts with some ids; sends at most one query."""
         ids = [account_id.lower() for account_id in account_ids]
         unknown = {each for each in ids if each not in self._known and NAME.fullmatch(each)}
         if unknown:
@@ -190,7 +190,7 @@ class Accounts:
         return account, token
 
     async def ensure_bot(self, name: str, token: str = "") -> str:
-        """Do the same as `add_bot`, and update the cache."""
+        """Call `add_bot`, and update the cache."""
         token = await add_bot(self._database, name, token)
         self._forget_tokens(name.lower())
         self._remember(hash_token(token), name.lower())
@@ -206,7 +206,7 @@ class Accounts:
         return token
 
     async def upgrade(self, account: AccountRecord) -> bool:
-        """Turn a person's account into a bot account; False when it has played a game."""
+        """Turn a person's account into a bot account; False: it has already played a game."""
         async with self.start_lock:
             async with self._database.write() as session:
                 if await arena.count_games(session, account.id):
@@ -216,7 +216,7 @@ class Accounts:
         return True
 
     def forget(self, account_id: str) -> None:
-        """Drop an account and its tokens from the cache: the database has changed."""
+        """Drop an account and its tokens from the cache after a change in the database."""
         self.edition += 1
         self._known.pop(account_id, None)
         self._forget_tokens(account_id)

@@ -1,6 +1,6 @@
 """A game's report for people who must not learn which strategy they met (docs/trials.md).
 
-It shows the traps in the game, whichever strategy set them. It omits everything that depends on the strategy
+It shows all traps in the game, whatever strategy set them. It omits everything that depends on the strategy
 rather than on the position: its name and settings, the draw, its search (depth, time, sources, models), and
 its scores of the other moves. Lists are sorted, because their order in the record follows the search.
 
@@ -45,7 +45,7 @@ _REPLY = (
 def blind_report(report: GameReport) -> dict[str, Any]:
     """The report in plain JSON values, with the keys of `GameReport.to_json` that it shows.
 
-    Only this report has `blind` as true.
+    `blind` is true in this report only.
     """
     share = plain_share(report.header.drawn_from)
     decisions = [blind_decision(each) for each in report.decisions]
@@ -81,8 +81,8 @@ def report_texts(
     Args:
         report: The game.
         decisions: Its decisions in plain JSON values.
-        is_blind: Whether to hide which player it was.
-        plain_share: See `plain_share`.
+        is_blind: Whether to hide which strategy played.
+        plain_share: Result of `plain_share`.
     """
     header, unit = report.header, get_rules(report.header.game).score_unit
     name, bot = header.opponent_name, header.account or "the bot"
@@ -114,10 +114,10 @@ def report_texts(
 
 
 def plain_share(players: Sequence[str]) -> float:
-    """The share of games with people in which we use a player that does not set traps on purpose.
+    """The share of games with people in which our strategy does not set traps on purpose.
 
     Args:
-        players: The players; each game draws one of them uniformly. Empty: 0.
+        players: The strategies; each game draws one of them uniformly. Empty: 0.
     """
     plain = [player for player in players if player in STRATEGIES and not STRATEGIES[player].sets_traps]
     return len(plain) / max(1, len(players))
@@ -151,8 +151,8 @@ def _forecast(decision: DecisionReport) -> dict[str, Any] | None:
 def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
     """Indices into the lists of scores by depth: the first, one between, the last.
 
-    The one between is a depth at which the bait deceives, unless it does so at the first; otherwise the
-    middle.
+    If the bait deceives at the first depth or nowhere between, the second index is the middle; otherwise it
+    is a depth at which the bait deceives.
     """
     last = max([len(each.scores_centi) for each in decision.replies], default=0) - 1
     middle = last // 2
@@ -163,11 +163,11 @@ def shown_depths(decision: DecisionReport) -> tuple[int, int, int]:
 
 
 def _reply(reply: ReplyReport, shown: Sequence[int], has_forecast: bool) -> dict[str, Any]:
-    """Without the scores by depth, whose number is the depth of the player's search.
+    """Omits the scores by depth, because their number reveals the depth of the player's search.
 
     Args:
-        shown: Of `shown_depths`.
-        has_forecast: Whether there is a forecast: without it the probabilities are the player's own.
+        shown: Result of `shown_depths`.
+        has_forecast: Whether there is a forecast; without one the probabilities are the player's own.
     """
     known = shown if 0 <= shown[-1] < len(reply.scores_centi) else ()
     return _only(_REPLY, reply) | {

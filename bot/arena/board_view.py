@@ -15,10 +15,10 @@ def with_view(message: Json, game: ReplayedGame, side: int, *, is_standing: bool
     """Extend a `gameFull` or `gameState` with the view that a page draws.
 
     Args:
-        message: One of the two.
+        message: The `gameFull` or `gameState`.
         game: The game.
         side: The side of the page's player.
-        is_standing: Whether an outage stops the clocks.
+        is_standing: Whether the clocks are stopped by an outage.
     """
     shown = view(game, side) | ({"clocksStand": True} if is_standing else {})
     if message["type"] == "gameFull":

@@ -36,7 +36,7 @@ class ArenaChallenge:
     """A challenge from one player to another."""
 
     id: str
-    """Also the id of the game, once the challenge is accepted."""
+    """Id of the challenge, and of its game once it is accepted."""
     challenger: AccountRecord
     opponent: AccountRecord
     variant: ArenaVariant
@@ -45,20 +45,20 @@ class ArenaChallenge:
     colour: str
     """The challenger's choice: white, black or random."""
     challenger_side: int
-    """Side that the challenger gets; a random one is drawn when the challenge is made."""
+    """Side of the challenger; if random, it is drawn when the challenge is created."""
     rematch_of: str | None
     deadline: float
-    """When it expires, by the arena's clock."""
+    """When the challenge expires, by the arena's clock."""
     address: str = ""
     """The challenger's network address; empty: not counted by address."""
     status: ChallengeStatus = ChallengeStatus.CREATED
     reason: DeclineReason | None = None
-    """Why it was declined."""
+    """Why the challenge was declined."""
     initial_fen: str | None = None
     """Starting position chosen by the challenger; None: the usual one."""
 
     def by_side(self) -> tuple[AccountRecord, AccountRecord]:
-        """The players, the first to move first."""
+        """The players in the order in which they move."""
         pair = (self.challenger, self.opponent)
         return pair if self.challenger_side == 0 else pair[::-1]
 
@@ -70,10 +70,10 @@ def show(clock: Clock) -> str:
 
 
 def check(variant: ArenaVariant, clock: Clock | None, *, rated: bool) -> None:
-    """Check the terms against Lichess's rules, too.
+    """Check the terms, also against Lichess's rules.
 
     Raises:
-        ArenaRefusal: They are not allowed there; the message names what is.
+        ArenaRefusal: The terms are not allowed; the message lists what is.
     """
     if rated and not variant.is_rated:
         raise ArenaRefusal(f"Games of the variant {variant.name} cannot be rated")

@@ -33,8 +33,8 @@ _AT_ONCE = 32  # this part of the connections makes room at once
 def max_connections() -> int:
     """Raise the limit of file descriptors as far as possible and return the number of connections to serve.
 
-    It is a quarter of the descriptors: connections waiting to be accepted or closed take some, the database
-    needs some, and the bot has the other ends of its own connections.
+    Connections get a quarter of the descriptors. The rest is for connections that wait to be accepted or
+    closed, for the database, and for the bot's ends of its own connections.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
@@ -62,11 +62,11 @@ class ConnectionLimiter:
         Args:
             server: Speaks HTTP on the admitted connections.
             busy: The connections with a request in progress.
-            most: Most connections in total; an eighth of them for one address, half of them for an address of
-                this machine, all for a trusted proxy, behind which each address has limits of its own.
-            proxies: The trusted ones.
+            most: Maximum number of connections. One address may have an eighth of them, an address of this
+                machine half, and a trusted proxy all, because the addresses behind it have their own limits.
+            proxies: The trusted proxies.
             priority_of: The priority of a connection's client, from its latest request.
-            make_room: Ends one unneeded stream among these connections; False: there is none.
+            make_room: Ends one unneeded stream among the given connections; False: there is none.
         """
         self._server = server
         self._busy = busy
@@ -102,7 +102,7 @@ class ConnectionLimiter:
         self._by_address[address] += 1
 
     def _has_room(self, most: int, host: str, address: str | None = None) -> bool:
-        """Whether another connection of this address, or of any, fits; closes others if necessary."""
+        """Whether one more connection of this address is within the limits; closes others if necessary."""
         self._open = {each: by for each, by in self._open.items() if each.transport is not None}
         self._by_address = Counter(self._open.values())
         crowd = [each for each, by in self._open.items() if address in (None, by)]
@@ -127,7 +127,7 @@ class ConnectionLimiter:
 
 
 class _PendingConnection(asyncio.Protocol):
-    """A connection before admission."""
+    """A connection that has not been admitted yet."""
 
     def __init__(self, connections: ConnectionLimiter) -> None:
         self._connections = connections

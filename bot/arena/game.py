@@ -19,8 +19,8 @@ UNLIMITED_MOVE_S = 24 * 3600
 """Longest time for a move in a game without a clock; ensures that every game ends."""
 
 MAX_GAME_PLIES = 600
-"""Plies after which a game is a draw: far more than honest games have, and few enough to keep work over all
-moves of a game cheap."""
+"""Plies after which a game is a draw. Honest games are much shorter, and work on all moves of a game stays
+cheap."""
 
 _MARKED = 16
 """Interval, in moves, between cached positions; a takeback replays fewer moves than this."""
@@ -32,16 +32,16 @@ NOT_YOUR_TURN = "Not your turn, or game already over"
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A time, by two clocks."""
+    """A moment, by two clocks."""
 
     now: float
-    """By the arena's time, in seconds."""
+    """The arena's time, in seconds."""
     at: datetime
     """In UTC."""
 
 
 class ArenaRefusal(DesdemonaError):
-    """The rules do not allow this now; the message is for the caller."""
+    """An action that the rules do not allow now; the message is for the caller."""
 
     status = 400
     """HTTP status of the answer."""
@@ -83,7 +83,7 @@ class ReplayedGame:
 
     @property
     def ending(self) -> str:
-        """The rule that ended the game, for people; empty while it runs, or when it ended in another way."""
+        """The rule that ended the game, for people; empty if it is running or ended in another way."""
         rules = self.variant.rules
         if not self.is_over:
             return ""
@@ -251,10 +251,10 @@ def answer_takeback(
     Args:
         game: The game.
         side: The player's side.
-        yes: Propose or agree; false: decline.
+        yes: True to propose or agree, False to decline.
         when: Now.
-        ply: Number of moves to be left; if a takeback would leave another number, nothing changes: the
-            request repeats an earlier one. None: unchecked.
+        ply: Number of moves that must remain. If the takeback would leave another number, the request repeats
+            an earlier one and nothing changes. None: unchecked.
 
     Raises:
         ArenaRefusal: There is nothing to take back or to decline, or the game does not allow it.
@@ -284,7 +284,7 @@ def answer_takeback(
 
 
 def _plies_back(game: ReplayedGame, side: int) -> int:
-    """Moves to undo until the side is about to make its latest move again."""
+    """Number of moves to undo so that the side can replace its latest move."""
     return 2 if game.to_move == side else 1
 
 
@@ -316,7 +316,7 @@ def _take_back(game: ReplayedGame, side: int, when: Instant) -> ReplayedGame:
 
 
 def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
-    """A game advanced by some moves: the position and the public move data change, the record does not."""
+    """A game advanced by some moves; changes the position and the public move data but not the record."""
     variant, rules = game.variant, game.variant.rules
     names, api_moves, marks = list(game.names), list(game.api_moves), list(game.marks)
     position, squares = game.position, game.last_squares
@@ -339,7 +339,7 @@ def _played_on(game: ReplayedGame, moves: tuple[str, ...]) -> ReplayedGame:
 
 
 def claim(game: ReplayedGame, side: int, when: Instant, *, victory: bool) -> ReplayedGame:
-    """End a game that the other side has left; the caller must check this."""
+    """End a game that the other side has left; the caller must check that it has."""
     _require_open(game)
     if game.clock is None:
         # As on Lichess: programs may leave such games between their moves.

@@ -48,12 +48,12 @@ STREAM_HEADERS: Mapping[str, str] = {
 }
 """Headers of every stream of lines; proxies must not buffer it."""
 _LINES_PER_MINUTE = 20
-"""Failed requests in the log, limited, because each request fails while the database is down."""
+"""Limit on failed requests in the log, because each request fails while the database is down."""
 _POLL_S = 1.0  # how often a quiet stream checks whether its client has gone
 
 CHALLENGES = Rate("challenge.create", burst=300, per_s=5)
 ADDRESS_CHALLENGES = Rate("challenge.address", burst=500, per_s=1)
-"""For all accounts at one address together (lila: 500 in ten minutes)."""
+"""Limit on challenges of all accounts at one address together (lila: 500 in ten minutes)."""
 MOVE_CODES = Rate("account.code", burst=20, per_s=1 / 60)
 CHAT = Rate("chat", burst=50, per_s=1)
 REFUSAL_S = 0.5
@@ -91,7 +91,7 @@ def refusal(status: int, message: str) -> web.Response:
 
 
 class RequestGate:
-    """Admits requests: applies the limits, then identifies the account."""
+    """Admits requests: applies the limits and identifies the account."""
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class RequestGate:
 
         Args:
             accounts: The arena's accounts.
-            proxies: The trusted ones.
+            proxies: The trusted proxies.
             config: The limits.
             is_playing: Whether an account, by its id, is in a game.
             clock: In seconds.
             on_storage_error: Called with a request's time of arrival if the database failed.
-            seen: Records the address of each account's requests.
+            seen: Records the addresses that each account's requests come from.
         """
         self._clock = clock
         self._on_storage_error = on_storage_error
@@ -202,7 +202,7 @@ class RequestGate:
         """Charge a request to its account, if its token is known, and to its address.
 
         Args:
-            request: The request; charge it again if it turns out to need more work.
+            request: The request; call this again if the request turns out to need more work.
             cost: Its points.
 
         Raises:
@@ -233,7 +233,7 @@ class RequestGate:
         return self.priority(self._holders.get(connection, ""))
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """End an anonymous stream, or a surplus one of a player; False if there is none among these."""
+        """End an anonymous stream, or a surplus stream of a player; False: there is none among these."""
         return self._streams.make_room(among)
 
     def open_stream(
@@ -251,7 +251,7 @@ class RequestGate:
             A function to call when the stream ends.
 
         Raises:
-            TooMany: The account or its address has too many.
+            TooMany: The account or its address has too many streams.
         """
         address = self.address(request) if account is None else self.counted_address(request, account)
         account_id = "" if account is None else account.id
@@ -274,7 +274,7 @@ class RequestGate:
         return address
 
     def counted_address(self, request: web.Request, account: AccountRecord) -> str:
-        """The address that an account's games count for; empty for an embedded bot's."""
+        """The address whose quota an account's games use; empty for an embedded bot."""
         return "" if account.id in self.embedded else self.address(request)
 
     def address(self, request: web.Request) -> str:
@@ -303,7 +303,7 @@ class RequestGate:
         """The account of the request's token.
 
         Raises:
-            HttpError: 401, there is no token or it is unknown.
+            HttpError: 401, the token is missing or unknown.
         """
         account = await self.visitor(request)
         if account is None:
@@ -433,7 +433,7 @@ def as_bool(data: Mapping[str, Any], key: str) -> bool:
 
 
 def expire_silent(request: web.Request) -> None:
-    """Close a connection after `SILENT_S` without acknowledgements, as when the network was lost.
+    """Close a connection after `SILENT_S` without acknowledgements, for instance after a loss of the network.
 
     An account is online while its event stream is open. Otherwise an account whose machine vanished would
     stay online for a quarter of an hour.

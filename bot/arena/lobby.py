@@ -1,7 +1,7 @@
 """Open challenges, from their creation until their games begin.
 
-They live only in memory: they expire within seconds, and after a restart of the server every new event stream
-shows that they are gone.
+Challenges are kept in memory only. They expire within seconds, and after a restart of the server every new
+event stream shows that they are gone.
 """
 
 import math
@@ -24,12 +24,12 @@ from bot.base.events import Clock, DeclineReason
 from storage.arena.accounts import AccountRecord
 
 MAX_FOR_ONE = 30
-"""Most unanswered challenges to one account."""
+"""Maximum number of unanswered challenges to one account."""
 PLACE_WAIT_S = 60
 """Retry-After when all slots are busy, in seconds."""
 HELD_S = 300.0
-"""Lifetime of a challenge while its challenger holds the connection. It is limited because the challenge
-counts against other people at the same address."""
+"""Lifetime of a challenge while its challenger holds the connection. The lifetime is limited because the
+challenge uses the quota of other people at the same address."""
 _REMEMBERED = 1000  # settled challenges that can still be looked up
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -57,7 +57,7 @@ class ArenaLobby:
         self._wake = wake
         self._waiting: dict[str, ArenaChallenge] = {}
         self._starting: dict[str, ArenaChallenge] = {}
-        """Accepted ones until their games have begun."""
+        """Accepted challenges whose games have not begun yet."""
         self._settled: OrderedDict[str, ArenaChallenge] = OrderedDict()
         self._held: dict[str, Stream] = {}
         """Streams of challengers who wait for the answer, by challenge id."""
@@ -158,7 +158,7 @@ class ArenaLobby:
         return next((each for each in chain(open_ones, accepted) if each.rematch_of == game_id), None)
 
     async def accept(self, challenge_id: str, account: AccountRecord, address: str) -> ReplayedGame:
-        """Accept a challenge to the account, which is at an address, and start its game.
+        """Accept a challenge to an account (at the given address), and start the game.
 
         Raises:
             NotFound: The account has no such incoming challenge.

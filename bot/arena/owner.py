@@ -1,7 +1,7 @@
 """The owner's changes to the arena's accounts; they take effect immediately.
 
-Games of a banned or deleted account end at once: a game that can still be aborted is aborted, any other game
-is lost, as if the player had resigned.
+Games of a banned or deleted account end at once: a game that can still be aborted is aborted, and any other
+game is lost by resignation.
 """
 
 import logging
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class OwnerError(DesdemonaError):
-    """The arena's owner cannot make this change; the message says why."""
+    """A change that is not possible; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class OwnedAccount:
     access: ArenaAccess
     created_at: datetime
     games: int
-    """Number of games that it has started."""
+    """Number of games that the account has started."""
     playing: int
     """Running games."""
 
@@ -103,7 +103,7 @@ class ArenaOwner:
         return f"{account.name} is banned; games ended: {ended}"
 
     async def unban(self, name: str) -> str:
-        """Let a banned account in again, with the token that it had.
+        """Lift the ban of an account, which keeps its token.
 
         Raises:
             OwnerError: There is no such account, or it is not banned.
@@ -172,7 +172,7 @@ class ArenaOwner:
         return f"the game {game.id} is void; ratings changed: {', '.join(back)}"
 
     async def delete(self, name: str) -> str:
-        """Delete an account: its name, token, ratings and chat; its games stay, as those of ``deleted-N``.
+        """Delete an account's name, token, ratings and chat; its games stay, under the name ``deleted-N``.
 
         Raises:
             OwnerError: There is no such account, or it is ours.
@@ -214,7 +214,7 @@ class ArenaOwner:
         self._accounts.put(replace(await self._account(account.id), access=access))
 
     async def _shut_out(self, account: AccountRecord) -> int:
-        """End an account's challenges, games and streams; returns how many games."""
+        """End an account's challenges, games and streams; returns the number of games."""
         self._lobby.cancel_all(account.id)
         games = self._referee.games_of(account.id)
         for game in games:

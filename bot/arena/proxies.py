@@ -12,10 +12,10 @@ class Proxies:
     def __init__(self, networks: Iterable[str] = ()) -> None:
         """
         Args:
-            networks: Their addresses or networks.
+            networks: Addresses or networks of the proxies.
 
         Raises:
-            ValueError: An entry is neither.
+            ValueError: An entry is neither an address nor a network.
         """
         self._networks = [ip_network(each) for each in networks]
 
@@ -32,9 +32,9 @@ class Proxies:
             forwarded: The values of its ``X-Forwarded-For`` headers, in order.
 
         Returns:
-            The peer, unless it is trusted; otherwise the last forwarded address that is not trusted, because
-            clients can forge the entries before those that a trusted proxy appends. An entry that is not an
-            address ends the search at the proxy that sent it.
+            The peer if it is not trusted; otherwise the last forwarded address that is not trusted, because
+            clients can forge all entries before the ones that a trusted proxy appends. An entry that is not
+            an address ends the search at the proxy that sent it.
         """
         last = _parsed(peer)
         if last is None or not self._trusts(last):

@@ -40,17 +40,17 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 CHAT_LINES = 300
-"""Most lines in one game's chat."""
+"""Maximum number of lines in one game's chat."""
 
 MAX_FINISHED = 200
-"""Number of finished games that are kept replayed."""
+"""Number of finished games that are kept in memory."""
 
 PlayerSide = tuple[str, int]
 """Id of a game, and a side."""
 
 
 class NotFound(ArenaRefusal):
-    """It does not exist, or this account may not see it."""
+    """Something does not exist, or this account may not see it."""
 
     status = 404
 
@@ -61,7 +61,7 @@ class _LiveGame:
     def __init__(self, game: ReplayedGame, addresses: tuple[str, str]) -> None:
         self.game = game
         self.addresses = addresses
-        """The players' values when it began; empty: unknown after a restart, or not counted."""
+        """The players' addresses when the game began; empty: unknown after a restart, or not counted."""
         self.lock = asyncio.Lock()
 
 
@@ -148,10 +148,10 @@ class Referee:
         return await self._over.in_thread(self._replay, record, await self._players(record))
 
     async def find_own(self, game_id: str, account: AccountRecord) -> tuple[ReplayedGame, int]:
-        """Return a game of the account's, and its side.
+        """Return a game of an account, and the account's side.
 
         Raises:
-            NotFound: There is none with that id, or it is between others.
+            NotFound: There is no such game, or the account does not play in it.
         """
         game = await self.find(game_id)
         side = game.side_of(account.id)
@@ -264,14 +264,14 @@ class Referee:
         return account
 
     async def change(self, game_id: str, step: Callable[[ReplayedGame], ReplayedGame]) -> ReplayedGame:
-        """Change a game: the change is committed and published, or nothing has happened.
+        """Change a game: either the change is committed and published, or nothing changes.
 
         Args:
             game_id: The game.
             step: A transition of `bot.arena.game`.
 
         Raises:
-            ArenaRefusal: The step is against the rules, or the game is over.
+            ArenaRefusal: The rules do not allow the step, or the game is over.
             NotFound: There is no such game.
         """
         live = self._live.get(game_id)

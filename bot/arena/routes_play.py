@@ -38,7 +38,7 @@ PERSON_STREAMS, BOT_STREAMS = 8, 1
 MAX_FEN = 120
 """Longest FEN of a challenge, in characters."""
 MAX_MOVE_NUMBER = 1000
-"""Highest full-move number in it: with a larger one all mate scores would be equal."""
+"""Maximum full-move number in the FEN; with a larger one all mate scores would be equal."""
 
 _CHALLENGE = f"{{challenge:{ID}}}"
 
@@ -89,7 +89,7 @@ class PlayRoutes:
         return routes
 
     async def _player(self, request: web.Request) -> AccountRecord:
-        """The account of a request to the Bot API or the Board API, which is for people."""
+        """The account of a request to the Bot API or to the Board API (which is for people)."""
         account = await self._gate.account(request)
         is_for_bots = request.path.startswith("/api/bot/")
         if is_for_bots and not account.is_bot:
@@ -321,7 +321,7 @@ def _variant(key: str) -> ArenaVariant:
 
 
 def _start(variant: ArenaVariant, fen: str) -> tuple[ArenaVariant, str | None]:
-    """The variant and its starting position; chess from a position is a variant of its own.
+    """The variant and its starting position; chess from a custom position is a separate variant.
 
     Raises:
         HttpError: 400, the position is invalid or over, or the variant allows none.

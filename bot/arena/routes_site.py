@@ -1,4 +1,4 @@
-"""HTTP routes for the site: accounts, exports, the lobby's lists, and the page itself."""
+"""HTTP routes of the site: accounts, exports, the lists of the lobby, and the page itself."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ _MAX_BOTS = 100
 _HEALTH_S = 5.0  # how long the database counts as writable after a test write
 
 LoadReport = Callable[[str], Awaitable[dict[str, Any] | None]]
-"""The trap report of a finished game, by the game's id; None if there is none."""
+"""Loads the trap report of a finished game by the game's id; None: there is none."""
 
 
 class SiteRoutes:
@@ -45,7 +45,7 @@ class SiteRoutes:
     ) -> None:
         """
         Args:
-            parts: The arena's.
+            parts: The arena's parts.
             report: Loads trap reports; None if there are none.
             plain_share: The share of our bot's games without traps on purpose.
             no_takebacks: Ids of our bots that never grant a takeback.
@@ -221,7 +221,7 @@ class SiteRoutes:
         Args:
             request: Names the game.
             render: Renders the response.
-            per_ply: Points for each ply of the game, if the response is not cached.
+            per_ply: Cost in points per ply of the game if the response is not cached.
         """
         game = await self._visible(request)
         key = (render.__name__, game.record, self._accounts.edition)
@@ -280,7 +280,7 @@ class SiteRoutes:
     async def _would_help(self, request: web.Request, game_name: str) -> bool:
         """Whether the caller or their address is playing a rated game of this kind.
 
-        Such a player gets no analysis at all: mirrored boards and positions one move later would help, too.
+        Such a player gets no analysis at all, since mirrored boards or positions one move later would help.
         """
         you, address = await self._gate.visitor(request), self._gate.address(request)
         return any(

@@ -51,7 +51,7 @@ _RETRY_S = 1.0  # after a failure of the clock task, for instance of the databas
 
 
 def _http_logger() -> logging.Logger:
-    """For aiohttp: malformed or truncated HTTP leaves no traceback, so that clients cannot flood the log."""
+    """aiohttp's logger, without tracebacks for malformed HTTP, so that clients cannot flood the log."""
     logger = logging.getLogger(f"{__name__}.http")
     if not logger.filters:
         logger.addFilter(ClientErrorFilter())
@@ -61,7 +61,7 @@ def _http_logger() -> logging.Logger:
 class ClientErrorFilter(logging.Filter):
     """Limits log lines caused by clients to a few a minute.
 
-    A malformed request leaves one bounded line, an aborted one leaves none.
+    A malformed request produces one short line, an aborted request none.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,7 +70,7 @@ class ClientErrorFilter(logging.Filter):
         self._others = LineLimit(_LINES_PER_MINUTE, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change a log record in place; False: leave it out."""
+        """Change a log record in place; False: drop the record."""
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, ConnectionError):
             return False
@@ -103,8 +103,8 @@ class Arena:
 
         Args:
             config: The address and the time limits.
-            database: Open, and outlives the arena.
-            clock: In seconds; game clocks and all deadlines follow it, net of outages.
+            database: An open database, which outlives the arena.
+            clock: In seconds; game clocks and all deadlines follow this clock minus outages.
             report: Loads the trap reports for the page.
             plain_share: The share of its bot's games that a strategy without traps plays
                 (`bot.arena.blind_report.plain_share`).
@@ -131,7 +131,7 @@ class Arena:
         )
         self._proxies = Proxies(config.trusted_proxies)
         self.role = Role("")
-        """Our exclusive role of running the arena."""
+        """Our exclusive role as the program that runs the arena."""
         self._gate = gate = RequestGate(
             self.accounts,
             self._proxies,
@@ -160,7 +160,7 @@ class Arena:
         self.owner = ArenaOwner(parts)
         """The owner's changes to accounts, effective in the running arena."""
         self.importer = PuzzleImporter(database, SITE)
-        """Fills the trainer."""
+        """Imports positions for the trainer."""
         self.trainer = ReplyTrainer(database, SITE, self.importer, is_public=config.public_games)
         site = SiteRoutes(parts, report, plain_share, {name.lower() for name in no_takebacks})
         puzzles = PuzzleRoutes(parts, self.trainer)
@@ -179,9 +179,9 @@ class Arena:
         """Listen while the block runs; yields the local URL.
 
         Args:
-            bots: Accounts of programs, created before a visitor can take a name; their tokens are then in
-                `bot_tokens`.
-            tokens: Their previous tokens, by name; a program without one gets a new token.
+            bots: Names of accounts for programs, created before a visitor can take them; their tokens are put
+                in `bot_tokens`.
+            tokens: Previous tokens of these accounts, by name; an account without one gets a new token.
 
         Raises:
             ConfigError: The arena cannot listen on the address, or a name is not allowed or a person's.
@@ -206,10 +206,10 @@ class Arena:
 
     @asynccontextmanager
     async def closed(self, bots: Collection[str] = ()) -> AsyncIterator[None]:
-        """Hold the arena's games while the block runs, without listening: for changes by its owner.
+        """Load the arena's games while the block runs, without listening, so that the owner can make changes.
 
         Args:
-            bots: Accounts of programs that are ours.
+            bots: Names of our own bots.
 
         Raises:
             RoleTaken: Another program runs the arena on this database.
@@ -346,7 +346,7 @@ def stored_report(database: Database, *, reveal: bool = False) -> LoadReport:
     """A loader for trap reports from the bot's own records in the same database.
 
     Args:
-        reveal: Whether reports name the strategy that was drawn at random, and its draws; the setting
+        reveal: Whether reports reveal the randomly assigned strategy and its draws; the setting
             `trial.reveal`.
     """
 

@@ -1,7 +1,7 @@
 """Open event streams: one bounded queue of lines for each listener.
 
-A slow reader loses only the oldest lines, as on Lichess: every state is complete, so the newest line is the
-one that counts.
+A slow reader loses only the oldest lines, as on Lichess. Every state is complete, so only the newest line
+matters.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def line_of(message: dict[str, Any]) -> bytes:
-    """A message as a stream sends it."""
+    """A message as a line of a stream."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
@@ -36,7 +36,7 @@ class Stream:
         self.send_line(line_of(message))
 
     def send_line(self, line: bytes) -> None:
-        """Queue a line of `line_of`, which several streams may share."""
+        """Queue a line made by `line_of`; several streams may share it."""
         if not self._is_closed:
             self._lines.append(line)
             self._changed.set()
@@ -94,7 +94,7 @@ class Listeners(Generic[K]):
             stream.close()
 
     def keys(self) -> tuple[K, ...]:
-        """The keys with streams, the oldest first."""
+        """The keys that have streams, oldest first."""
         return tuple(self._streams)
 
     def is_listening(self, key: K) -> bool:

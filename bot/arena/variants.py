@@ -24,11 +24,11 @@ class ArenaVariant:
     game_name: str
     """Name of the rules in `engine.games`."""
     colours: tuple[ColourName, ColourName]
-    """The API's colour of the side that moves first, and of the other."""
+    """The API's colour of the side that moves first, then of the other side."""
     is_offered: bool = True
-    """Whether the page offers it; programs may request any."""
+    """Whether the page offers the variant; programs may request any variant."""
     is_rated: bool = True
-    """Whether its games may be rated."""
+    """Whether games of the variant may be rated."""
 
     @property
     def rules(self) -> Game[Any]:
@@ -39,12 +39,12 @@ class ArenaVariant:
         return self.colours.index(colour)
 
     def start(self, initial_fen: str | None) -> Any:
-        """The starting position; without a FEN the usual one."""
+        """The starting position given by a FEN; without one, the usual position."""
         rules = self.rules
         return rules.initial() if initial_fen is None else rules.parse_position(initial_fen)
 
     def api_move(self, position: Any, move: Move) -> str:
-        """A legal move in the API's notation: in chess, castling is the king capturing its own rook."""
+        """A legal move in the API's notation; castling in chess is written as king takes own rook."""
         text = self.rules.move_text(move)
         if self.game_name != "chess":
             return text

@@ -154,7 +154,7 @@ def chat_line(line: ChatRecord) -> Json:
 
 
 def opponent_gone(gone: bool) -> Json:
-    """Sent only once a claim is possible, so the wait is always 0."""
+    """`opponentGone`; sent only once a claim is possible, so the wait is always 0."""
     return {"type": "opponentGone", "gone": True, "claimWinInSeconds": 0} if gone else {
         "type": "opponentGone", "gone": False
     }  # fmt: skip
@@ -239,7 +239,7 @@ def challenge(what: ArenaChallenge, viewer: str, base_url: str, online: tuple[bo
     """A challenge as one of the two players sees it.
 
     Args:
-        what: The challenge.
+        what: The challenge to describe.
         viewer: Id of the account that it is for.
         base_url: The arena's public URL.
         online: Whether the challenger and the opponent are online.
@@ -316,7 +316,7 @@ def lobby(
 
     Args:
         bots: The programs, each with whether it is online.
-        you: The viewer; None: a visitor without an account.
+        you: The viewer's account; None: a visitor without an account.
         keep_alive_s: Seconds between the keep-alives of a quiet stream.
         no_takebacks: Ids of the programs that never grant a takeback.
     """

@@ -189,8 +189,8 @@ class StorageConfig(Section):
     """Database URL: sqlite:///path (relative to the working directory) or postgresql://user@host/name. Put a
     URL with a password in the environment: DESDEMONA_STORAGE__URL."""
     games_folder: str = ""
-    """Folder for a file of each finished game, in one folder per month: PGN, Othello as GGF; empty: none. The
-    database stores every game in any case."""
+    """Folder to which each finished game is written (PGN; GGF for Othello), in monthly subfolders; empty:
+    none. The database stores every game in any case."""
 
     @field_validator("url")
     @classmethod
@@ -210,7 +210,7 @@ class ArenaConfig(Section):
     host: str = Field(default="127.0.0.1", min_length=1)
     """Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for everybody."""
     port: int = Field(default=8765, ge=0, le=65535)
-    """Port to listen on; 0 takes any free one."""
+    """Port to listen on; 0: any free port."""
     public_url: WebAddress = ""
     """Address of the page as players see it behind a proxy; empty: http://host:port."""
     trusted_proxies: tuple[AllowedNetwork, ...] = ()
@@ -236,18 +236,18 @@ class ArenaConfig(Section):
     """Seconds without an open stream after which a player counts as gone and the opponent may claim the
     game."""
     accounts_per_day: int = Field(default=50, ge=1, le=100_000)
-    """New accounts of people a day from one address. Here and below, an IPv6 address stands for its /64
-    network. The limits do not apply to the bot that runs in the same program."""
+    """Maximum new accounts of people per day from one address. Here and below, an IPv6 address stands for its
+    /64 network. The limits do not apply to the bot that runs in the same program."""
     games_per_account: int = Field(default=20, ge=1, le=10_000)
-    """Games and unanswered challenges of one account at once."""
+    """Maximum concurrent games and unanswered challenges of one account."""
     games_per_address: int = Field(default=40, ge=1, le=10_000)
-    """Games and unanswered challenges of all accounts at one address at once."""
+    """Maximum concurrent games and unanswered challenges of all accounts at one address."""
     games_per_opponent: int = Field(default=3, ge=1, le=10_000)
-    """Games and unanswered challenges with the same bot, so that nobody occupies all its slots."""
+    """Maximum games and open challenges of a player with one bot, so that nobody occupies all its slots."""
     streams_per_account: int = Field(default=16, ge=1, le=1000)
-    """Open streams of one account; a tab of the page has two at most."""
+    """Maximum open streams of one account; a tab of the page opens at most two."""
     streams_per_address: int = Field(default=64, ge=1, le=10_000)
-    """Open streams of all accounts at one address."""
+    """Maximum open streams of all accounts at one address."""
     work_per_address: float = Field(default=200.0, gt=0, le=100_000)
     """Sustained requests per second from one address; bursts may be ten times as large. Expensive requests
     count several times."""
@@ -260,8 +260,8 @@ class ArenaConfig(Section):
     """Hours for which earlier games of the same two players, and an address that they shared, affect rating
     changes."""
     full_games: int = Field(default=5, ge=1, le=1000)
-    """Rated games of the same two players in a variant that count in full within these hours. The weight then
-    halves with each game, and is 0 from the fifth further game on."""
+    """Number of rated games between the same two players in a variant that count in full within these hours.
+    After them the weight halves with each game; it is 0 from the fifth further game on."""
     levels: tuple[Annotated[int, Field(ge=1, le=len(LEVELS))], ...] = ()
     """Levels of the bots that play at the arena, each with its own account and rating: 3 creates Level-3,
     which plays the strategy gentle at that level. Example: [1, 2, 3, 4, 5, 6]"""
@@ -298,11 +298,11 @@ class ServerConfig(Section):
 
 
 class AccountConfig(Section):
-    """An account, if the bot plays several at once, at any sites; omit [server] then. Its tables override
-    single settings of the tables of the same name, for this account only."""
+    """One of several accounts that the bot plays at once, on any sites; omit [server] in that case. Its
+    tables override single settings of the tables of the same name, for this account only."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{2,20}$")
-    """Its name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
+    """Name in the log, `check` and `run --only`; at the arena and on GGS also the account's name."""
     dialect: DialectName
     """As in [server]."""
     url: ServerAddress = ""
@@ -340,7 +340,7 @@ EXAMPLE_ACCOUNT = (
     "[accounts.challenges]",
     "max_games = 4",
 )
-"""For config.toml, which has none by default."""
+"""Example for config.toml, which has no accounts by default."""
 ACCOUNT_SECTIONS = ("challenges", "assignment", "manners", "matchmaking", "ggs", "chat")
 """The tables that an account may override."""
 RELOADABLE = ("challenges", "assignment", "manners", "matchmaking", "chat")
@@ -355,13 +355,13 @@ class OpeningBook(Section):
     game: str = "chess"
     """chess or one of its variants."""
     colour: Literal["white", "black", "both"] = "both"
-    """The side that uses it."""
+    """The side that uses the book."""
     choose: BookChoice = BookChoice.WEIGHTED
-    """How a move is chosen."""
+    """How to choose among the book's moves."""
     max_ply: int = Field(default=0, ge=0, le=1000)
-    """Only for this many plies of a game; 0: no limit."""
+    """Number of plies from the start of a game in which the book is used; 0: no limit."""
     min_weight: int = Field(default=1, ge=1, le=65_535)
-    """Moves of a lower weight are left out."""
+    """Minimum weight; moves with a lower weight are ignored."""
 
     @field_validator("game")
     @classmethod
@@ -414,12 +414,12 @@ class EngineConfig(Section):
     """Threads per search of the strategy strong. 0: use the workers that are idle when the search starts, at
     most eight, until it ends."""
     variety_centi: int = Field(default=40, ge=0, le=1000)
-    """When the first 20 plies repeat one of the last two games against the same opponent, or at least eight
-    plies a lost or drawn game against anybody, play a random other move that is at most this much worse than
-    the best, in hundredths of a disc or pawn; 0: never. lichess.org does not rate repeated games, and people
-    could copy a win."""
+    """Maximum loss, in hundredths of a disc or pawn, of a random move played to avoid a repeated game; 0:
+    never. A game is repeated if its first 20 plies equal those of one of the last two games with the
+    opponent, or at least eight plies those of a lost or drawn game with anybody. lichess.org does not rate
+    such games, and people could copy a win."""
     contempt_centi: int = Field(default=10, ge=0, le=1000)
-    """Contempt of the strategy strong: what it gives up to avoid a draw, in hundredths of a pawn."""
+    """Contempt of the strategy strong: how much it gives up to avoid a draw, in hundredths of a pawn."""
     book: str = ""
     """Opening book of the strategy strong for Othello; empty: none."""
     books: tuple[OpeningBook, ...] = ()
@@ -434,10 +434,10 @@ class EngineConfig(Section):
     """Folder of Syzygy endgame tablebases (*.rtbw, *.rtbz) for the strong player at chess; empty: none."""
 
     def strong(self) -> StrongOptions:
-        """The strong player's options, with one thread for `threads` 0; opens its books and tablebases.
+        """Options of the strong player (one thread if `threads` is 0); opens its books and tablebases.
 
         Raises:
-            ConfigError: One cannot be read.
+            ConfigError: A book or tablebase cannot be read.
         """
         return StrongOptions(
             depth=self.strong_depth,
@@ -477,7 +477,7 @@ class TrapConfig(Section):
     """Lower bound on the size of a score, so that even positions get a bonus too; 0 is the paper's rule, and
     required with the expected scale."""
     decided: Decided = _TRAP.decided
-    """What to do in decided games: swindle (no bonus when winning; when lost, the trap that is hardest to
+    """Behaviour in decided games: swindle (no bonus when winning; when losing, the trap that is hardest to
     see) or paper."""
     threshold_percent: float = Field(default=_TRAP.threshold_percent, gt=0, le=100)
     """Minimum quality of a trap in the paper's sense, in points of expected score out of 100, so that games
@@ -501,8 +501,7 @@ class TrapConfig(Section):
 
 
 class HumanConfig(Section):
-    """The strategies opponent_model and calibrated: the replies that they expect from people, and their
-    risk."""
+    """Settings of the strategies opponent_model and calibrated: expected replies, and maximum risk."""
 
     models: tuple[str, ...] = ()
     """Human-move models, at most one per game: files written by `desdemona lab import-model`, or a folder of
@@ -514,8 +513,8 @@ class HumanConfig(Section):
     budget_percent: float = Field(default=_VALUE.budget_percent, ge=0, le=100)
     """Maximum loss of a move against best play, in points of expected score out of 100."""
     share_percent: float = Field(default=_VALUE.share_percent, gt=0, le=100)
-    """Maximum loss in per cent of the remaining expected score; nor may the move lose by force if another
-    does not. 100: no such limit."""
+    """Maximum loss in per cent of the remaining expected score; a move that loses by force is also excluded
+    unless all do. 100: no such limit."""
     min_reply_percent: float = Field(default=_VALUE.least_percent, ge=0, le=50)
     """Replies with a lower probability, in per cent, are not searched and count as the best reply. A
     calibrated model searches all replies."""
@@ -536,10 +535,10 @@ class HumanConfig(Section):
         )
 
     def model_registry(self) -> ModelRegistry:
-        """The registry of models; opens those named here.
+        """The registry of models; opens the models named here.
 
         Raises:
-            ConfigError: One cannot be used.
+            ConfigError: A model cannot be used.
         """
         try:
             return ModelRegistry(
@@ -556,10 +555,10 @@ class RandomisedConfig(Section):
     probability: float = Field(default=_RANDOMISED.chance, ge=0.1, le=0.9)
     """Probability of the move that sets the trap."""
     budget_percent: float = Field(default=_RANDOMISED.budget_percent, gt=0, le=5)
-    """Draw only if the best move without a trap differs by at most this much, in points of expected score out
-    of 100."""
+    """Maximum loss of the best move without a trap for a random draw, in points of expected score out of
+    100."""
     max_profiles: int = Field(default=_RANDOMISED.most_profiles, ge=1, le=100)
-    """Maximum number of moves to search for one without a trap, best moves first."""
+    """Maximum number of moves, best first, to examine in order to find one without a trap."""
 
     def params(self) -> RandomisedParams:
         """The section as the engine's own type."""
@@ -613,7 +612,7 @@ class UciEngine(Section):
 
 
 class UciConfig(Section):
-    """Other engines. The strategies ending in _uci use their scores or moves; the engines must support
+    """External engines; the strategies ending in _uci use their scores or moves. The engines must support
     MultiPV."""
 
     engines: tuple[UciEngine, ...] = ()
@@ -656,7 +655,7 @@ class OnlineConfig(Section):
     explorer_url: WebAddress = "https://explorer.lichess.org"
     """Address of the explorer."""
     tablebase: bool = False
-    """Endgame tablebase of up to seven pieces."""
+    """Whether to use the endgame tablebase of up to seven pieces."""
     tablebase_url: WebAddress = "https://tablebase.lichess.org"
     """Address of the tablebase."""
     timeout_s: float = Field(default=1.0, gt=0, le=10)
@@ -664,7 +663,7 @@ class OnlineConfig(Section):
 
     @property
     def is_used(self) -> bool:
-        """Whether anything is looked up."""
+        """Whether any online look-up is enabled."""
         return bool(self.explorer) or self.tablebase
 
 
@@ -769,12 +768,12 @@ class ChallengesConfig(Section):
     max_increment_s: int = Field(default=60, ge=0, le=180)
     """Maximum increment, in seconds."""
     clocks: tuple[str, ...] = ()
-    """Accept only these clocks, whatever the ranges say: seconds and increment, such as 180+2, or a speed
-    (bullet, blitz, rapid, classical); empty: the ranges count."""
+    """Accept only these clocks, regardless of the ranges: seconds and increment, such as 180+2, or a speed
+    (bullet, blitz, rapid, classical); empty: use the ranges."""
     unlimited: bool = True
     """Accept games without a clock."""
     min_days: int = Field(default=0, ge=0, le=14)
-    """Minimum days per move in correspondence games; 0: accept none."""
+    """Minimum days per move in correspondence games; 0: decline correspondence games."""
     max_days: int = Field(default=14, ge=0, le=14)
     """Maximum days per move in correspondence games."""
     bots_need_increment: bool = False
@@ -786,19 +785,19 @@ class ChallengesConfig(Section):
     max_rating_difference: int = Field(default=5000, ge=0, le=5000)
     """Maximum difference between the opponent's rating and ours; an unknown rating passes."""
     max_games: int = Field(default=8, ge=1, le=1000)
-    """Concurrent games with a real-time clock."""
+    """Maximum concurrent games with a real-time clock."""
     reserved_for_humans: int = Field(default=0, ge=0, le=1000)
-    """Slots among these that bots may not take."""
+    """Number of `max_games` slots that bots may not take."""
     max_slow_games: int = Field(default=16, ge=1, le=1000)
-    """Concurrent games without a real-time clock."""
+    """Maximum concurrent games without a real-time clock."""
     max_waiting: int = Field(default=8, ge=0, le=1000)
     """Maximum challenges waiting for a free slot, people first; further challenges are declined."""
     max_games_per_opponent: int = Field(default=2, ge=1, le=1000)
-    """Concurrent games with one opponent."""
+    """Maximum concurrent games with one opponent."""
     max_games_per_bot_per_day: int = Field(default=100, ge=0, le=1000)
-    """Games with one bot in 24 hours."""
+    """Maximum games with one bot in 24 hours."""
     max_bot_games_per_day: int = Field(default=100, ge=0, le=10_000)
-    """Games with all bots in 24 hours; lichess.org allows 100."""
+    """Maximum games with all bots in 24 hours; lichess.org allows 100."""
     allow: tuple[Name, ...] = ()
     """Accept only these opponents, by name or id; empty: everybody."""
     block: tuple[Name, ...] = ()
@@ -806,13 +805,13 @@ class ChallengesConfig(Section):
     block_file: str = ""
     """File with further opponents to decline, one per line, reloaded when it changes; empty: none."""
     block_urls: tuple[WebAddress, ...] = ()
-    """URLs of further such lists, fetched at the start and once a day: one opponent per line, or a JSON
+    """URLs of further block lists, fetched at the start and once a day: one opponent per line, or a JSON
     list."""
     for_people: dict[str, Any] = Field(default_factory=dict)
     """Overrides for people: rated, casual, clocks, unlimited, and any min_ or max_ of initial_s, increment_s,
     days, rating, rating_difference. Example: { casual = true, min_initial_s = 60 }"""
     for_bots: dict[str, Any] = Field(default_factory=dict)
-    """The same for bots."""
+    """Overrides for bots, with the same keys."""
 
     @field_validator("clocks")
     @classmethod
@@ -872,26 +871,26 @@ class MannersConfig(Section):
     draws: bool = True
     """Whether to offer and accept draws, in games that have them."""
     draw_score_centi: int = Field(default=15, ge=0, le=10_000)
-    """Agree to a draw when our scores were at most this far from 0, ..."""
+    """Maximum distance from 0 of our scores for agreeing to a draw, in hundredths of a pawn or disc."""
     draw_moves: int = Field(default=8, ge=1, le=100)
-    """... for this many moves in a row, ..."""
+    """Number of consecutive moves for which our scores must be that close to 0."""
     draw_ply: int = Field(default=60, ge=0, le=1000)
-    """... and the game has lasted this many plies."""
+    """Minimum length of a game, in plies, for agreeing to a draw."""
     draw_min_rating: int = Field(default=0, ge=0, le=5000)
-    """No draws with people of a lower rating; bots and unknown ratings pass."""
+    """Minimum rating of a person for agreeing to a draw; bots and unknown ratings pass."""
     resign: bool = False
     """Whether to resign; off by default, because games that end early yield less data."""
     resign_score_centi: int = Field(default=900, ge=1, le=100_000)
-    """Resign when our scores were at least this far below 0, ..."""
+    """Minimum distance below 0 of our scores for resigning, in hundredths of a pawn or disc."""
     resign_moves: int = Field(default=5, ge=1, le=100)
-    """... for this many moves in a row."""
+    """Number of consecutive moves for which our scores must be that low."""
     resign_min_rating: int = Field(default=0, ge=0, le=5000)
-    """Do not resign against a lower rating; an unknown rating passes."""
+    """Minimum rating of the opponent for resigning; an unknown rating passes."""
     takebacks: int = Field(default=5, ge=0, le=1000)
-    """Takebacks granted per casual game against a person. None against bots, in trial games, or where the
-    strategy was assigned at random (`balanced`)."""
+    """Maximum takebacks granted per casual game against a person. We grant none to bots, in trial games, or
+    in games whose strategy was assigned at random (`balanced`)."""
     takebacks_rated: bool = False
-    """Grant them in rated games, too."""
+    """Grant takebacks in rated games, too."""
     abort_after_s: float = Field(default=60.0, ge=0, le=3600)
     """Abort a real-time game whose opponent has not made the first move after this many seconds; 0: never."""
     rematches: int = Field(default=0, ge=0, le=100)
@@ -911,7 +910,7 @@ class MatchmakingConfig(Section):
     variants: tuple[Name, ...] = ("standard",)
     """Variants to request, by the site's names; one is chosen at random."""
     clocks: tuple[str, ...] = ("180+2", "300+3")
-    """Initial seconds and increment; chosen at random."""
+    """Clocks to request, as initial seconds and increment; one is chosen at random."""
     rated: bool = True
     """Whether to request rated games."""
     min_rating: int = Field(default=0, ge=0, le=5000)
@@ -1034,7 +1033,7 @@ class DashboardConfig(Section):
     """The operator's page: what the bot does, whether it works, and its controls."""
 
     enabled: bool = True
-    """Whether `desdemona run` serves it."""
+    """Whether `desdemona run` serves the page."""
     host: str = Field(default="127.0.0.1", min_length=1)
     """Address to listen on. Any address other than 127.0.0.1, ::1 and localhost requires a token."""
     port: int = Field(default=8766, ge=0, le=65535)
@@ -1196,7 +1195,7 @@ class Config(BaseSettings):
 
     @property
     def control_socket(self) -> Path:
-        """Where the running program listens for commands."""
+        """Path of the socket on which the running program listens for commands."""
         if self.control.socket:
             return Path(self.control.socket)
         sqlite = "sqlite:///"
@@ -1206,7 +1205,7 @@ class Config(BaseSettings):
 
     @property
     def uses_arena(self) -> bool:
-        """Whether the bot plays at the embedded arena; of one account (see `by_account`)."""
+        """Whether the bot plays at the embedded arena; for the settings of one account (see `by_account`)."""
         return self.server.dialect == "arena" and not self.server.url
 
 
@@ -1504,7 +1503,7 @@ def _problem(error: ErrorDetails) -> str:
 
 
 def _where(loc: tuple[int | str, ...], path: Path | None) -> str:
-    """The source of a value; both the file and the variables when it is composed of several."""
+    """The source of a value; names both the file and the variables if the value combines them."""
     set_here = {name.upper() for name in os.environ}
     for variable in (_variable(*loc[:2]), _variable(loc[0])):
         if variable in set_here:

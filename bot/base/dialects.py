@@ -1,6 +1,6 @@
 """Differences between sites with the Lichess Bot API, as data instead of branches.
 
-A new site is a new row.  A new kind of difference becomes a field when the first site needs it.
+To add a site, add a row.  To support a new kind of difference, add a field when the first site needs it.
 """
 
 import json
@@ -31,7 +31,7 @@ class Ability(StrEnum):
     TOURNAMENTS = "tournaments"
     """Tournaments that programs can join."""
     CORRESPONDENCE = "correspondence"
-    """Games with days for a move. Without it, people wait at the board for the moves of a game without a
+    """Games with days for a move. On other sites, people wait at the board for the moves of a game without a
     clock."""
 
 
@@ -70,7 +70,7 @@ class Dialect:
     home: str
     """Its address; empty: the operator must give one."""
     keep_alive_s: float
-    """The server sends a line at least this often, in seconds."""
+    """Maximum time between two lines from the server, in seconds."""
     variants: Mapping[str, SiteVariant]
     """By the site's key."""
     abilities: frozenset[Ability] = frozenset(Ability)
@@ -80,9 +80,9 @@ class Dialect:
     variants_header: str = ""
     """Header in which a bot must list the variants that it accepts; empty: the site has none."""
     shuffled_key: str = ""
-    """Field of a challenge that is true for shuffled pieces; empty: those are a variant of their own."""
+    """Field of a challenge that is true for shuffled pieces; empty: shuffled games are a separate variant."""
     rated: bool | None = None
-    """Whether games are rated, if ``gameFull`` does not say; None: it does."""
+    """Whether games are rated; None: ``gameFull`` states it."""
     increment_unit_s: float | None = None
     """Unit of ``winc`` and ``binc`` in seconds, if every game has a clock but ``gameFull`` does not state it;
     None: it does."""

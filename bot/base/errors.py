@@ -26,7 +26,7 @@ class ConfigError(DesdemonaError):
 
 
 class ServerError(DesdemonaError):
-    """Trouble with a game server."""
+    """A failure in the exchange with a game server."""
 
 
 class TransientError(ServerError):
@@ -40,7 +40,7 @@ class TransientError(ServerError):
 
 
 class PausedError(TransientError):
-    """Not sent: the server demands a pause of `pause_s`."""
+    """A request was not sent, because the server demands a pause of `pause_s` seconds."""
 
     def __init__(self, message: str, pause_s: float) -> None:
         super().__init__(message, pause_s)
@@ -62,7 +62,7 @@ class RefusedError(ServerError):
 
     @property
     def is_forbidden(self) -> bool:
-        """Whether the account lacks the permission for any such request."""
+        """Whether the account lacks the permission for all requests of this kind."""
         return self.status in (401, 403)
 
 

@@ -73,14 +73,14 @@ class Challenge:
     variant: str
     """The site's key for the game, for the record."""
     kind: str
-    """Its name in the settings (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
+    """The kind in the settings (`challenges.variants`): the game's name, ``chess960``, ``from_position`` or
     ``othello_random``; empty when this program does not play it."""
     rated: bool
     speed: Speed
     clock: Clock | None
     """None: no real-time clock (correspondence or unlimited)."""
     days_per_turn: int | None
-    """For a correspondence game; None: real time, or unlimited."""
+    """Days per move in a correspondence game; None: real time, or unlimited."""
     initial_position: str | None
     """Text of the start (`Game.parse_position`); None: the usual one."""
     is_ours: bool
@@ -118,9 +118,9 @@ class EndReason(StrEnum):
     LEFT = "left"
     """A player left and the other claimed the game."""
     AGREEMENT = "agreement"
-    """A draw by agreement or claim."""
+    """The players agreed on a draw, or one claimed it."""
     ABORTED = "aborted"
-    """No result: aborted, or a first move never came."""
+    """No result: the game was aborted, or a first move was never made."""
     OTHER = "other"
     UNKNOWN = "unknown"
     """The site reports the end without a reason."""
@@ -153,9 +153,9 @@ class Reply:
     challenge_id: str
     """On most sites also the id of the game when it was accepted; see `GameStarted.challenge_id`."""
     accepted: bool | None
-    """None: no answer yet, and the challenge stands."""
+    """Whether the challenge was accepted; None: no answer yet, and the challenge is still open."""
     reason: str
-    """The site's answer, such as ``declined`` or ``canceled``, or a note that it gave none."""
+    """The site's answer, such as ``declined`` or ``canceled``, or a note that the site gave no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class GameStarted:
     game: str = ""
     """Its name in `engine.games`; empty: the site does not say."""
     is_tournament: bool = False
-    """A tournament paired it; sites do not abort such games."""
+    """Whether a tournament paired the game; sites do not abort such games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class GameEnd:
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """The full state of a game, so that the next message makes up for a missed one."""
+    """The full state of a game; one message suffices to catch up after missed ones."""
 
     moves: tuple[str, ...]
     """Every move since the start, passes included."""
@@ -260,7 +260,7 @@ class GameSnapshot:
     our_rating: int | None
     state: GameState
     days_per_turn: int | None = None
-    """Of a correspondence game."""
+    """Days per move in a correspondence game."""
     is_tournament: bool = False
     """As `GameStarted.is_tournament`."""
 
@@ -278,7 +278,7 @@ class MoveInfo:
     """The evaluation sent with a move to sites that want it."""
 
     score_centi: int | None
-    """Score of the move, mover's view, in the game's own unit; None: secret."""
+    """Score of the move for the side that moved, in the game's own unit; None: secret."""
     time_s: float
     """Time since the turn began, in seconds."""
 

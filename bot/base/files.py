@@ -1,6 +1,6 @@
 """Reads and writes files named by users: reads regular files only, writes atomically.
 
-A read from a device or pipe might never end, or wait for ever for the other end.
+A read from a device might never end, and a read from a pipe might wait for ever for its writer.
 """
 
 import errno
@@ -39,7 +39,7 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Replace files atomically; unless all can be written, none is.
+    """Replace files atomically: either all of them are replaced or none.
 
     Raises:
         OSError: They cannot be written; partial files are removed.

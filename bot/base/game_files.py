@@ -9,7 +9,7 @@ from engine.formats import files, wthor
 from engine.formats.record import MAX_GAME_LENGTH, BadGame, GameRecord
 
 _MAX_BASE_BYTES = 64 << 20
-"""Largest WTHOR file that is read, in bytes: nearly a million games, seven times the existing database."""
+"""Maximum size of a WTHOR file, in bytes: nearly a million games, seven times as many as exist today."""
 
 
 def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -> Iterator[str]:
@@ -28,7 +28,7 @@ def lines_of(file: IO[bytes], advance: Callable[[int], None] = lambda _: None) -
 def wthor_games(
     path: Path, names: list[Path], on_bad: Callable[[str], None]
 ) -> Iterator[GameRecord | BadGame]:
-    """Yield the games of a .wtb file, and for an unreadable one the reason.
+    """Yield the games of a .wtb file; for an unreadable game, yield the reason.
 
     Args:
         path: The .wtb file.
@@ -50,7 +50,7 @@ def wthor_games(
 
 
 def _names(path: Path, suffix: str, names: list[Path], on_bad: Callable[[str], None]) -> tuple[str, ...]:
-    """The names for a WTHOR file: from the given file, or the only one beside it.
+    """The names for a WTHOR file, from the given file or from the only file of names beside it.
 
     Raises:
         BadGame: The file of names is ambiguous or has another format.

@@ -46,7 +46,7 @@ class Server(Protocol):
     end of the iteration and `TransientError` both mean a lost link, and `bot.base.reconnect` opens the next
     one.  A None among the events only means that the link is open and alive.
 
-    Calls with a body here are for sites that lack the ability; other adapters override them.
+    The methods with a body are the defaults for sites that lack an ability; other adapters override them.
     """
 
     @property
@@ -55,18 +55,18 @@ class Server(Protocol):
 
     @property
     def login(self) -> str:
-        """The account's name on sites where it is known beforehand and a second login evicts the first;
-        empty elsewhere."""
+        """The account's name, on sites where it is known beforehand and a second login ends the first; empty
+        elsewhere."""
 
     async def account(self) -> Account:
         """Request our own account."""
 
     def follow(self, challenges: ChallengesConfig, has_room: Callable[[int], bool]) -> None:
-        """Apply our challenge rules: those the site enforces, and those it does not consult us about.
+        """Apply the challenge rules that the site enforces, or that we cannot apply ourselves on this site.
 
         Args:
             challenges: The settings, now and after each change of them.
-            has_room: Whether that many further games may begin now.
+            has_room: Returns whether a given number of further games may begin now.
         """
 
     def account_events(self) -> AsyncIterator[AccountEvent | None]:
@@ -88,7 +88,7 @@ class Server(Protocol):
     async def decline(self, challenge_id: str, reason: DeclineReason) -> None: ...
 
     def can(self, ability: Ability) -> bool:
-        """Whether the site supports a kind of request; unsupported ones raise `RefusedError`."""
+        """Whether the site supports a kind of request; unsupported requests raise `RefusedError`."""
 
     @property
     def lag_s(self) -> float:
@@ -99,9 +99,9 @@ class Server(Protocol):
     ) -> None:
         """Play a move, and send our evaluation of it where the site wants one.
 
-        `RefusedError`: not our turn, not legal, or the game is over: read the state again.  After a
-        `TransientError` the move may have been played and only the answer lost; or the site cannot find the
-        game at the moment, and only `game_events` shows whether it still exists.
+        `RefusedError`: not our turn, not legal, or the game is over: read the state again. After a
+        `TransientError` the server may have played the move although the answer was lost, or it may be
+        temporarily unable to find the game; only `game_events` shows which.
         """
 
     async def chat(self, game_id: str, text: str, room: Room = Room.PLAYER) -> None:
@@ -129,9 +129,9 @@ class Server(Protocol):
     async def challenge(self, opponent_id: str, proposal: Proposal) -> Reply:
         """Challenge a player and wait for the answer.  Cancelling withdraws the challenge.
 
-        The site may not answer (`Reply.accepted` is None), or the link may be lost before; if the challenge
-        still leads to a game, the account's events report it.  A `RefusedError` with `is_forbidden` (we may
-        not challenge at all) says what may be missing.
+        The site may not answer (`Reply.accepted` is None), or the link may be lost before the answer. The
+        account's events report a game that begins later. A `RefusedError` with `is_forbidden` (we may not
+        challenge at all) says what may be missing.
         """
 
     async def online_bots(self) -> list[Bot]:
@@ -150,7 +150,7 @@ class Server(Protocol):
         Args:
             tournament_id: The site's id.
             password: Empty: the tournament needs none.
-            team: The site's id of our team in a battle of teams; empty: it is none.
+            team: The site's id of our team in a team battle; empty: it is not a team battle.
 
         Raises:
             RefusedError: We may not join; where a permission may be missing, the message names it.
@@ -173,7 +173,7 @@ class Server(Protocol):
         raise _lacking(self, "game records")
 
     async def rating_diff(self, game_id: str, name: str) -> int | None:
-        """Change of an account's rating by a finished game; None: unrated, or not reported."""
+        """Rating change of an account after a finished game; None: unrated, or not reported."""
         return None
 
     async def close(self) -> None:
@@ -188,7 +188,7 @@ async def goes_on(server: Server, game_id: str) -> bool | None:
     """Whether a server lists a game as running; None: it cannot answer now.
 
     Raises:
-        AuthError: It no longer accepts our account.
+        AuthError: The server no longer accepts our account.
     """
     try:
         return game_id in await server.playing()

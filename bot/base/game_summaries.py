@@ -24,7 +24,7 @@ async def make_summaries(database: Database, batch: int = BATCH) -> int:
 
     Args:
         database: Open.
-        batch: Games in each transaction.
+        batch: Number of games per transaction.
 
     Returns:
         Number of new summaries.
@@ -44,7 +44,7 @@ async def check_summaries(database: Database) -> int:
     """Compare every summary with its game, fix wrong ones, and compute missing ones.
 
     Returns:
-        The number of wrong ones: a finished game was changed without updating its summary.
+        The number of wrong summaries, whose games were changed after their end without an update.
     """
     wrong = after = 0
     while True:
@@ -72,7 +72,7 @@ async def unjudged_notice(database: Database) -> str:
 
 
 async def summarise_in_background(database: Database) -> None:
-    """Compute missing summaries while the program plays; without them statistics are only slower."""
+    """Compute missing summaries while the program plays; until then, statistics are slower."""
     try:
         if summaries := await make_summaries(database, SMALL_BATCH):
             logger.info("summaries made for %d games that had none", summaries)

@@ -34,7 +34,7 @@ _MINUTE_S = 60.0
 account: ContextVar[str] = ContextVar("account", default="")
 """Name of the account that the running task plays."""
 is_alone: ContextVar[bool] = ContextVar("is_alone", default=False)
-"""Whether it is the only account, which texts for people need not name."""
+"""Whether that account is the only one; texts for people then omit its name."""
 site: ContextVar[str] = ContextVar("site", default="")
 """The site of this account, once it is known."""
 game: ContextVar[str] = ContextVar("game", default="")
@@ -42,7 +42,7 @@ game: ContextVar[str] = ContextVar("game", default="")
 
 
 def shown_account() -> str:
-    """The account, if there are several."""
+    """The account's name if there are several accounts."""
     return "" if is_alone.get() else account.get()
 
 
@@ -50,7 +50,7 @@ class ContextFilter(logging.Filter):
     """Adds account, site and game to each record, if known."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Never drops a record."""
+        """Add the fields; never drops a record."""
         for name, variable in (("account", account), ("site", site), ("game", game)):
             if value := variable.get():
                 setattr(record, name, value)
@@ -58,7 +58,7 @@ class ContextFilter(logging.Filter):
 
 
 class PrivateFileHandler(WatchedFileHandler):
-    """Appends to a file that only we may read; starts a new one after the file was moved away."""
+    """Appends to a file that only we may read; starts a new file when the old one has been moved away."""
 
     def _open(self) -> TextIOWrapper:
         def private(path: str, flags: int) -> int:
@@ -85,7 +85,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """One line per message, and the lines of an exception indented below it."""
+    """One line per message, followed by the indented lines of an exception."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         name = shown_account()
@@ -164,7 +164,7 @@ class LoggedError:
 
     at: datetime
     account: str
-    """The account, if there are several and it was one of theirs."""
+    """Name of the account in whose task the error occurred, if there are several accounts."""
     message: str
 
 
@@ -211,7 +211,7 @@ class LineLimit:
         self._dropped = 0
 
     def next(self) -> str | None:
-        """A suffix for the next line with the number of omitted ones; None: omit this line, too."""
+        """A suffix for the next line with the number of omitted lines; None: omit this line as well."""
         now = self._clock()
         if now - self._began >= _MINUTE_S:
             self._began, self._lines = now, 0

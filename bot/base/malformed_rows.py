@@ -1,4 +1,4 @@
-"""Quarantines malformed rows, so that one stops neither the program nor a page."""
+"""Quarantines malformed rows, so that they cannot stop the program or a page."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ from aiohttp.typedefs import Handler
 from engine.errors import RecordError
 from storage.database import Database
 from storage.errors import UnreadableRow
-from storage.maintenance.malformed import Tables, needed_at_start, quarantine_malformed, whole_database
+from storage.maintenance.malformed import Tables, quarantine_malformed, tables_needed_at_start, whole_database
 
 logger = logging.getLogger(__name__)
 
@@ -23,9 +23,9 @@ CHECK_S = 3600.0
 async def check_at_start(database: Database) -> None:
     """Move malformed rows that the program would read to the quarantine, and log each.
 
-    `desdemona db recheck` does so with all rows.
+    `desdemona db recheck` checks all other rows as well.
     """
-    await _check(database, needed_at_start())
+    await _check(database, tables_needed_at_start())
 
 
 async def _check(database: Database, tables: Tables) -> bool:
@@ -36,7 +36,7 @@ async def _check(database: Database, tables: Tables) -> bool:
 
 
 class MalformedRows:
-    """Checks all rows once a page could not read one.
+    """Checks all rows after a page has failed to read one.
 
     Args:
         database: The database that the pages read.
@@ -50,7 +50,7 @@ class MalformedRows:
         self._last = -math.inf
         """When the last check ended."""
         self._has_moved = False
-        """Whether it moved a row."""
+        """Whether the last check moved a row."""
 
     async def move(self) -> bool:
         """Move malformed rows to the quarantine; False: the last check is recent, or there are none."""

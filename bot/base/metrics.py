@@ -20,11 +20,11 @@ from prometheus_client import (
 
 NAMESPACE = "desdemona"
 SLOW_COMMIT_S = 0.25
-"""Seconds from which a commit counts as slow; one of the histogram's bounds."""
+"""Duration in seconds from which a commit counts as slow; a bucket bound of the histogram."""
 LATE_COMMIT_S = 2.5
-"""Seconds from which a commit endangers the clock; one of the histogram's bounds."""
+"""Duration in seconds from which a commit endangers the clock; a bucket bound of the histogram."""
 SLOW_SHARE = 0.9
-"""Share of its longest allowed time from which a decision counts as slow."""
+"""Fraction of the maximum time from which a decision counts as slow."""
 _STRATEGY = ("strategy", "player")
 """The label of a strategy, and its old name, which is exported until 0.4.0."""
 _COMMIT_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, SLOW_COMMIT_S, 0.5, 1, LATE_COMMIT_S, 10)
@@ -45,13 +45,13 @@ class MetricTotals:
 
     commits: int = 0
     slow_commits: int = 0
-    """With the late ones."""
+    """Number of slow commits, including late ones."""
     late_commits: int = 0
     failed_commits: int = 0
     decisions: int = 0
     slow_decisions: int = 0
     answered: int = 0
-    """Challenges answered, whatever the answer."""
+    """Challenges accepted or declined."""
     declined: int = 0
     games: int = 0
     """Games that have ended."""
@@ -122,8 +122,8 @@ class Metrics:
         Args:
             game: Its game.
             strategy: The strategy that made it.
-            took_s: Since our turn was reported, in seconds.
-            longest_s: How long it may take, in seconds (`bot.game.thinking.GameThinker.longest_s`).
+            took_s: Seconds since our turn was reported.
+            longest_s: Maximum duration in seconds (`bot.game.thinking.GameThinker.longest_s`).
         """
         is_slow = took_s > SLOW_SHARE * longest_s
         self._decisions.labels(game, strategy, strategy).inc()
@@ -140,7 +140,7 @@ class Metrics:
         self._add(games=1, lost_on_time=int(is_lost_on_time))
 
     def baits(self, game: str, strategy: str, baits_set: int, taken: int) -> None:
-        """A game's record was closed: its confirmed baits, and those that the opponent took."""
+        """Count the confirmed baits of a closed game, and how many of them the opponent took."""
         for outcome, number in (("set", baits_set), ("taken", taken), ("held", baits_set - taken)):
             for counter in (self._baits, self._traps):
                 counter.labels(game, strategy, outcome).inc(number)
@@ -171,7 +171,7 @@ class Metrics:
         self._events.labels(kind).inc()
 
     def follow_model_failures(self, failures: Mapping[str, int]) -> None:
-        """Set the totals that the models count themselves, by game."""
+        """Set the totals that the models count themselves; by game."""
         for model, total in failures.items():
             new = total - self._known_failures.get(model, 0)
             self._model_failures.labels(model).inc(max(0, new))

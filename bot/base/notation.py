@@ -15,10 +15,10 @@ from engine.game import BadPosition, Game, IllegalMove, if_it_goes_on
 
 
 class Notation:
-    """One site's notation of one game; this one is the same as this program's."""
+    """A site's notation of a game; this base class is the program's own notation."""
 
     needs_positions = False
-    """Whether `read` and `write` depend on the position; if not, they change nothing."""
+    """Whether `read` and `write` depend on the position; if not, they return their text unchanged."""
 
     def start(self, text: str) -> str:
         """Convert a starting position from the site's text to ours.
@@ -48,7 +48,7 @@ class Notation:
 class RookCastling(Notation):
     """Chess with castling always written as the king capturing its own rook, as on Lichess.
 
-    For positions of standard chess we write the king's move of two squares; reading converts to that.
+    Our notation of castling in standard chess is the king's move of two squares; `read` converts to it.
     """
 
     needs_positions = True

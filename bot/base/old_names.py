@@ -18,8 +18,8 @@ RENAMED: Mapping[str, str] = {
     "randomised.chance": "randomised.probability",
     "randomised.most_profiles": "randomised.max_profiles",
 }
-"""New names by old ones, of whole tables and of single settings, which stay in their tables.  The name of a
-setting is that within its table's new name."""
+"""New names by old names, of whole tables and of single settings, which stay in their tables. A setting is
+listed under the new name of its table."""
 OLD_KEYS: Mapping[str, str] = {
     "at_depth_2": "at_a_glance",
     "control": "sound",
@@ -40,11 +40,11 @@ OLD_KEYS: Mapping[str, str] = {
     "strategy": "player",
     "value_control": "value_sound",
 }
-"""Old names of fields by new ones."""
+"""Old names of fields by new names."""
 
 
 def with_new_names(values: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-    """Settings under their new names, the tables of accounts included; and the old names that were used.
+    """Settings under their new names (also in the tables of accounts), and the old names that were used.
 
     Args:
         values: Settings by table, as read from a file.

@@ -13,7 +13,7 @@ class Rate:
     """A limit against accidents and abuse; normal play never reaches it."""
 
     name: str
-    """Message to the client that reached it."""
+    """Message to a client that has reached the limit."""
     burst: float
     """Capacity of the bucket: requests at once after a pause."""
     per_s: float
@@ -38,7 +38,7 @@ class RateLimiter:
         Args:
             key: The caller.
             cost: Tokens that the use takes out of the bucket.
-            spare: Share of the bucket, from 0 to 1, that this use must leave to others.
+            spare: Share of the bucket, from 0 to 1, that this use must leave in it.
         """
         now = self._clock()
         level, seen = self._buckets.pop(key, (self._rate.burst, now))
@@ -61,7 +61,7 @@ class RecentUse:
     """Exponentially decaying use by caller.  Forgets the least recent callers.
 
     Args:
-        for_s: How long a use counts on average, in seconds.
+        for_s: Time constant of the decay, in seconds.
         clock: In seconds.
     """
 

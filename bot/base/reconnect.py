@@ -1,7 +1,7 @@
-"""Reconnecting with back-off: which failures to retry, and how long to wait.
+"""Reconnects with exponential back-off: which failures to retry, and how long to wait.
 
-The exception tree answers the first question (`TransientError` and the plain end of a stream mean "retry",
-everything else passes through), `delays` the second.
+`TransientError` and the plain end of a stream are retried, and any other exception passes through; `delays`
+determines the waits.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ CAP_S = 10.0
 """Longest wait: after a long outage, running games and challenges resume within this time plus that of one
 failed attempt (`bot.servers.lichess.CONNECT_TIMEOUT_S`)."""
 REASON_LIMIT = 500
-"""Characters of a reason that are logged and stored; a server may put anything into it."""
+"""Maximum length of a reason in the log and the database, because a server controls its text."""
 SETTLED_S = 5.0
-"""A link that held this long counts as working, and past failures are forgotten.
+"""Time in seconds after which a link counts as working and past failures are forgotten.
 
 The first event does not count: when two programs share an account, a server sends each one everything and
 then hangs up on the other, and they would evict each other twice a second for ever.
@@ -35,7 +35,7 @@ then hangs up on the other, and they would evict each other twice a second for e
 def delays(rng: random.Random, quick: int = 0, cap_s: float = CAP_S) -> Iterator[float]:
     """Yield the waits before each attempt, in seconds, for ever: random, doubling, capped.
 
-    They are random so that many clients of a restarted server do not all return at the same moment.
+    The waits are random so that the clients of a restarted server do not all return at the same moment.
 
     Args:
         rng: Source of the randomness.

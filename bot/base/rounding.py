@@ -15,9 +15,9 @@ _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def half_up(value: float, digits: int = 0) -> float:
-    """A number rounded to a number of decimals, to be printed with the same number.
+    """A number rounded to some decimals; print the result with as many decimals.
 
-    Halves go up whatever the last bits of a sum are.
+    Halves are rounded up even if floating-point error puts a sum slightly below them.
     """
     power = 10**digits
     return copysign(floor(abs(value) * power + 0.5 + _LAST_BITS) / power, value)
@@ -28,8 +28,8 @@ def counted(count: int, one: str, many: str = "") -> str:
 
     Args:
         count: The number.
-        one: The word for one of them.
-        many: For several; empty: with an s.
+        one: The noun in the singular.
+        many: The noun in the plural; empty: the singular with an s.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 

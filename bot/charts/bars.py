@@ -49,7 +49,7 @@ class BarRow:
 
     label: str
     counts: tuple[int, ...]
-    """Cases of each category, in their order."""
+    """Number of cases per category, in the order of the categories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class StackedBars:
     row_name: str
     """Head of the labels in the table."""
     categories: tuple[BarCategory, ...]
-    """Of different kinds, so that readers can distinguish them."""
+    """The categories; each must have a different kind, so that readers can distinguish them."""
     rows: tuple[BarRow, ...]
     total_name: str
-    """The counted cases: ``answered``."""
+    """Name of the counted cases, for instance ``answered``."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to count yet."
 
@@ -86,7 +86,7 @@ def stacked_bars(chart: StackedBars) -> Markup:
 
 
 def bar_table(chart: StackedBars) -> DataTable:
-    """The counts and shares of the bars."""
+    """The counts and shares of the bars as a table."""
     head = (chart.row_name, *(each.name for each in chart.categories), chart.total_name)
     rows = []
     for row in chart.rows:

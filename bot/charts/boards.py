@@ -1,6 +1,6 @@
 """Boards: a position with the last move, the bait and the good reply, drawn and described in words.
 
-A page has the shapes of its games once, by `board_shapes`; boards refer to them.
+A page contains the shapes of its games once (`board_shapes`); boards refer to them.
 """
 
 import math
@@ -18,7 +18,7 @@ _SIZES = {"othello": (8, 8), "connect4": (7, 6), "xiangqi": (9, 10), "chess": (8
 """Columns and rows of the games that `board_shapes` supports, by the key of their themes."""
 _FRAME, _LABELLED_FRAME = 0.25, 0.5
 _HEAD, _START, _END = 0.34, 0.3, 0.12
-"""Of an arrow: length of its head, and distances of its ends from the centres of its squares."""
+"""Geometry of an arrow: length of its head, and distances of its ends from the centres of the squares."""
 
 
 class MarkKind(StrEnum):
@@ -43,7 +43,7 @@ class BoardMark:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """Where squares are: in the text's order of `Game.board_rows`, or turned round."""
+    """Coordinates of squares: in the order of `Game.board_rows`, or rotated by half a turn."""
 
     theme: GameTheme
     columns: int
@@ -106,8 +106,8 @@ def board_svg(
         title: The board's title for screen readers; the position in words follows.
         side: The viewer's side, at the bottom in games whose board turns.
         last_move: Squares of the last move, as from `Game.move_squares`.
-        marks: Later ones lie on top.
-        is_large: With letters and numbers at the edges, and Latin letters on xiangqi's pieces.
+        marks: The marks; later ones lie on top of earlier ones.
+        is_large: Whether to draw letters and numbers at the edges, and Latin letters on xiangqi's pieces.
 
     Raises:
         ValueError: The rows are not a board of the game, or a square is not on it.

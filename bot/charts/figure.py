@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from bot.charts.markup import tag
 
 NARROW_WIDTH = 300
-"""Width of the drawing for phones, for charts of any size: a card there has 280 to 320 px."""
+"""Width of the drawing for phones, where a card has 280 to 320 px; the same for all chart sizes."""
 TEXT_SIZE = 12.0
 """Font size of a drawing's texts, in its own units; as in charts.css."""
 
@@ -36,7 +36,7 @@ class DataTable:
     rows: tuple[tuple[str, ...], ...]
     """Each as long as `head`."""
     positions: tuple[float, ...] = ()
-    """The position of each row on the x axis; empty: none."""
+    """The position of each row on the x axis; empty: rows have no positions."""
 
 
 def figure(
@@ -52,11 +52,11 @@ def figure(
 
     Args:
         table: The chart's numbers.
-        size: Size of the wide drawing.
+        size: The chart's size on a wide page.
         drawings: The wide one and the narrow one.
         legend: See `legend`.
-        nothing: Text shown instead of both when the table has no rows.
-        has_crosshair: charts.js may show a row's values where the pointer is.
+        nothing: Text shown instead of drawings and table when the table has no rows.
+        has_crosshair: Whether charts.js shows a row's values at the pointer.
     """
     if not table.rows:
         said = tag("p", nothing, class_="chart-nothing")
@@ -85,9 +85,9 @@ def drawing(
         kind: ``wide`` or ``narrow``.
         title: Its name.
         description: A sentence about it.
-        parts: What is drawn.
+        parts: The elements of the drawing.
         span: For charts.js: left and right end of the x axis as coordinates and as values.
-        has_links: Whether there are links in it, which an image would hide from screen readers.
+        has_links: Whether the drawing contains links, which an image would hide from screen readers.
     """
     return tag(
         "svg",

@@ -6,7 +6,7 @@ STYLE = Path(__file__).parent / "static" / "charts.css"
 SHAPES_STYLE = STYLE.with_name("pieces.css")
 CHART_FILES = (STYLE, SHAPES_STYLE, STYLE.with_suffix(".js"), STYLE.with_name("boards.js"))
 FONT = STYLE.with_name("pieces.otf")
-"""The letters on pieces and boards, for pictures drawn without the system's fonts.
+"""Font of the letters on pieces and boards, for images drawn without the system's fonts.
 
 Made with ``pyftsubset NotoSerifCJK-Bold.ttc --font-number=3 --no-hinting --layout-features=
 --name-languages=* --name-IDs=0,1,2,4,6,13,14 --text=LETTERS``, where LETTERS are those of

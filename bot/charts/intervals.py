@@ -31,7 +31,7 @@ class IntervalRow:
 
     label: str
     count: int
-    """The basis of the estimate: its games."""
+    """Number of games behind the estimate."""
     value: float | None = None
     """None: there is no estimate yet."""
     low: float | None = None
@@ -132,7 +132,7 @@ def _axis(chart: IntervalChart, width: float, *, is_narrow: bool) -> tuple[Ticks
 def _grid(
     chart: IntervalChart, ticks: Ticks, axis: Axis, bottom: float, stretches: Sequence[tuple[float, float]]
 ) -> Iterator[Markup]:
-    """Lines at the ticks and at the neutral value, between these heights, and the labels of the ticks."""
+    """Lines at the ticks and at the neutral value, between the given heights, and the ticks' labels."""
 
     def lines(values: Iterable[float]) -> str:
         return "".join(f"M{axis.at(value):.1f} {a:g}V{b:g}" for value in values for a, b in stretches)

@@ -27,7 +27,7 @@ _LINE_HEIGHT = 16.0
 _TRIMMED = 0.05
 _FEW_S = 10
 _SINGLE_TIME_S = 86_400
-"""Width of a time axis with one time on it, or several within `_FEW_S`: the day before."""
+"""Width of a time axis, in seconds, if it has one time or several within `_FEW_S`; covers the day before."""
 
 
 def line_chart(chart: LineChart) -> Markup:
@@ -140,7 +140,7 @@ def _x_ticks(chart: LineChart, x: Axis) -> tuple[tuple[float, str], ...]:
 
 
 def _end_labels(chart: LineChart, lines: Sequence[DrawnLine]) -> list[tuple[LineSample, str]]:
-    """The last value of each line with its label: the number, or the name where there are two lines."""
+    """The last value of each line with a label: the number, or the line's name if there are two lines."""
     end_labels = []
     for line in lines:
         last = next(sample for sample in reversed(line.samples) if sample.y is not None)

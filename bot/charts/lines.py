@@ -24,7 +24,7 @@ Values = tuple[float | None, ...] | Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChartLine:
-    """One series. Its sequences are as long as `x`; absent intervals are empty."""
+    """One series. A line of a chart. All sequences are as long as `x`, or empty if there are no intervals."""
 
     name: str
     x: tuple[float, ...] | tuple[datetime, ...] | Floats
@@ -46,23 +46,23 @@ class LineChart:
     description: str
     """A sentence about the chart's contents for screen readers."""
     x_name: str
-    """What x counts: ``games played``."""
+    """Name of x, for instance ``games played``."""
     lines: tuple[ChartLine, ...]
     """At most two."""
     y_style: NumberStyle = PLAIN
     references: tuple[float, ...] = ()
-    """Horizontal lines to compare with."""
+    """Values of horizontal reference lines."""
     limits: tuple[float, float] | None = None
     """The range of the y axis, extended only to the next ticks; None: all values and references."""
     trims_bands: bool = False
-    """Without `limits`: the axis need not hold the outermost twentieth of the intervals' ends."""
+    """Without `limits`: whether the axis may cut off the outermost twentieth of the intervals' ends."""
     size: ChartSize = ChartSize.HALF
     nothing: str = "Nothing to show yet."
-    """The text shown without any value."""
+    """The text shown when there is no value."""
 
     @property
     def is_over_time(self) -> bool:
-        """Whether x are times; all are, or none."""
+        """Whether all x are times; otherwise none are."""
         return any(isinstance(x, datetime) for line in self.lines for x in line.x[:1])
 
 
@@ -77,13 +77,13 @@ class DrawnLine:
 
     @cached_property
     def samples(self) -> tuple[LineSample, ...]:
-        """Its samples one by one."""
+        """The samples of the line."""
         return samples_of(self.columns)
 
     def thinned(self, width: int) -> "DrawnLine":
         """The line for a drawing of this width: whole, or a bucket for each eight pixels; see `thin`.
 
-        Whole if it has at most one sample for every two pixels.
+        A line with at most one sample per two pixels is returned whole.
         """
         if len(self.columns) <= width / 2:
             return self
@@ -91,7 +91,7 @@ class DrawnLine:
 
 
 def drawn_lines(chart: LineChart) -> tuple[DrawnLine, ...]:
-    """The lines of a chart as plain numbers; those without any value are left out."""
+    """The lines of a chart as plain numbers; lines without any value are left out."""
     found = (DrawnLine(line.name, line.band if len(line.low) else "", _columns(line)) for line in chart.lines)
     return tuple(line for line in found if not np.isnan(line.columns[:, _Y]).all())
 

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 _WITHOUT_CONTENT = frozenset({"circle", "line", "path", "rect", "stop", "use"})
 _MEAN_WIDTH = 0.56
-"""Mean width of a character, in units of the font's size; a wide one (Chinese) has 1."""
+"""Mean width of a character, in units of the font's size; a wide (Chinese) character has 1."""
 
 
 def tag(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
@@ -16,7 +16,7 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 
     Args:
         name: Its name.
-        children: Texts, which are escaped, and markup, which is not.
+        children: Texts, which are escaped, and markup, which is not escaped.
         attributes: A trailing underscore is cut off (``class_``), others become hyphens (``aria_hidden``);
             None leaves an attribute out.
 
@@ -34,7 +34,7 @@ def tag(name: str, /, *children: str, **attributes: str | float | None) -> Marku
 
 
 def joined(*parts: str) -> Markup:
-    """Texts, which are escaped, and markup, one after another."""
+    """The concatenation of texts, which are escaped, and markup."""
     return Markup("").join(parts)
 
 
@@ -51,9 +51,9 @@ def short(value: float) -> str:
 
 
 def path_of(points: Iterable[tuple[float, float]]) -> str:
-    """Lines through points, for a path's ``d``: the first as it is, the others by their distance, to a tenth.
+    """Lines through points, for a path's ``d``: an absolute point, then relative ones rounded to a tenth.
 
-    Distances are a third shorter than places, and their errors do not add up.
+    Relative coordinates are a third shorter than absolute ones; rounding errors do not accumulate.
 
     Raises:
         ValueError: A coordinate is not finite.

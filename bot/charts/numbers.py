@@ -10,7 +10,7 @@ from bot.base.rounding import half_up
 
 MINUS = "\N{MINUS SIGN}"
 _MIN_SPAN = 1e-9
-"""Minimum span of an axis, as a share of its greatest value: below it, ticks are rounding errors."""
+"""Minimum span of an axis, relative to its greatest value; in smaller spans ticks are rounding errors."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STEPS_S = (
@@ -33,11 +33,11 @@ class NumberStyle:
     decimals: int = 0
     """Decimals in tables and labels; ticks have as many as they need."""
     is_signed: bool = False
-    """Numbers above 0 have a plus sign, as differences do."""
+    """Whether numbers above 0 have a plus sign, as in differences."""
     unit: str = ""
     """Follows the number, including a space if needed: ``" s"``, ``" %"``."""
     is_grouped: bool = True
-    """Commas part the thousands; ratings have none."""
+    """Whether commas separate the thousands; ratings have no commas."""
 
     def text(self, value: float, decimals: int | None = None) -> str:
         """A number as text."""
@@ -66,12 +66,12 @@ class Ticks:
     values: tuple[float, ...]
     """Rising."""
     decimals: int
-    """Enough to tell them apart."""
+    """Number of decimals that distinguishes the ticks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Maps values to coordinates of a drawing; its ends come from `span_of` or from ticks."""
+    """Maps values to coordinates of a drawing; the ends of its range come from `span_of` or from ticks."""
 
     low: float
     high: float
@@ -104,9 +104,9 @@ def ticks_around(low: float, high: float, most: int) -> Ticks:
     """Ticks whose first and last enclose an interval, with one step or more, at most a given number.
 
     Args:
-        low: Finite, like `high`.
-        high: Above `low`, see `span_of`.
-        most: The greatest number of steps, at least 2.
+        low: Lower end; finite, like `high`.
+        high: Upper end; above `low`, see `span_of`.
+        most: Maximum number of steps, at least 2.
     """
     return _ticks(low, high, most, is_around=True)
 
@@ -154,9 +154,9 @@ def time_ticks(low_s: float, high_s: float, most: int) -> tuple[tuple[float, str
     """Ticks of a time axis in UTC, at most a given number, with their labels.
 
     Args:
-        low_s: POSIX time, like `high_s`.
-        high_s: Above `low_s`.
-        most: At least 2.
+        low_s: Start as a POSIX time, like `high_s`.
+        high_s: End; above `low_s`.
+        most: Maximum number of ticks, at least 2.
     """
     need_s = (high_s - low_s) / most
     index = bisect_left(_STEPS_S, need_s)

@@ -1,6 +1,6 @@
 """The shapes of pieces and boards, defined once on a page and drawn from there.
 
-One unit is one square; the shapes of chess pieces have 100.
+One unit is one square; the shapes of chess pieces use 100 units per square.
 """
 
 from collections.abc import Iterator
@@ -73,13 +73,13 @@ FIGURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("M50 38v25", "M31 68c12-4 26-4 38 0"),
     ),
 }
-"""By kind: the outlines, and the lines and dots inside."""
+"""Paths of the chess pieces by kind: the outlines, and the lines and dots inside."""
 
 _MARKED_POINTS = (
     *product((1, 7), (2, 7)),
     *product((0, 2, 4, 6, 8), (3, 6)),
 )
-"""File and rank, from the top, of the points where cannons and soldiers start."""
+"""File and rank (from the top) of the starting points of cannons and soldiers."""
 
 _BALLS = {
     "black": ((0, "#59615d"), (0.45, "#262b29"), (1, "#101312")),
@@ -92,7 +92,7 @@ _BALLS = {
 
 
 def ball(colour: str) -> Markup:
-    """The gradient of a disc, to be referred to by ``url(#ball-COLOUR)``."""
+    """The gradient of a disc, with the id ``ball-COLOUR``."""
     stops = (tag("stop", offset=offset, stop_color=shade) for offset, shade in _BALLS[colour])
     return tag("radialGradient", *stops, id=f"ball-{colour}", cx=0.34, cy=0.28, r=0.8)
 

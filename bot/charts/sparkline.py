@@ -1,4 +1,4 @@
-"""Sparklines: the course of a number, as small as a word."""
+"""Sparklines: small line charts, the size of a word."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from bot.charts.thinning import LineSample, runs_of
 
 _WIDTH, _HEIGHT = 240.0, 32.0
 _EDGE = 3.0
-"""Room for the line's own width and its last point."""
+"""Margin for the line's width and its last point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Sparkline:
     """Head of the labels in the table: ``day``."""
     value_name: str
     labels: tuple[str, ...]
-    """One for each value."""
+    """Labels, one for each value."""
     values: tuple[float | None, ...]
     """At equal distances; None: no value."""
     style: NumberStyle = PLAIN
     is_alert: bool = False
-    """The number counts baits taken, or something dangerous: red."""
+    """Whether to draw the line in red, because it counts baits taken or something dangerous."""
 
 
 def sparkline(chart: Sparkline) -> Markup:
@@ -51,7 +51,7 @@ def sparkline(chart: Sparkline) -> Markup:
 
 
 def sparkline_table(chart: Sparkline) -> DataTable:
-    """The numbers that are drawn."""
+    """The numbers of the sparkline as a table."""
     rows = []
     for label, value in zip(chart.labels, chart.values, strict=True):
         rows.append((label, "" if value is None else chart.style.text(value)))

@@ -1,7 +1,7 @@
 """The appearance of each game: its board, its pieces with their names, and the labels at its edges.
 
-The arena's page has the names and labels as JavaScript (bot/arena/static/board/games.js); a test holds the
-two together.
+The arena's page has the same names and labels in JavaScript (bot/arena/static/board/games.js); a test
+compares the two.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class PieceTheme:
 
     side: str
     name: str
-    """Empty: a side has one kind only."""
+    """Name of the kind; empty: each side has only one kind."""
     letter: str = ""
     """A Latin letter on the piece, if it has a Chinese one."""
     han: str = ""
@@ -40,18 +40,18 @@ class GameTheme:
     """The appearance of a game for drawings."""
 
     key: str
-    """Begins the ids of its shapes; games with the same theme share them."""
+    """Prefix of the ids of the theme's shapes, which games with the same theme share."""
     surface: Surface
     pieces: Mapping[str, PieceTheme] = field(default_factory=dict)
     """By letter in `Game.board_rows`; pieces of other letters are drawn as letters."""
     edges: tuple[str, ...] = ()
     """Which edges have labels: ``top``, ``bottom``, ``left``."""
     starts_at_top: bool = False
-    """Row 1 is the first that `Game.board_rows` gives."""
+    """Whether row 1 is the first row of `Game.board_rows`."""
     turns: bool = False
-    """The viewer's side sits at the bottom; otherwise the board's orientation is fixed."""
+    """Whether the viewer's side is at the bottom; otherwise the board's orientation is fixed."""
     numbers_files: bool = False
-    """Files have numbers, counted by each side from its own right hand, instead of letters."""
+    """Whether files have numbers, counted by each side from its own right, instead of letters."""
 
 
 def _two_sides(kinds: Mapping[str, tuple[str, str, str]], first: str, second: str) -> dict[str, PieceTheme]:

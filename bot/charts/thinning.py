@@ -17,7 +17,7 @@ class LineSample(NamedTuple):
     low: float | None
     """Lower end of the interval; None where there is none."""
     high: float | None
-    """None exactly where `low` is."""
+    """Upper end of the interval; None exactly where `low` is None."""
 
 
 SampleColumns = NDArray[np.float64]
@@ -25,7 +25,7 @@ SampleColumns = NDArray[np.float64]
 
 
 def samples_of(columns: SampleColumns) -> tuple[LineSample, ...]:
-    """The same samples, one by one."""
+    """The same samples as a sequence of objects."""
     values = columns.astype(object)
     values[np.isnan(columns)] = None
     return tuple(map(LineSample._make, values.tolist()))
@@ -61,7 +61,7 @@ def thin(columns: SampleColumns, buckets: int) -> SampleColumns:
 
 
 def runs_of(samples: Sequence[LineSample], column: str) -> Iterator[list[LineSample]]:
-    """The stretches of samples that have a value in this column."""
+    """The runs of consecutive samples that have a value in this column."""
     for is_there, run in groupby(samples, lambda sample: getattr(sample, column) is not None):
         if is_there:
             yield list(run)

@@ -39,7 +39,7 @@ from engine.time_management import Limits
 from engine.verification import verify
 from storage.database import Database
 from storage.errors import RoleTaken, StorageError
-from storage.maintenance.malformed import needed_at_start, quarantine_malformed
+from storage.maintenance.malformed import quarantine_malformed, tables_needed_at_start
 
 SELF_TEST_DEPTH = 6
 PEOPLE_DEPTH = 3
@@ -122,7 +122,7 @@ async def _database(config: Config) -> str:
     database, moved = await Database.open(config.storage.url), list[str]()
     try:
         await database.try_writing()
-        moved += [row.text for row in await quarantine_malformed(database, needed_at_start())]
+        moved += [row.text for row in await quarantine_malformed(database, tables_needed_at_start())]
         if moved:
             names = "; ".join(moved[:_MAX_NAMED])
             raise StorageError(f"moved to the quarantine: {names}; `desdemona db recheck` checks all rows")

@@ -53,7 +53,7 @@ FormatOption = Annotated[CommandFormat, typer.Option("--format", help="How to wr
 
 
 def config_of(context: typer.Context) -> "Config":
-    """The settings that the command runs with."""
+    """The settings of the current command."""
     from bot.base.config import load_config
 
     return load_config(context.obj)
@@ -69,10 +69,10 @@ def ask_database(
     """Run a query on the database.
 
     Args:
-        context: The command's.
+        context: Context of the command.
         read: The query.
         url: The database's URL; None: the configured one.
-        upgrade: Create or upgrade the database; otherwise it must already exist.
+        upgrade: Whether to create or upgrade the database; otherwise it must already exist.
 
     Raises:
         StorageError: The database failed.
@@ -113,8 +113,8 @@ def stop_on_signals() -> "tuple[asyncio.Event, list[int]]":
 def damage_told() -> Iterator[None]:
     """Report a damaged record in one line, for a block that reads records.
 
-    Only exceptions that `storage` raises while decoding a record are reported so.  Any other is a bug and
-    passes through with its traceback.
+    Only exceptions that `storage` raises while decoding a record are reported this way. Any other is a bug
+    and passes through with its traceback.
 
     Raises:
         DesdemonaError: A record is damaged; the message names it and the reason, as far as known.
@@ -180,7 +180,7 @@ def write(
     """Write a result about games as a view, as flat rows (CSV), or as nested rows (JSON).
 
     Args:
-        is_filtered: There may be games that were not selected.
+        is_filtered: Whether filters may have excluded games.
     """
     if output is CommandFormat.JSON:
         print_json(nested)

@@ -13,7 +13,7 @@ from storage.database import LONG_BUSY_TIMEOUT_S, Database
 def upgrade(context: typer.Context) -> None:
     """Create the database or upgrade its schema and summaries.
 
-    `run` does so too, and computes the summaries while it plays.
+    `run` also does this, and computes the summaries while it plays.
     """
 
     async def work() -> str:

@@ -21,17 +21,17 @@ Suspects = Annotated[
     bool | None,
     typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
 ]
-"""Whether suspect games are selected; not part of the filters, because finding them needs all games."""
+"""Whether to select suspect games; this is not a filter, because finding them needs all games."""
 
 
 class _Option(NamedTuple):
     """An option that selects games."""
 
     field: str
-    """In the language of filters (`storage.evidence.queries.filter_language`)."""
+    """Field of the filter language (`storage.evidence.queries.filter_language`)."""
     help: str
     names: tuple[str, ...] = ()
-    """Its name on the command line; empty: the field's name."""
+    """Names of the option on the command line; empty: the field's name."""
     metavar: str | None = None
     words: tuple[str, str] | None = None
     """The field's values for the two names of a switch; None: it is not a switch."""
@@ -75,7 +75,7 @@ OPTIONS = {
         "phase", "Only replies in this phase, 1-20, 21-40, ...; does not select games.", metavar="PLIES"
     ),
 }
-"""By the name of the command's parameter."""
+"""The options by the name of the command's parameter."""
 
 
 def filters_of(given: Mapping[str, Any]) -> "Filters":
@@ -110,7 +110,7 @@ def _parameter(name: str, option: _Option) -> inspect.Parameter:
 
 
 def selects_games(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that select games in place of its parameter `filters`: their result.
+    """Replace a command's parameter `filters` by the options that select games; it receives their result.
 
     An option that selects moves is refused.
     """

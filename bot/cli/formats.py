@@ -155,7 +155,7 @@ def import_games(
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.
 
-    Each game is stored once; one that cannot be read is reported and skipped.  The players and tournaments of
+    Each game is stored once; unreadable games are reported and skipped.  The players and tournaments of
     WTHOR files are read from the .jou and .trn files among FILES, or beside them.  The exit status is 1 when
     a file cannot be read at all.
     """

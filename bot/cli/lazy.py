@@ -17,21 +17,21 @@ OLD_OPTIONS = {"--opt": "--planned-n", "--player": "--strategy"}
 
 
 class LazyCommand(NamedTuple):
-    """A command's location, and its line in the group's help."""
+    """Location of a command, and its line in the group's help."""
 
     module: str
     function: str
-    """Function of that module, as for `typer.Typer.command`."""
+    """Name of the function in that module, as for `typer.Typer.command`."""
     own_help: str = ""
-    """Its line in the group's help; empty: the first paragraph of the function's docstring."""
+    """Line in the group's help; empty: the first paragraph of the function's docstring."""
     first: tuple[str, ...] = ()
-    """Arguments that come before those of the caller."""
+    """Arguments inserted before the arguments of the caller."""
     old_options: tuple[tuple[str, str], ...] = ()
     """Options of earlier releases, each with the group's command that replaces it."""
 
     @property
     def help(self) -> str:
-        """Its line in the group's help, for which its module is read but not imported."""
+        """The command's line in the group's help; reads its module without importing it."""
         if self.own_help:
             return self.own_help
         spec = find_spec(self.module)
@@ -56,9 +56,9 @@ def lazy_group(
 
     Args:
         commands: The commands by name.
-        panels: Headings of the help with the names under each; by default one heading for all.
-        old_names: Names of earlier releases, one or two words, with today's, from the root on.  They are not
-            listed, still work, and print a notice on standard error.
+        panels: Headings of the help with the commands under each; by default one heading for all.
+        old_names: Names of earlier releases (one or two words), each with today's full name. They still work
+            but are not listed, and print a notice on standard error.
         default: The command to run without a name; empty: print the help.
         settings: Arguments of `typer.Typer`.
     """
@@ -127,7 +127,7 @@ def _note_renamed(old: str, new: str) -> None:
 def _resolved(
     group: Any, ctx: Any, names: Sequence[str], rest: list[str]
 ) -> tuple[str | None, Any, list[str]]:
-    """The command that these names lead to from a group on, its name and its arguments."""
+    """The command that these words select below a group, with its name and arguments."""
     command = group
     for name in names:
         _, command, rest = command.resolve_command(ctx, [name, *rest])

@@ -48,7 +48,7 @@ PAGES = {
     "events": "List what happened: starts, errors, alarms, actions.",
     "ratings": "Show the ratings over time.",
 }
-"""Pages of the dashboard, with their lines in the help."""
+"""Pages of the dashboard, each with its line in the help."""
 PAGE_COMMANDS = {
     **{
         name: LazyCommand("bot.cli.pages.page_command", "page_command", text, (name,))

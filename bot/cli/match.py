@@ -25,7 +25,7 @@ from bot.workers.pools import ClusterWorkers, LocalWorkers, Workers
 from storage.database import LONG_BUSY_TIMEOUT_S, Database
 
 _OPENINGS_LIMIT = 64 << 20
-"""Largest openings file that is read, in bytes."""
+"""Maximum size of an openings file, in bytes."""
 
 
 def match_command(

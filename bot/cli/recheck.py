@@ -18,8 +18,8 @@ def recheck_command(
 ) -> None:
     """Verify every decision and judge unjudged replies.
 
-    It may run while the bot plays, and leaves open games alone.  It can be stopped and run again at any time.
-    The exit status is 1 when a record is wrong or a row was moved to the quarantine.
+    It may run while the bot plays, and does not touch open games. It can be stopped and run again at any
+    time. The exit status is 1 when a record is wrong or a row was moved to the quarantine.
     """
     config = config_of(context)
     table_mb, models = config.engine.table_mb, config.human.model_registry()

@@ -49,10 +49,10 @@ def start(
 ) -> None:
     """Start a trial of the strategies in `assignment`.
 
-    Start it before its first game.
+    Start a trial before its first game.
 
-    Games drawn from now on belong to it; a running program need not be started again, but has to read
-    changed settings (`desdemona control reload`).
+    Games assigned from now on belong to the trial. A running program need not be restarted, but it must read
+    changed settings again (`desdemona control reload`).
     """
     from bot.control.trial_plan import plan
 
@@ -80,7 +80,7 @@ def end(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="By default, the open trial.")] = None,
 ) -> None:
-    """End the open trial; running games still belong to it."""
+    """End the open trial; games in progress still belong to it."""
 
     async def work(database: "Database") -> "StoredTrial":
         from storage.evidence.trials import end_trial

@@ -1,6 +1,6 @@
 """The operator's control actions, for the control socket and for the dashboard alike.
 
-Each action that changes something leaves an event in the database (`bot.control.audit`).
+Each action that changes something is recorded as an event in the database (`bot.control.audit`).
 """
 
 import asyncio
@@ -38,7 +38,7 @@ from storage.ledger.games import load_game
 from storage.tables.types import now_utc
 
 MAX_PAUSE_MIN = 7 * 24 * 60.0
-"""Longest pause, in minutes."""
+"""Maximum length of a pause, in minutes."""
 NOTED_S = 1.0
 """Seconds between checks for expired pauses."""
 ANSWERED_S = 5.0
@@ -49,7 +49,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _FoundGame:
-    """A game that an action is about."""
+    """The game that an action applies to."""
 
     lobby: Lobby
     key: str
@@ -107,7 +107,7 @@ class OperatorActions:
         """Challenges sent by `begin_challenge`, until their games are over."""
 
     async def run(self, sleep: Callable[[float], Any] = asyncio.sleep) -> None:
-        """End pauses whose time is over, until cancelled; then withdraw challenges that have no answer.
+        """End expired pauses, until cancelled; then withdraw unanswered challenges.
 
         Args:
             sleep: Waits the given number of seconds.
@@ -160,7 +160,7 @@ class OperatorActions:
     async def pause(self, minutes: float | None = None, *, by: str) -> str:
         """Start no new games; running games continue, and challenges are declined as "later".
 
-        A second pause replaces the first one's end.
+        A second pause replaces the end of the first.
 
         Args:
             minutes: Until it ends by itself, more than 0, at most `MAX_PAUSE_MIN`; None: until `resume`, or
@@ -191,7 +191,7 @@ class OperatorActions:
         return note.result
 
     async def drain(self, *, by: str) -> str:
-        """Finish the running games, as long as `shutdown.drain_s` says, and stop the program."""
+        """Wait up to `shutdown.drain_s` for the running games to end, then stop the program."""
         async with self._audit.recording("drain", by) as note:
             self._require_going_on()
             self._admission = AdmissionStatus(Admission.DRAINING, self._now(), None, by)
@@ -237,7 +237,7 @@ class OperatorActions:
     # --- Games ------------------------------------------------------------------------------------------
 
     async def abort(self, game: str, *, account: str | None = None, by: str) -> str:
-        """Ask the site to abort a game; it may allow that only before both have moved.
+        """Ask the site to abort a game; some sites allow this only before both sides have moved.
 
         Args:
             game: The site's key, or a prefix that is unique among the games in play.
@@ -279,7 +279,7 @@ class OperatorActions:
         """The one game in play whose key has this prefix.
 
         Raises:
-            ControlError: There is none, or there are several.
+            ControlError: No game matches, or several do.
         """
         beginning = word(game, "key of a game")
         names = list(self._program.runners) if account is None else [self._account(account)]
@@ -304,13 +304,13 @@ class OperatorActions:
     # --- People -----------------------------------------------------------------------------------------
 
     async def block(self, name: str, *, account: str | None = None, by: str) -> str:
-        """Play no more games with an account of a site, at all our accounts there, also after a restart.
+        """Play no more games with an account of a site, for all our accounts there, even after a restart.
 
         Its waiting challenges are declined; running games continue.
 
         Args:
-            name: The account's name or id at the site.
-            account: One of ours at the site; None: the only one.
+            name: Name or id at the site of the account to block.
+            account: Our account at the site; None: the only one.
             by: See above.
         """
         async with self._audit.recording("block", by, name=name) as note:
@@ -323,7 +323,7 @@ class OperatorActions:
         return note.result
 
     async def unblock(self, name: str, *, account: str | None = None, by: str) -> str:
-        """Undo `block`; the lists of the settings stay."""
+        """Undo `block`; the block lists of the settings still apply."""
         async with self._audit.recording("unblock", by, name=name) as note:
             name, lobby = word(name), self._lobby(account, note)
             async with self._program.database.write() as session:
@@ -449,7 +449,7 @@ class OperatorActions:
         """The name of the requested account.
 
         Raises:
-            ControlError: There is none of that name, or there are several and none is named.
+            ControlError: No account has that name, or there are several and no name was given.
         """
         runners = self._program.runners
         wanted = None if account is None else account.casefold()
@@ -470,7 +470,7 @@ class OperatorActions:
 
 
 def word(value: object, what: str = "name") -> str:
-    """A name or an id, which becomes a part of an address or a command.
+    """Check a name or an id, which becomes a part of an address or a command.
 
     Args:
         value: What was given.

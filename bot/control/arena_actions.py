@@ -1,4 +1,4 @@
-"""The arena owner's actions, whether or not the arena runs in this program."""
+"""The actions of the arena's owner, whether or not the arena runs in this program."""
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ class ArenaAction(StrEnum):
     RENAME = "rename"
     DELETE = "delete"
     VOID_GAME = "void-game"
-    """An action on a game, by its id, instead of an account."""
+    """An action on a game (by its id) instead of on an account."""
 
 
 class ArenaActions:
@@ -31,8 +31,8 @@ class ArenaActions:
     Args:
         config: The settings.
         database: The arena's.
-        running: Returns the arena that runs in this program; None: there is none. Changes are then made in
-            the database alone, which is refused while another program runs the arena.
+        running: Returns the arena that runs in this program; None: there is none. If none runs, changes are
+            made directly in the database; they are refused while another program runs the arena.
         bots: Names of our own accounts at the arena, which no action may change.
     """
 
@@ -62,7 +62,7 @@ class ArenaActions:
         """Change an account; returns one line that describes the change.
 
         Args:
-            action: One of `ArenaAction`.
+            action: An `ArenaAction`.
             name: The account, or the game.
             new_name: For `ArenaAction.RENAME` only.
             by: As in `bot.control.actions.OperatorActions`.

@@ -37,8 +37,8 @@ class Audit:
     """Records the operator's actions in the database.
 
     Args:
-        database: Where the events go.
-        metrics: Where they are counted; None: nowhere.
+        database: Stores the events.
+        metrics: Counts the events; None: they are not counted.
     """
 
     def __init__(self, database: Database, metrics: Metrics | None = None) -> None:
@@ -47,7 +47,7 @@ class Audit:
 
     @asynccontextmanager
     async def recording(self, action: str, by: str, **detail: object) -> AsyncIterator[AuditEntry]:
-        """Record the outcome of an action, also when it failed or was cancelled.
+        """Record the outcome of an action, even if the action failed or was cancelled.
 
         Args:
             action: Its name.
@@ -71,7 +71,7 @@ class Audit:
             await self.record(note)
 
     async def record(self, note: AuditEntry) -> None:
-        """Record an action; if the database fails, only the log has it."""
+        """Record an action; if the database fails, record it in the log only."""
         action, by = note.detail["action"], note.detail["by"]
         logger.info("operator (%s): %s: %s", by, action, note.result)
         try:
@@ -83,5 +83,5 @@ class Audit:
 
 
 def shown(value: object) -> object:
-    """A value from outside, short enough for an event."""
+    """A value from outside, shortened for an event."""
     return value[:200] if isinstance(value, str) else value

@@ -17,7 +17,7 @@ from bot.control.status_text import status_lines
 SOCKET = "socket"
 """The caller's name in events of actions: a user who may open the control socket."""
 MAX_GAMES = 1000
-"""Maximum number of games that one command challenges to."""
+"""Maximum number of games in one challenge command."""
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
@@ -26,7 +26,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
 
     Args:
         actions: The actions behind the commands.
-        arena: The same for the arena's accounts.
+        arena: The actions on the arena's accounts.
     """
 
     async def show_status(tell: Tell, json: bool = False) -> None:
@@ -82,7 +82,7 @@ def operator_commands(actions: OperatorActions, arena: ArenaActions) -> dict[str
 
 
 def arena_commands(actions: ArenaActions) -> dict[str, Command]:
-    """The commands of the arena's owner by name; an arena without a bot has these only."""
+    """The commands of the arena's owner by name; an arena without a bot has no other commands."""
 
     async def list_accounts() -> str:
         return json.dumps([each.to_json() for each in await actions.list()])
@@ -94,8 +94,8 @@ def answering(act: Callable[..., Awaitable[str | None]]) -> Command:
     """A command that carries out an action and sends its result.
 
     Args:
-        act: The action. Its annotations say what the request's values must be; null counts as missing. The
-            caller and the function that sends text are passed as `by` and `tell`.
+        act: The action. Its annotations determine the types of the request's values; null counts as missing.
+            The caller and the function that sends text are passed as `by` and `tell`.
     """
     known = inspect.signature(act).parameters
     checked = validate_call(config=_EXACT)(act)

@@ -26,7 +26,7 @@ Command = Callable[[Mapping[str, Any], Callable[[str], None]], Awaitable[None]]
 AGAIN_S = 5.0
 """Seconds between two attempts to listen."""
 LAST_ANSWERS_S = 1.0
-"""Seconds that commands may take to end when the program stops."""
+"""Maximum time for commands to end when the program stops, in seconds."""
 LINE_LIMIT = 1 << 16
 """Longest request, in bytes."""
 
@@ -47,8 +47,8 @@ async def listening(
 ) -> AsyncIterator[None]:
     """Serve commands while the block runs.
 
-    Without a socket the program runs on, logs the reason, and retries: another program may listen there,
-    whose accounts we take over.
+    If it cannot listen, the program continues, logs the reason and retries, since the program whose accounts
+    we take over may still be listening there.
 
     Args:
         path: The socket's file.
@@ -208,11 +208,11 @@ def ask(path: Path, request: Mapping[str, Any], timeout_s: float | None = None) 
     Args:
         path: The socket's file.
         request: The command and its arguments.
-        timeout_s: Longest wait for the next line, in seconds; None: any.
+        timeout_s: Maximum wait for the next line, in seconds; None: no limit.
 
     Raises:
         NotRunning: No program listens there.
-        ControlError: It does not answer, or the command failed.
+        ControlError: The program does not answer, or the command failed.
     """
     with socket.socket(socket.AF_UNIX) as link:
         try:

@@ -24,7 +24,7 @@ def exposition(
         status: The current status.
         recent: Our ratings; None: not read yet.
         failures: As `engine.human.registry.ModelRegistry.failures`.
-        firing: All alarms by name: whether each fires.
+        firing: Whether each alarm fires, by its name.
     """
     metrics.follow_model_failures({game: total for game, (total, _) in failures.items()})
     metrics.build_info.clear()

@@ -1,7 +1,7 @@
 """Watches the program's health: takes a sample every few seconds, evaluates the alarms, and sends notices.
 
-Data that cannot be obtained is left out of the sample, and an alarm without data fires by itself; so no
-failure here stops the monitor.
+A failure to obtain data does not stop the monitor: the data is left out of the sample, and an alarm without
+data fires.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ EVERY_S = 15.0
 WRITE_S = 10.0
 """Seconds after which the database counts as not writable."""
 WRITTEN_S = 60.0
-"""The program is healthy if the database could be written within the last this many seconds."""
+"""Maximum age in seconds of the last successful write to the database for the program to be healthy."""
 RECENT_EVERY_S = 600.0
-"""Longest interval between reads of ratings and results, in seconds; a game's end causes one, too."""
+"""Maximum interval between reads of ratings and results, in seconds; the end of a game also causes a read."""
 RATING_DAYS = 30
 ALARM = "alarm"
 """Kind of the events of alarms."""
@@ -86,7 +86,7 @@ class HealthMonitor:
         board: The alarms.
         hooks: Receive the notices.
         clock: Seconds of a monotonic clock.
-        pinged: Called after each sample with a healthy program, for a watchdog.
+        pinged: Called after each sample while the program is healthy, for a watchdog.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class HealthMonitor:
         self._written_s = clock()
         self._write_trouble = ""
         self.recent: RecentResults | None = None
-        """The values read last; None: not read yet."""
+        """The latest recent results; None: not read yet."""
         self._recent_as_of = (-1, -math.inf)
         """Number of ended games when the results were last read, and the time of that read."""
         self._notices: asyncio.Queue[AlarmNotice] = asyncio.Queue()
@@ -113,7 +113,7 @@ class HealthMonitor:
 
     @property
     def trouble(self) -> str:
-        """Why the program is not healthy; empty: it is.  Any answer shows that the event loop runs."""
+        """Why the program is not healthy; empty: it is.  Any answer proves that the event loop runs."""
         silent_s = self._clock() - self._written_s
         if silent_s <= WRITTEN_S:
             return ""
@@ -190,7 +190,7 @@ class HealthMonitor:
         )
 
     async def _found(self, what: str, work: Awaitable[T]) -> T | None:
-        """A part of the sample; None: it failed, which is logged once."""
+        """A part of the sample; None: the read failed, which is logged once."""
         try:
             value = await work
         except Exception as error:  # no failure of the watch may stop it
@@ -234,7 +234,7 @@ class HealthMonitor:
 
 
 def link_trouble(account: AccountStatus) -> str:
-    """Why an account has no link to its site; empty: it has one."""
+    """Why an account has no link to its site; empty: the link is up."""
     if account.link is None:
         return account.trouble or "signing in"
     return "" if account.link.is_up else account.link.trouble or "not up yet"
@@ -246,7 +246,7 @@ def rating_name(curve: RatingCurve) -> str:
 
 
 def disk_sample(database_url: str) -> DiskSample:
-    """The disk that the database is on, or without SQLite the one of the working directory.
+    """The disk with the SQLite database; with other databases, the disk of the working directory.
 
     Raises:
         OSError: Its usage cannot be read.
@@ -263,7 +263,7 @@ def disk_sample(database_url: str) -> DiskSample:
 def backup_age(folder: str, now: Callable[[], float] = time.time) -> float:
     """Seconds since the newest file in a folder was written; infinite if there is none.
 
-    Remains of a killed backup do not count.
+    Files left by a killed backup are ignored.
 
     Raises:
         OSError: The folder cannot be read.

@@ -10,29 +10,29 @@ from engine.games import get_rules
 
 @dataclass(frozen=True, slots=True)
 class BaitStatus:
-    """A bait of our last move that awaits the reply. For the operator alone: the opponent may read anything
-    published."""
+    """A bait of our last move that awaits the reply. For the operator only, because the opponent can read
+    everything that is published."""
 
     reply: str
-    """In the notation for people."""
+    """The bait's move in notation for people."""
     squares: tuple[str, ...]
     probability: float
     """Probability that this opponent plays it, from 0 to 1."""
     cost: float
-    """Its cost to them, in expected score from 0 to 1."""
+    """Cost of the bait to the opponent, in expected score from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveGame:
-    """A game that is being played.  For the operator alone: it names the player."""
+    """A game that is being played.  For the operator only, because it reveals the strategy."""
 
     key: str
-    """The site's key."""
+    """The site's key of the game."""
     account: str
     """The account's name in the settings."""
     site: str
     game: str
-    """Empty, like the opponent and the player, before the site has shown the game."""
+    """Name of the game; empty, like opponent and strategy, before the site has shown the game."""
     variant: str
     rated: bool
     speed: str
@@ -42,21 +42,21 @@ class LiveGame:
     strategy: str
     """Our strategy in this game."""
     is_drawn: bool
-    """Whether the strategy was drawn at random, and so must stay secret (unless `trial.reveal`)."""
+    """Whether the strategy was drawn at random and must stay secret (unless `trial.reveal`)."""
     ply: int
-    """Moves on the board."""
+    """Number of moves played."""
     our_turn: bool | None
-    """None: it is over, or not shown yet."""
+    """Whether it is our turn; None: the game is over, or the site has not shown it yet."""
     our_clock_s: float | None
     """Seconds left; None: no clock."""
     their_clock_s: float | None
     is_over: bool
-    """Whether the site has ended it; its record is being closed."""
+    """Whether the site has ended the game, and its record is being closed."""
     position: str
     """In the game's notation; empty before the site has shown the game."""
     our_side: int = 0
     last_move: tuple[str, ...] = ()
-    """Squares of the last move; none before the first, or of a pass."""
+    """Squares of the last move; empty before the first move and after a pass."""
     overdue_s: float | None = None
     """Seconds by which our move is overdue; None: it is not our turn."""
     bait: BaitStatus | None = None

@@ -1,6 +1,6 @@
 """The status of the running program, as one typed value for every display.
 
-It comes from memory, except for one query that shows whether the database answers.
+All data comes from memory, except for one query that tests whether the database responds.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from storage.errors import StorageError
 from storage.tables.types import now_utc
 
 PING_S = 2.0
-"""Longest wait for the database, in seconds."""
+"""Timeout of the query, in seconds."""
 
 
 class Admission(StrEnum):
@@ -33,7 +33,7 @@ class Admission(StrEnum):
     PAUSED = "paused"
     """Paused by the operator."""
     DRAINING = "draining"
-    """Shutting down after the running games."""
+    """Shutting down once the running games have ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class AdmissionStatus:
 
     state: Admission
     since: datetime | None = None
-    """None: as it started."""
+    """Time of the latest change; None: unchanged since the start."""
     until: datetime | None = None
     """When a pause ends by itself; None: never, or not a pause."""
     by: str = ""
@@ -62,7 +62,7 @@ class LinkStatus:
     lag_ms: int
     """Measured round trip of a move; 0 before the first."""
     trouble: str
-    """Why it was last lost; empty: it is up, or was never up."""
+    """Why the link was last lost; empty: it is up, or was never up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +70,23 @@ class AccountStatus:
     """An account and its link."""
 
     name: str
-    """Its name in the settings."""
+    """The account's name in the settings."""
     site: str
-    """Empty before it has signed in."""
+    """Name of the site; empty before the account has signed in."""
     login: str
     """The account's name at the site; empty before it has signed in."""
     link: LinkStatus | None
-    """None: it is not signed in."""
+    """The link to the site; None: the account is not signed in."""
     trouble: str
-    """Why it is not being played; empty: it is, or it is signing in."""
+    """Why the account is not being played; empty: it is played or is signing in."""
     games: int
     """Games in play."""
     waiting: int
     """Challenges that wait for a slot."""
     is_standby: bool = False
-    """Another program plays it, and we wait to take it over."""
+    """Whether we are a standby: another program plays the account."""
     closing: int = 0
-    """Games that are over, and whose records are being closed."""
+    """Number of games that are over and whose records are being closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class DatabaseStatus:
     url: str
     """Without a password."""
     answer_ms: float | None
-    """Its response time; None: no answer."""
+    """Response time of the database; None: no response."""
     trouble: str
-    """Why it did not answer; empty: it did."""
+    """Why the database did not respond; empty: it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +135,13 @@ class Status:
     admission: AdmissionStatus
     accounts: tuple[AccountStatus, ...]
     games: tuple[LiveGame, ...]
-    """In the order of the accounts and of their start, with those that are over and being closed."""
+    """By account and start; includes games that are over and whose records are being closed."""
     queue: tuple[WaitingChallenge, ...]
-    """In the order in which they get slots, for each account."""
+    """Waiting challenges of each account, in the order in which they get slots."""
     workers: PoolLoad
     database: DatabaseStatus
     arena: ArenaStatus | None
-    """None: this program runs none, or it is not open."""
+    """The embedded arena; None: this program runs none, or it is not open."""
     log_level: str
     last_error: LoggedError | None
     alarms: tuple[AlarmStatus, ...] = ()
@@ -154,7 +154,7 @@ class Status:
 
     @property
     def closing(self) -> int:
-        """Games that are over, and whose records are being closed."""
+        """Games that are over and whose records are being closed."""
         return len(self.games) - len(self.games_on)
 
     @property
@@ -163,7 +163,7 @@ class Status:
         return tuple(alarm for alarm in self.alarms if alarm.is_active)
 
     def json_text(self) -> str:
-        """All of it: times in ISO 8601 (UTC), durations in the unit of the field's name."""
+        """The whole status; times in ISO 8601 (UTC), durations in the unit of the field's name."""
         return json.dumps(asdict(self), default=lambda at: at.isoformat(timespec="milliseconds"))
 
 
@@ -235,7 +235,7 @@ async def gather_status(
 
     Args:
         runners: The accounts by name.
-        database: The database, which is asked for an answer.
+        database: The database, which is sent a test query.
         started_at: When the program started.
         admission: Whether new games begin.
         workers: As `bot.game.search_pool.SearchPool.load`.

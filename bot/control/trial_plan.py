@@ -29,9 +29,9 @@ def plan(
 
     Args:
         configs: The settings of each account, by its name.
-        name: Of the trial.
-        planned_n: As in `storage.evidence.trials.NewTrial`, like the others; None: the usual number.
-        endpoint: None: the usual one.
+        name: Name of the trial.
+        planned_n: See `storage.evidence.trials.NewTrial`, also for the others; None: the default.
+        endpoint: The endpoint; None: the default.
 
     Raises:
         TrialError: The settings do not make a blind comparison, or a value makes no sense.

@@ -20,7 +20,7 @@ def run(
 ) -> None:
     """Play until SIGINT or SIGTERM.
 
-    Opens the arena too, and prints the address of its page.  SIGHUP reads the settings again.
+    Also opens the arena, and prints the address of its page.  SIGHUP reads the settings again.
     """
     from bot.daemon import program
 

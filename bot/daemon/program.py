@@ -53,7 +53,7 @@ from storage.records import AccountKey
 logger = logging.getLogger(__name__)
 
 THREADS = 32
-"""Mainly for look-ups of host names: those of one account must not wait for another's."""
+"""Number of threads, mainly so that host name look-ups of one account do not wait for those of another."""
 
 
 def run(
@@ -62,13 +62,13 @@ def run(
     """Play until SIGINT or SIGTERM, and return the exit status.
 
     The first signal stops accepting challenges and waits for running games as long as the settings say; the
-    next start resumes the rest.  A second signal exits at once, which loses nothing either.
+    next start resumes the rest.  A second signal exits at once; nothing is lost in this case either.
 
     Args:
         config: The settings.
-        path: The file that they are from, which SIGHUP reads again; see `load_config`.
+        path: The file of the settings, which SIGHUP reads again; see `load_config`.
         only: Names of the accounts to play; empty: all.
-        is_standby: Wait for accounts that another program plays, and take them over when it is gone.
+        is_standby: Whether to wait for accounts that another program plays, and take them over later.
 
     Raises:
         ConfigError, AuthError, StorageError: The message is one line for the operator to act on.
@@ -85,7 +85,7 @@ def run(
 async def play(
     config: Config, path: Path | None = None, *, only: Collection[str] = (), is_standby: bool = False
 ) -> None:
-    """Open everything, play until a signal comes, close everything; arguments and errors as of `run`."""
+    """Open everything, play until a signal arrives, close everything; arguments and errors as of `run`."""
     try:
         await _play(config, path, only, is_standby)
     except BaseExceptionGroup as group:
@@ -176,13 +176,13 @@ async def _play(config: Config, path: Path | None, only: Collection[str], is_sta
 async def without_taken_levels(
     config: Config, configs: Mapping[str, Config], database: Database
 ) -> dict[str, Config]:
-    """The accounts that can play: a person may have taken a level's name before `arena.levels` included the
-    level.
+    """The accounts that can play. A level's bot cannot if a person took its name before `arena.levels`
+    included the level.
 
     Args:
         config: All settings.
-        configs: Those of each account.
-        database: The arena's.
+        configs: Settings of each account.
+        database: The arena's database.
     """
     levels = [name for name in config.level_names if name in configs]
     async with database.read() as session:
@@ -260,9 +260,9 @@ class ArenaHost:
 
     Args:
         config: The settings.
-        configs: Those of each account; accounts at the arena get their tokens from it.
+        configs: Settings of each account; accounts at the arena get their tokens from the arena.
         database: For its games, and for the role.
-        is_standby: Wait while another program runs the arena on this database.
+        is_standby: Whether to wait while another program runs the arena on this database.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class ArenaHost:
         self._opened = asyncio.Event()
         self._tried = asyncio.Event()
         self._taken: RoleTaken | None = None
-        """As a standby: another program runs it."""
+        """Set on a standby while another program runs the arena."""
         self.open: Arena | None = None
         """The arena while it runs."""
 
@@ -299,7 +299,7 @@ class ArenaHost:
         return bool(self.bots)
 
     async def run(self) -> None:
-        """Run the arena until cancelled; once it has been open, wait for missing resources.
+        """Run the arena until cancelled; after it has been open once, wait for missing resources.
 
         Raises:
             ConfigError: The arena cannot listen, or a name is taken.
@@ -368,15 +368,15 @@ class ArenaHost:
 async def open_server(
     config: Config, *, database: Database, arena: ArenaHost, metrics: Metrics | None = None
 ) -> AsyncIterator[Server]:
-    """Open the adapter to an account's server; at the embedded arena once that is open.
+    """Open the adapter to an account's server; for the embedded arena, wait until it is open.
 
-    The token is read each time: one that was refused may have been replaced.
+    The token is read each time, because a refused token may have been replaced.
 
     Args:
         config: The account's settings.
-        database: With its open games.
+        database: The database with the account's open games.
         arena: The embedded arena.
-        metrics: Counts requests; None: not counted.
+        metrics: Counts requests; None: they are not counted.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -402,9 +402,9 @@ class LiveSettings:
     """The settings in use, which SIGHUP and `desdemona control reload` read again.
 
     Args:
-        config: As read at the start.
+        config: The settings read at the start.
         path: See `load_config`.
-        runners: The accounts that follow them, by name.
+        runners: The accounts to update, by name.
     """
 
     def __init__(self, config: Config, path: Path | None, runners: Mapping[str, AccountRunner]) -> None:
@@ -416,7 +416,7 @@ class LiveSettings:
         """Read the settings again and apply them, or change nothing; returns what has changed.
 
         Raises:
-            ConfigError: They are wrong, or a setting that needs a restart has changed.
+            ConfigError: The settings are invalid, or a setting that needs a restart has changed.
         """
         old, config = self._config.by_account(), load_config(self._path)
         new = config.by_account()
@@ -439,7 +439,7 @@ class LiveSettings:
         return ", ".join(changed) or "nothing"
 
     def on_hangup(self) -> None:
-        """Do so on SIGHUP."""
+        """Reload on SIGHUP."""
         try:
             logger.info("settings read again; changed: %s", self.reload())
         except DesdemonaError as error:

@@ -1,12 +1,12 @@
 """Access control of the operator's page and its controls.
 
-A browser on this machine would let any web page send requests to the loopback address. So every request has
-to name a host that is ours (otherwise a foreign name could be made to resolve to this machine: DNS
-rebinding), and a request that changes something has to come from a page of ours (``Origin``). With a token, a
-session is needed too: a cookie with an expiry time, signed with a key derived from the token, so that it
-survives a restart and becomes invalid when the token changes. Signing out ends the session until the next
-restart and deletes the cookie. Wrong tokens in a header are not counted, unlike those at the login: nobody
-guesses sixteen characters, and behind a proxy a stranger could lock out the program that reads the metrics.
+A browser on this machine lets any web page send requests to the loopback address. So the ``Host`` of every
+request must be ours (against DNS rebinding, where a foreign name resolves to this machine), and a request
+that changes something must come from a page of ours (``Origin``). If there is a token, a request also needs a
+session: a cookie with an expiry time, signed with a key derived from the token, so that it survives a restart
+and becomes invalid when the token changes. Signing out ends the session until the next restart and deletes
+the cookie. Only wrong tokens at the login are rate-limited. Sixteen characters cannot be guessed, and behind
+a proxy a limit on tokens in headers would let a stranger lock out the program that reads the metrics.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ COOKIE = "desdemona"
 SESSION_S = 30 * 86_400
 """A session's length in seconds."""
 ATTEMPTS = Rate("dashboard.login", burst=10, per_s=0.1)
-"""Tokens tried, by address."""
+"""Limit on login attempts per address."""
 ALL_ATTEMPTS = Rate("dashboard.login.all", burst=100, per_s=1)
-"""The same for all addresses together."""
+"""Limit on login attempts of all addresses together."""
 BODY_S = 10.0
 """Longest wait for the rest of a request, in seconds."""
 MAX_FIELDS = 50
 LOGIN, STATIC = "/dash/login", "/dash/static/"
 OPEN_PATHS = ("/healthz",)
-"""The path open to supervisors without a token; it reveals only whether the program is alive."""
+"""The paths that need no token, for supervisors; they reveal only whether the program is alive."""
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -47,7 +47,7 @@ class Refused(Exception):
 
     Args:
         status: HTTP status.
-        message: The message to its sender.
+        message: The message to the sender of the request.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -60,7 +60,7 @@ class Access:
 
     Args:
         config: Address and public address.
-        token: The token; empty: none, which only a loopback address allows.
+        token: The token; empty: no token, which is allowed on a loopback address only.
         clock: Seconds of a monotonic clock, for rate limits.
     """
 
@@ -102,7 +102,7 @@ class Access:
         """Check a token, and give the response a session.
 
         Raises:
-            Refused: 403, it is wrong; 429, too many were tried.
+            Refused: 403, the token is wrong; 429, too many attempts.
         """
         if wait := self._attempts.wait_s(request.remote or "") or self._all_attempts.wait_s(""):
             raise Refused(429, f"Too many attempts. Please try again in {wait} s.")
@@ -130,7 +130,7 @@ class Access:
         response.del_cookie(COOKIE, path="/")
 
     def _now(self) -> float:
-        """Seconds since 1970, by which sessions end."""
+        """The current POSIX time in seconds, for the expiry of sessions."""
         return time.time()
 
     def _is_known(self, request: web.Request) -> bool:
@@ -147,7 +147,7 @@ class Access:
         return said, int(ends) if is_ours and ends.isdecimal() else 0
 
     def _has_bearer(self, request: web.Request) -> bool:
-        """Whether a program sends the token in a header, which no browser does by itself."""
+        """Whether a program sends the token in a header; a browser never does so on its own."""
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         is_it = hmac.compare_digest(token.strip().encode(errors="replace"), self._token)
         return bool(self._token) and scheme.lower() == "bearer" and is_it
@@ -189,7 +189,7 @@ async def read_form(request: web.Request) -> dict[str, str]:
     """The fields of a form, within limits of size and time.
 
     Raises:
-        Refused: It is not a form, or does not arrive.
+        Refused: The body is not a form, or does not arrive.
     """
     if request.content_type != "application/x-www-form-urlencoded":
         raise Refused(415, "Send application/x-www-form-urlencoded")

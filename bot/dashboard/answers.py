@@ -1,6 +1,6 @@
 """Renders the response to a request for a page: its view as HTML, JSON or CSV.
 
-The required state of the running program comes with the request as plain values, so that another process can
+The request contains the required state of the running program as plain values, so that another process can
 answer (`bot.dashboard.page_workers`).
 """
 
@@ -56,9 +56,9 @@ class PageRequest:
     query: Query
     form: OutputFormat
     parts: Mapping[str, str] = field(default_factory=dict)
-    """The parts of its path."""
+    """The variable parts of the page's path."""
     table: str = ""
-    """The table for CSV; empty: the first."""
+    """The table for CSV; empty: the first table."""
     context: RequestContext = field(default_factory=RequestContext)
     live: Any = None
     """See `bot.views.page.Page.live`."""
@@ -79,7 +79,7 @@ class PageRenderer:
     Args:
         pages: All pages, in the order of the menu.
         templates: See `bot.dashboard.rendering.environment`.
-        cache: Their views.
+        cache: The views of the pages.
     """
 
     def __init__(self, pages: Sequence[Page], templates: Environment, cache: PageCache) -> None:

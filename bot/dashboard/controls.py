@@ -1,7 +1,7 @@
 """The operator's controls on the page: ``POST /dash/do`` carries out an action and goes back to the page.
 
-The outcome is shown there once, by means of a cookie.  Irreversible actions have a confirmation page, so that
-everything works without scripts.
+A cookie carries the outcome to that page, which shows it once. Irreversible actions have a confirmation page,
+so that no scripts are needed.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,7 +25,7 @@ SAID = "desdemona_said"
 """The cookie with the outcome of the last action."""
 SAID_S = 60
 MAX_SAID_LENGTH = 300
-"""Longest outcome in the cookie, in characters."""
+"""Maximum length of the outcome in the cookie, in characters."""
 
 Fields = Mapping[str, str]
 Render = Callable[..., str]
@@ -45,7 +45,7 @@ class PageAction:
 
     carry_out: Callable[[OperatorActions, Fields], Awaitable[str]]
     fields: tuple[str, ...] = ()
-    """Names of its form fields."""
+    """Names of the action's form fields."""
     question: str = ""
     """The confirmation question, with the fields in braces; empty: none."""
     button: str = ""
@@ -57,10 +57,10 @@ def _account(fields: Fields) -> str | None:
 
 
 def _minutes(fields: Fields, *, is_needed: bool = False) -> float | None:
-    """A number of minutes; None: none is given.
+    """A number of minutes; None: no number is given.
 
     Raises:
-        ControlError: It is not a number, or missing.
+        ControlError: The value is not a number, or is missing.
     """
     text = fields["minutes"].strip()
     if not text and not is_needed:

@@ -1,7 +1,7 @@
 """Notifies open pages of changes, so that they reload.
 
 One task polls the database's version, and only while clients listen; each event is encoded once, and its
-bytes go to all listeners.  A listener that does not read loses the oldest events: only the last one matters.
+bytes go to all listeners.  A slow listener loses the oldest events, because only the last event matters.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ class LiveStream:
 
 
 class _Listener:
-    """A page's events that wait to be sent."""
+    """The queued events of a page."""
 
     def __init__(self) -> None:
         self._waiting: deque[bytes] = deque(maxlen=_QUEUE)

@@ -18,7 +18,7 @@ MAX_S = 10.0
 MAX_VIEWS = 60
 """Views in memory; the least recently used are dropped first.  One of ten thousand games takes a megabyte."""
 MAX_AGE_S = 60.0
-"""A view older than this is computed again, even if the database has not changed: it may say "today"."""
+"""Maximum age of a view, in seconds, even if the database has not changed: its text may contain "today"."""
 WATCH_S = 1.0
 """Shortest interval between checks of the database for changes, in seconds."""
 
@@ -38,15 +38,15 @@ class Cached:
     version: Version
     at: float
     fresh_s: float
-    """Seconds after `at` for which it is served whatever the database's version; then until the database
-    changes, at most `MAX_AGE_S`."""
+    """Seconds after `at` for which the view is served regardless of the database's version. After that it is
+    served until the database changes, for at most `MAX_AGE_S`."""
 
 
 class PageCache:
     """The views of all pages.
 
     Args:
-        database: Where they are from.
+        database: The source of the views.
         clock: Seconds of a monotonic clock.
     """
 
@@ -76,23 +76,17 @@ class PageCache:
         """A page's view.
 
         Raises:
-            TooSlow: It takes longer than `MAX_S`.
+            TooSlow: The computation takes longer than `MAX_S`.
             StorageError, DesdemonaError: As the page's `load`.
         """
         key = (page.name, tuple(sorted(query.texts().items())))
         cached = self._views.get(key)
-        if cached is not None and self._clock() - cached.at < page.fresh_s:
-            self._views.move_to_end(key)
-            return cached
-        version = await self.version()
-        if (
-            cached is not None
-            and cached.version == version
-            and page.fresh_s > 0
-            and self._clock() - cached.at < MAX_AGE_S
+        if cached is not None and (
+            self._is_fresh(cached, None) or self._is_fresh(cached, await self.version())
         ):
             self._views.move_to_end(key)
             return cached
+        version = await self.version()
         running = self._running.get(key)
         if running is None:
             running = asyncio.create_task(self._compute(page, query, version, key))
@@ -114,11 +108,14 @@ class PageCache:
 
     def _forget_stale(self) -> None:
         """Drop the views that can never be served again: versions of the database only increase."""
-        now = self._clock()
         for key, each in list(self._views.items()):
-            age_s = now - each.at
-            if age_s >= (MAX_AGE_S if each.version == self._version else each.fresh_s):
+            if not self._is_fresh(each, self._version):
                 del self._views[key]
+
+    def _is_fresh(self, cached: Cached, version: Version | None) -> bool:
+        """Whether a view may be served while the database has this version; None: not looked up yet."""
+        has_changed = cached.version != version or cached.fresh_s <= 0
+        return self._clock() - cached.at < (cached.fresh_s if has_changed else MAX_AGE_S)
 
     async def _compute(self, page: Page, query: Query, version: Version, key: Key) -> Cached:
         try:

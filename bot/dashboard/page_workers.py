@@ -1,9 +1,8 @@
 """Renders pages in worker processes, because in the main process they would delay moves.
 
-A page takes tens to hundreds of milliseconds of Python.  On the event loop it would delay every move that
-falls due meanwhile; in a thread, too, because the interpreter runs one thread at a time.  The processes start
-with the first request, run at a lower priority, keep the views themselves, and read the database
-over connections of their own.
+A page takes tens to hundreds of milliseconds of Python. On the event loop, and also in a thread (the
+interpreter runs one thread at a time), it would delay every move that is due meanwhile. The processes start
+with the first request, run at a lower priority, cache the views, and use separate database connections.
 """
 
 import asyncio
@@ -23,11 +22,11 @@ from storage.database import Database
 from storage.evidence.reading import keep_replies
 
 PROCESSES = 2
-"""Two, so that a slow page does not delay the others; the second one starts only when both are needed."""
+"""Number of processes: with two, a slow page does not delay the others. The second starts when needed."""
 NICE = 5
-"""How much lower their priority is."""
+"""Increase of the processes' niceness."""
 TIMEOUT_S = 3 * MAX_S
-"""Longest wait for an answer: others may be before it, and a process may have to start."""
+"""Timeout of an answer in seconds; includes time in the queue and the start of a process."""
 
 
 class PageWorkers:
@@ -45,7 +44,7 @@ class PageWorkers:
         """The answer to a request for one of `bot.views.menu.pages`.
 
         Raises:
-            TooSlow: It takes too long.
+            TooSlow: The computation takes too long.
             DesdemonaError: The process ended, for instance for lack of memory.
             StorageError, DesdemonaError: As `bot.dashboard.answers.PageRenderer.answer`.
         """
@@ -92,8 +91,8 @@ class _Worker:
 def collect_seldom() -> None:
     """Exempt existing objects from garbage collection, and collect cycles less often.
 
-    A page makes tens of thousands of objects.  With the collector's usual threshold it would look through all
-    modules, too, several times for each page.
+    A page creates tens of thousands of objects. With its default threshold, the collector would also scan all
+    modules several times per page.
     """
     gc.collect()
     gc.freeze()

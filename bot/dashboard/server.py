@@ -1,6 +1,6 @@
 """The dashboard as a running server: routes, errors, and the address it listens on.
 
-Its failures cost no move: if it cannot listen, the bot plays on and logs the reason once.
+Its failures do not affect play: if it cannot listen, the bot continues and logs the reason once.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ MAX_ADDRESS_BYTES = 1 << 16
 """Maximum length of a page's address."""
 MAX_CONNECTIONS = 1024
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-"""May have all of them."""
+"""Networks whose clients may use all connections."""
 AGAIN_S = 30.0
 """Seconds between two attempts to listen."""
 SHUTDOWN_S = 2.0
@@ -67,16 +67,16 @@ class Dashboard:
     """The operator's page.
 
     Args:
-        config: Where it listens, and who may see it.
+        config: The address to listen on, and access control.
         database: The data to show.
         pages: All pages, in the order of the menu.
         operator: The running program, for controls, alarms, metrics and health; None if there is none.
         clock: Seconds of a monotonic clock.
         sleep: Waits some seconds.
-        workers: Render the pages, and are closed at the end; None: this process renders them.
+        workers: Render the pages; closed at the end. None: this process renders them.
 
     Raises:
-        ConfigError: Others could reach it, and there is no token.
+        ConfigError: Other machines could reach the page, and there is no token.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Dashboard:
         workers: PageWorkers | None = None,
     ) -> None:
         self.listening = asyncio.Event()
-        """Set when it has an address."""
+        """Set once the server listens."""
         self._config = config
         self._sleep = sleep
         self._access = Access(config, read_dashboard_token(config), clock)
@@ -313,14 +313,14 @@ def _reason(error: Exception) -> str:
 
 
 def _private(response: web.Response) -> web.Response:
-    """Private, and revalidated each time."""
+    """Response headers: private, and revalidated each time."""
     response.headers["Cache-Control"] = "private, no-cache"
     response.enable_compression()
     return response
 
 
 def _parts(page: Page) -> str:
-    """The parts in braces of a page's path, as the path of its JSON has them."""
+    """The values of the parts in braces of a page's path, from the path of its JSON."""
     return "".join(f"/{part}" for part in page.path.split("/") if part.startswith("{"))
 
 

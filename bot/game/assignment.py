@@ -9,17 +9,17 @@ from bot.base.events import Speed
 from engine.strategies.registry import strategies_for, strategy_named
 
 BIASED_COIN_PROBABILITY = 0.75
-"""Probability of choosing among the strategies that are behind, when people may know which strategy they met.
-Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial; an opponent plays few games, so balance
-must come sooner, yet the next strategy stays uncertain."""
+"""Probability of choosing a strategy that is behind, if people may know which strategy they met.
+Efron (1971, doi:10.1093/biomet/58.3.403) uses 2/3 for a whole trial. An opponent plays few games, so balance
+must be reached sooner, while the next strategy stays uncertain."""
 
 BLIND_COIN_PROBABILITY = 0.6
-"""The same in blind trials: even a person who knew every earlier draw could predict the next one in at most
-60 % of the games.  It is also nearly as precise as a fair coin: the variance of an effect that
-is weighted by the inverse probability grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
+"""The same probability in blind trials: a person who knew all earlier draws could predict the next one in at
+most 60 % of the games. It is also nearly as precise as a fair coin: the variance of an effect that is
+weighted by the inverse probability grows by 1 / (4 * .6 * .4) = 4 %, with .75 by 33 % (docs/trials.md)."""
 
 DRAW_BITS = 64
-"""Bits of the random number of a draw."""
+"""Number of bits of a draw's random number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class AssignmentContext:
     against_opponent: Mapping[str, int]
     """Games so far of each strategy against this opponent; missing strategies have none."""
     overall: Mapping[str, int]
-    """The same against all opponents."""
+    """Games so far of each strategy against all opponents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A strategy, and how it was chosen."""
+    """The chosen strategy, and how it was chosen."""
 
     strategy: str
     detail: dict[str, Any]
@@ -51,10 +51,10 @@ def assign(
     number: int,
     coin_probability: float = BIASED_COIN_PROBABILITY,
 ) -> Assignment:
-    """Choose the strategy of a game; if the settings choose none that can play it, the first that can.
+    """Choose the strategy of a game; if the settings yield none that can play it, take the first that can.
 
     Args:
-        context: The game.
+        context: The facts about the game.
         config: The settings.
         number: Random, uniform from 0 to 2^`DRAW_BITS` - 1; only method ``balanced`` uses it.
         coin_probability: `BIASED_COIN_PROBABILITY` or `BLIND_COIN_PROBABILITY`.
@@ -121,10 +121,9 @@ def drawn_strategy(probabilities: Mapping[str, float], number: int) -> str:
 def _balanced(
     context: AssignmentContext, strategies: Sequence[str], number: int, coin_probability: float
 ) -> Assignment:
-    """Toss a biased coin that favours the strategies behind against this opponent, or else overall.
+    """Toss a biased coin that favours strategies with fewer games against this opponent, or else overall.
 
-    A fair coin often leaves an opponent's few games lopsided; with a fixed order the opponent could predict
-    the strategy.
+    With a fair coin, an opponent's few games are often unbalanced; a fixed order would be predictable.
     """
     against = [context.against_opponent.get(strategy, 0) for strategy in strategies]
     overall = [context.overall.get(strategy, 0) for strategy in strategies]

@@ -17,7 +17,7 @@ from engine.games import get_rules
 from engine.strategies.registry import strategy_named
 
 LAST_S = 2.0
-"""After a wait that the server demands, chat waits this many seconds longer than all other requests."""
+"""Extra seconds that chat waits after a pause demanded by the server, so that other requests go first."""
 
 
 class GameChat:
@@ -26,9 +26,9 @@ class GameChat:
     Args:
         game_id: The site's id.
         services: Shared by all games.
-        ledger: The game's; open before the first message.
+        ledger: The game's ledger, open before the first message.
         side_tasks: Runs the sending of messages.
-        moves: Returns the moves on the board.
+        moves: Returns the moves played.
         is_over: Returns whether the server has ended the game.
     """
 
@@ -51,7 +51,7 @@ class GameChat:
         self._moves = moves
         self._is_over = is_over
         self._answers: dict[Room, asyncio.Task[None]] = {}
-        """The latest answer in each room; `_answered_at` has when its question came."""
+        """The latest answer in each room; `_answered_at` has the time of its question."""
         self._answered_at: dict[Room, float] = {}
         self._asked: set[tuple[Room, Command]] = set()
         """Questions that were answered, by room."""
@@ -69,7 +69,7 @@ class GameChat:
             self._side_tasks.start("the greeting", partial(self._say, text, room))
 
     def on_message(self, line: ChatLine) -> None:
-        """Answer a question: the first of its kind always, others unless their room was just answered."""
+        """Answer a question: always the first of its kind, others unless the room has just had an answer."""
         command = commands.command_of(line, self._services.bot_name)
         if command is None or not (self._config.enabled and self._config.commands):
             return
@@ -108,9 +108,9 @@ class GameChat:
         await self._say(text, line.room)
 
     async def _say(self, text: str, room: Room) -> None:
-        """Send a message, after the time for which the server wants no requests.
+        """Send a message once the server accepts requests again.
 
-        Other failures are not retried: the room may have seen the message.
+        Other failures are not retried, because the room may have seen the message.
         """
         while True:
             try:

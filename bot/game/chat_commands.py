@@ -1,8 +1,8 @@
 """Questions in a game's chat and the bot's answers.  Pure.
 
-The engine's evaluation is secret during the game, unless the operator lets spectators see it; a spectator may
-be the opponent under another name. The strategy is always secret during the game: comparing strategies is
-fair only while opponents do not know it. While the strategy stays secret after the game (a blind draw,
+The engine's evaluation is secret during the game unless the operator allows spectators to see it; a spectator
+may be the opponent under another name. The strategy is always secret during the game, since a comparison is
+fair only if opponents do not know it. While the strategy stays secret after the game (a blind draw,
 docs/trials.md), no answer may ever depend on it.
 """
 
@@ -43,11 +43,11 @@ class ChatFacts:
     strategy: str
     """Name of one of `engine.strategies.registry.STRATEGIES`."""
     is_over: bool
-    """The game is over, so nothing is secret any more, unless `is_blind`."""
+    """Whether the game is over, so that nothing is secret any more unless `is_blind`."""
     is_blind: bool
-    """The strategy stays secret after the game."""
+    """Whether the strategy stays secret after the game."""
     may_tell: bool
-    """The room may see the engine's evaluation; see `may_tell`."""
+    """Whether the room may see the engine's evaluation; see `may_tell`."""
     latest: Decision | None = None
     """The decision behind our last move on the board; only for !eval and !trap."""
     forecast: ReplyForecast | None = None

@@ -9,7 +9,7 @@ from storage.evidence.statistics.encounters import BaitCounts
 
 
 class ResultForUs(StrEnum):
-    """The bot's result in the words of the farewell."""
+    """The bot's result, as worded in the farewell."""
 
     WON = "won"
     LOST = "lost"
@@ -26,7 +26,7 @@ def greeting(config: ChatConfig, template: str, *, opponent: str, bot: str, game
     """The greeting at the start of a game; None if there is none.
 
     Args:
-        template: The one in the settings for the room.
+        template: The setting for the room.
     """
     return _say(config, template, opponent=opponent, bot=bot, game=game)
 

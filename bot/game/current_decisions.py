@@ -1,8 +1,8 @@
 """Cache of a game's standing decisions, so that the ledger need not read its own writes.
 
-Only one program writes a game's decisions, and in it only the ledger does; so its writes stand until its next
-transaction. A transaction works on a copy, which replaces the original once it is committed, so the cache
-holds nothing that might not be stored. After a failure nothing is known.
+Only the ledger of one program writes a game's decisions, so its writes stay valid until its next transaction.
+A transaction works on a copy, which replaces the original once it is committed, so the cache holds nothing
+that might not be stored. A failure empties the cache.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ class CurrentDecisions:
     plies: frozenset[int] | None = None
     """Plies of the standing decisions; None: unknown."""
     latest: dict[int, StoredDecision] = field(default_factory=dict)
-    """The latest ones, by ply."""
+    """The latest decisions, by ply."""
     forecasts: dict[int, ReplyForecast] = field(default_factory=dict)
-    """The forecasts stored with the latest ones, by the decision's key."""
+    """The forecasts stored with the latest decisions, by the decision's key."""
 
     def copy(self) -> "CurrentDecisions":
         """A copy for a transaction to change."""
@@ -50,7 +50,7 @@ class CurrentDecisions:
             self.forecasts.pop(self.latest.pop(ply).id, None)
 
     def update(self, stored: StoredDecision) -> None:
-        """Remember a change of a decision that may have been taken back or forgotten meanwhile."""
+        """Remember a change of a decision, unless it was taken back or forgotten meanwhile."""
         if self._remembers(stored):
             self.latest[stored.ply] = stored
 
@@ -64,7 +64,7 @@ class CurrentDecisions:
             self.forecasts[stored.id] = made
 
     def void(self, ply: int) -> None:
-        """Forget the decisions from a ply on: they were taken back."""
+        """Forget the decisions from a ply on, because they were taken back."""
         if self.plies is not None:
             self.plies = frozenset(each for each in self.plies if each < ply)
         for each in [known for known in self.latest if known >= ply]:

@@ -1,7 +1,7 @@
 """Plays one game from its first message to its closed ledger: think, record, send, judge.
 
-All state that matters is in the ledger (`bot.game.ledger`) and on the server, so a player can be killed at
-any moment and another one can resume the game.
+All important state is in the ledger (`bot.game.ledger`) and on the server, so a runner can be killed at any
+moment and another one can resume the game.
 """
 
 import asyncio
@@ -70,13 +70,13 @@ logger = logging.getLogger(__name__)
 QUICK_TRIES = 8
 """Reconnection attempts less than half a second apart, because the clock runs on while the stream is lost."""
 MOVE_CAP_S = 4.0
-"""Longest wait before a move is sent again, in seconds: shorter than others, because our clock runs."""
+"""Maximum wait before a move is sent again, in seconds; short, because our clock is running."""
 WARN_REFUSALS = 5
 """Refusals of a move in one position after which the operator is warned."""
 UNKNOWN_TRIES = 4
 """Further queries, over some seconds, before we believe the server that a game does not exist."""
 REFUSED_TRIES = 40
-"""The same, over two minutes, after refusals for another reason: the server may know how the game ended."""
+"""Number of queries, over two minutes, after other refusals; the server may know how the game ended."""
 LIST_S = 2.0
 """Timeout of the list of running games, in seconds; the stream is not requested meanwhile."""
 STREAM_CAP_S = 3.0
@@ -100,17 +100,17 @@ class GameRunner:
         self.was_running = False
         """Whether the game was still running when we joined it."""
         self._turn: asyncio.Task[None] | None = None
-        """Our latest turn: finds a move and sends it."""
+        """The task of our latest turn, which finds a move and sends it."""
         self._move_search: asyncio.Task[Decision] | None = None
         self._profiles: dict[int, asyncio.Task[None]] = {}
-        """By the decision's key."""
+        """Tasks that complete profiles, by the decision's key."""
         self._refusals = 0
         """Number of times our move in this position was refused and the game read again."""
         self._refusal_waits = self._move_waits()
         self._timer = ReplyTimer()
         self._increment_s = 0.0
         self._clocks_s: tuple[float, float] | None = None
-        """As the server showed them last, and when by our clock."""
+        """The clocks as last reported by the server, and when, by our clock."""
         self._clocks_at = 0.0
         self._due: tuple[float, float] | None = None
         """Start of our latest turn, by our clock, and its limit in seconds."""
@@ -138,7 +138,7 @@ class GameRunner:
     def clocks_s(self) -> tuple[float, float] | None:
         """Time left for side 0 and side 1 now, in seconds, never below 0; None without a clock.
 
-        The server's latest report, less the time since then for the side to move once both have moved.
+        The server's latest report, minus the time since then for the side to move once both have moved.
         """
         session = self.session
         if self._clocks_s is None or session.moves is None:
@@ -169,7 +169,7 @@ class GameRunner:
         """Ask the server to abort the game.
 
         Raises:
-            RefusedError: It does not allow that (any more).
+            RefusedError: The server does not, or no longer, allow it.
             ServerError: The exchange failed.
         """
         await self._server.abort(self.game_id)
@@ -196,8 +196,8 @@ class GameRunner:
     async def run(self) -> None:
         """Play until the server ends the game, then settle every decision and close the ledger.
 
-        A game that the server adjourns leaves its ledger open. The server is not queried for a game that is
-        over in the ledger but not settled.
+        A game that the server adjourns leaves its ledger open. It does not query the server for a game that
+        is over in the ledger but not settled.
 
         Raises:
             AuthError: The server no longer accepts our account.
@@ -272,7 +272,7 @@ class GameRunner:
                 return
 
     async def _is_gone(self) -> bool:
-        """Whether the server lists its running games without this one."""
+        """Whether the server's list of running games lacks this game."""
         try:
             async with asyncio.timeout(LIST_S):
                 return await goes_on(self._server, self.game_id) is False
@@ -392,7 +392,7 @@ class GameRunner:
             self._chat.greet()
 
     def _is_explained(self) -> bool:
-        """Whether the server has reported how the game ended; otherwise we may know more than it reports."""
+        """Whether the server has reported how the game ended; otherwise we may know more than the server."""
         return self.is_adjourned or (self._end is not None and self._end.reason is not EndReason.UNKNOWN)
 
     def _finished(self, end: GameEnd) -> None:
@@ -409,7 +409,7 @@ class GameRunner:
     # --- Our move ---------------------------------------------------------------------------------------
 
     async def _act(self, think: Think, received_at: float) -> None:
-        stored = await self._decide(think, received_at)
+        stored = await self._find_or_commit_decision(think, received_at)
         if stored is not None:
             await self._send(think, stored, received_at)
 
@@ -417,14 +417,14 @@ class GameRunner:
         session = self.session
         return not self.is_over and session.state is SessionState.THINKING and session.moves == think.moves
 
-    async def _decide(self, think: Think, received_at: float) -> StoredDecision | None:
+    async def _find_or_commit_decision(self, think: Think, received_at: float) -> StoredDecision | None:
         """Return the decision for our turn, committed to the ledger; None: the turn has passed."""
         game, position = position_of(self.session, think.moves)
         position = if_it_goes_on(game, position)
         at = PositionToMove(self._ledger.game, game, position, think.moves)
         longest_s = self._search.longest_s(at, think.remaining_s)
         self._due = received_at, longest_s
-        stored = await self._ledger.find(think.ply, at.text)
+        stored = await self._ledger.find_committed_decision(think.ply, at.text)
         if stored is not None or not self._is_current(think):
             return stored
         task = self._tasks.create_task(
@@ -444,8 +444,8 @@ class GameRunner:
     async def _send(self, think: Think, stored: StoredDecision, received_at: float) -> None:
         """Send a committed move until the server accepts it or shows that the turn has passed.
 
-        Resigning or agreeing on a draw may end the game instead and leave the move unsent; that is tried only
-        once per move, so that a game always goes on.
+        The game may end instead by resignation or an agreed draw; the move then stays unsent. This is tried
+        only once per move, so that a game always continues.
         """
         if self._refusals == 0 and self._is_current(think):
             given_up = await self._offers.resign_or_agree()
@@ -499,7 +499,7 @@ class GameRunner:
     async def _read_again(self, think: Think, error: RefusedError) -> bool:
         """After a refused move, read the game again, which restarts the turn if it is still ours.
 
-        A server in trouble may refuse a move for a while, so this goes on until the game is over.
+        A failing server may refuse a move for a while, so this is repeated until the game is over.
 
         Returns:
             Whether the state arrived, here or meanwhile through the game's stream.
@@ -570,7 +570,7 @@ class GameRunner:
         return decision
 
     async def _forecast(self, stored: StoredDecision, decision: Decision) -> None:
-        """Store the forecast of the reply, whether or not the reply is already known."""
+        """Store the forecast of the reply, even if the reply is already known."""
         game = self._ledger.game
         job = forecast_job(
             self._services.models,
@@ -595,7 +595,7 @@ class GameRunner:
             self._pending_bait = stored.ply, bait
 
     def _positions_before(self, stored: StoredDecision) -> tuple[Any, ...]:
-        """The game's positions up to that of a decision; empty if the server shows other moves by now."""
+        """The game's positions up to a decision; empty if the server shows other moves by now."""
         moves = (self.session.moves or self._ledger.game.moves)[: stored.ply]
         text = self._ledger.game.initial_position
         game = get_rules(self._ledger.game.game)
@@ -617,7 +617,7 @@ class GameRunner:
     async def _with_accepted_move(
         self, moves: tuple[str, ...], end: GameEnd
     ) -> tuple[tuple[str, ...], GameEnd]:
-        """Add our last move if the server accepted it but never showed it: it may have ended the game."""
+        """Add our last move if the server accepted but never showed it, since it may have ended the game."""
         if self._turn is not None:
             await asyncio.wait([self._turn])  # the answer to our move may still be under way
         move = await self._ledger.accepted_move(len(moves))
@@ -667,7 +667,7 @@ class GameRunner:
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the error of a group to act on: a refused account takes precedence."""
+    """Return the error of a group that matters most; a refused account takes precedence."""
     leaves = [
         first_error(error) if isinstance(error, BaseExceptionGroup) else error for error in group.exceptions
     ]

@@ -1,10 +1,10 @@
 """A game's ledger: the transactions that keep its record correct if the program dies at any point.
 
-A decision is committed before its move is sent, marked as sent when the server has accepted it, and confirmed
-when the server shows it.  Once its profile is complete and the reply is known, its outcome is recorded.  Each
-step is idempotent and follows from what the server shows and what is stored already, so a restart that
-repeats the steps finishes whatever was left undone.  The game is finished as soon as the server has reported
-its end; its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
+A decision is committed before its move is sent, marked as sent once the server accepts the move, and
+confirmed once the server shows it. Once its profile is complete and the reply is known, its outcome is
+recorded. Each step is idempotent and depends only on what the server shows and what is stored, so a restart
+repeats the steps and completes missing ones. The game is finished as soon as the server has reported its end;
+its ledger stays open until all its decisions are settled, and the next start resumes open ledgers.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from engine.decision import Decision
 from engine.forecasts import expectations_of
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply, judge_decision, judge_profile
+from engine.judgement import classify_by_figure_9, judge_decision, judge_profile
 from engine.params import TrapParams
 from storage.database import Database, Role
 from storage.errors import DuplicateDecision, RoleLost, StorageError
@@ -143,24 +143,24 @@ class GameLedger:
 
     @property
     def is_open(self) -> bool:
-        """Whether the game is known and may have decisions to make, judge or forecast."""
+        """Whether the game is stored and may still have decisions to make, judge or forecast."""
         return self._game is not None and not self._game.is_settled
 
     @property
     def scores_centi(self) -> tuple[int, ...]:
-        """The scores of the standing decisions, in the order of play, our view."""
+        """The scores of the standing decisions from our view, in the order of play."""
         return tuple(score for _, score in sorted(self._scores.items()))
 
     async def open(
         self, snapshot: GameSnapshot, choose: Callable[[AssignmentContext], Assignment], params: TrapParams
     ) -> bool:
-        """Look the game up, or record it with the player that is to play it.
+        """Look the game up, or record it with the strategy that will play it.
 
         A ledger that was closed too early, for instance while the server had lost the game, is reopened.
 
         Args:
-            choose: Selects the player of a new game; called inside the transaction, so that when two games
-                begin at once the second selection counts the first.
+            choose: Assigns the strategy of a new game; called inside the transaction, so that of two games
+                that begin at once, the second assignment counts the first.
 
         Returns:
             Whether the game is new.
@@ -188,7 +188,7 @@ class GameLedger:
                 )
             self._game, self._is_closed = known, known.is_settled
             if self.is_open:
-                await self._resume(session, known, snapshot.state.moves)
+                await self._load_standing(session, known, snapshot.state.moves)
             return False
 
     async def reopen(self) -> bool:
@@ -203,7 +203,7 @@ class GameLedger:
         """Look up a game that is over but not settled, without data from the server.
 
         Returns:
-            Its end; None: there is no such game, or the server may still report its end.
+            The game's end; None: there is no such game, or the server may still report the end.
         """
         async with self._database.read() as session:
             known = await load_game(session, self._owner, self._site_game_id)
@@ -216,7 +216,7 @@ class GameLedger:
         winners = {GameResult.WIN: known.our_side, GameResult.LOSS: 1 - known.our_side}
         return GameEnd(reason, None if known.result is None else winners.get(known.result), reason.value)
 
-    async def find(self, ply: int, position: str) -> StoredDecision | None:
+    async def find_committed_decision(self, ply: int, position: str) -> StoredDecision | None:
         """The standing decision at a ply, if it was made in this position."""
         if self._current_decisions.knows(ply):
             stored = self._current_decisions.latest.get(ply)
@@ -235,7 +235,7 @@ class GameLedger:
     async def commit(self, moves: tuple[str, ...], decision: Decision) -> StoredDecision | None:
         """Commit a decision before its move is sent; None: the server shows other moves by now.
 
-        If a decision stands already, return that one: its move may have been sent.
+        If a decision already stands, return it, because its move may have been sent.
         """
         ply, judged = len(moves), judge_profile(decision) if decision.is_complete else None
         try:
@@ -246,7 +246,7 @@ class GameLedger:
                 self._draft.add(stored)
         except DuplicateDecision:
             logger.warning("game %s: two decisions for ply %d", self._site_game_id, ply)
-            return await self.find(ply, decision.position)
+            return await self.find_committed_decision(ply, decision.position)
         self._keep_score(stored)
         return stored
 
@@ -260,9 +260,9 @@ class GameLedger:
                 self._draft.update(replace(known, state=DecisionState.SENT, sent_at=now))
 
     async def take_back(self, ply: int) -> None:
-        """Void the decisions from a ply on: their moves are no longer on the board.
+        """Void the decisions from a ply on, whose moves are no longer on the board.
 
-        A reply that is taken back has still shown what the opponent saw: its outcome stands.
+        The outcome of a reply stands even if it is taken back: it has shown what the opponent saw.
         """
         self._moves = self._moves[:ply]
         await self._void(ply)
@@ -278,9 +278,9 @@ class GameLedger:
 
         Args:
             moves: The game's whole list of moves.
-            since_ply: Moves before this one are recorded already.
+            since_ply: Ply from which moves are not recorded yet.
             end: The end of the game; None while it is running.
-            times: Times of the replies that were timed, by ply.
+            times: Measured times of replies, by ply.
 
         Returns:
             Decisions without a complete profile, and those that may lack a forecast: moves shown for the
@@ -479,7 +479,7 @@ class GameLedger:
         if not (decision.is_complete if reply is not None else self._end is not None):
             return
         try:
-            outcome = classify_reply(decision, reply)
+            outcome = classify_by_figure_9(decision, reply)
         except Exception as error:  # what the server shows is recorded regardless
             known = await list_events(session, kind=DECISION_UNJUDGED, game_id=self.game.id)
             if all(event.detail["ply"] != ply for event in known):
@@ -492,7 +492,7 @@ class GameLedger:
         else:  # there is another one
             self._draft = CurrentDecisions()
 
-    async def _resume(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
+    async def _load_standing(self, session: AsyncSession, known: StoredGame, moves: tuple[str, ...]) -> None:
         common = common_plies(known.moves, moves)
         if common < len(known.moves):  # taken back while we were away
             await void_after(session, known.id, common)

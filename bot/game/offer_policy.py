@@ -16,7 +16,7 @@ PLIES_BETWEEN_OFFERS = 20
 """Minimum number of plies between two draw offers of ours."""
 
 BEGUN_PLIES = 2
-"""Minimum number of plies of a game that counts: sites abort a shorter game, even when a player resigns."""
+"""Minimum plies of a game that counts; sites abort shorter games, even when a player resigns."""
 
 ENDLESS_PLIES = 1_000
 """Players agree on draws only in games that may last longer than this many plies. A game that fills its board
@@ -30,22 +30,22 @@ class OfferFacts:
     scores_centi: Sequence[int]
     """Scores of our decisions in the order of play, our view; see `score_centi`."""
     plies: int
-    """Moves on the board."""
+    """Number of moves played."""
     opponent_rating: int | None
     opponent_is_bot: bool
     rated: bool
     has_draws: bool
-    """Players of this game can agree on a draw at this site."""
+    """Whether players of this game can agree on a draw at this site."""
     in_trial: bool = False
-    """The game belongs to a trial (`storage.evidence.trials`)."""
+    """Whether the game belongs to a trial (`storage.evidence.trials`)."""
     is_randomised: bool = False
-    """Our player was, or its moves are, chosen at random."""
+    """Whether our strategy was assigned at random, or draws its moves at random."""
     plies_since_offer: int | None = None
     """Plies since our last draw offer; None if there was none."""
 
 
 def score_centi(decision: Decision) -> int:
-    """A decision's score of its own move, our view; decided games score far from 0 (`WIN_CENTI`)."""
+    """A decision's score of the chosen move, our view; decided games score far from 0 (`WIN_CENTI`)."""
     pick = decision.pick
     if pick is not None and pick.score_centi is not None:
         return pick.score_centi
@@ -89,10 +89,10 @@ def resigns(facts: OfferFacts, config: MannersConfig) -> bool:
 
 
 def takebacks(facts: OfferFacts, config: MannersConfig) -> int:
-    """Number of takebacks granted to the opponent in this game.
+    """Maximum number of takebacks to grant the opponent in this game.
 
-    None in a trial or where the player or its moves are chosen at random: no comparison counts a decision
-    that was taken back, and those would be the costly ones.
+    No takebacks in a trial, or if the strategy or its moves are chosen at random: comparisons exclude
+    decisions that were taken back, which would be the costly ones.
     """
     is_compared = facts.in_trial or facts.is_randomised
     if facts.opponent_is_bot or is_compared or (facts.rated and not config.takebacks_rated):
@@ -109,7 +109,7 @@ def may_grant_takebacks(assignment: AssignmentConfig, config: MannersConfig) -> 
 
 
 def claim(facts: OfferFacts, config: MannersConfig) -> Claim:
-    """The claim against an opponent who left: the win, not a draw, if they should have resigned."""
+    """The claim against an opponent who left; a win instead of a draw if they should have resigned."""
     is_won = bool(facts.scores_centi) and facts.scores_centi[-1] >= config.resign_score_centi
     return Claim.VICTORY if config.claim is Claim.DRAW and is_won else config.claim
 

@@ -23,13 +23,13 @@ AGREED_S = 1.0
 
 
 class GameOffers:
-    """Handles offers and claims between the players, apart from moves.
+    """Handles offers and claims between the players.
 
     Args:
         game_id: The site's id.
         services: Shared by all games.
-        ledger: The game's; open before the first call.
-        side_tasks: Runs the tasks that no move waits for.
+        ledger: The game's ledger, open before the first call.
+        side_tasks: Runs tasks that moves do not wait for.
         session: Returns the current session.
     """
 
@@ -70,12 +70,12 @@ class GameOffers:
     # --- With our move ----------------------------------------------------------------------------------
 
     async def resign_or_agree(self) -> GameEnd | None:
-        """Resign or accept the offered draw, if our decision calls for it.
+        """Resign or accept the offered draw if our decision requires it.
 
-        Tried only once: the clock runs, and the move is ready.
+        This is tried only once, because the clock is running and the move is ready.
 
         Returns:
-            The end of the game if we resigned: some servers do not report it.
+            The end of the game if we resigned, because some servers do not report it.
         """
         facts = self._facts()
         try:
@@ -104,8 +104,8 @@ class GameOffers:
     # --- Requests of the opponent -----------------------------------------------------------------------
 
     def answer_draw(self) -> None:
-        """Answer a draw offer on the opponent's turn.  On ours we search first: its last move may be a
-        blunder."""
+        """Answer a draw offer on the opponent's turn. On our turn we search first, because the last move may
+        be a blunder."""
         if not self._server.can(Ability.DRAW) or self._session().state is not SessionState.WAITING:
             return
         accepts = offer_policy.accepts_draw(self._facts(), self._config)
@@ -116,7 +116,7 @@ class GameOffers:
         )
 
     def _may_agree(self) -> bool:
-        """Whether the opponent's offer still stands: otherwise accepting it would be an offer of ours."""
+        """Whether the opponent's offer still stands; otherwise accepting it would make an offer of ours."""
         session = self._session()
         return session.draw_offered and session.state is SessionState.WAITING
 
@@ -149,7 +149,7 @@ class GameOffers:
         await self._side_tasks.repeat_until_done(partial(ask, self._game_id))
 
     def keep_playing(self) -> None:
-        """Drop the claim: the opponent is back."""
+        """Drop the claim, because the opponent is back."""
         if self._claim is not None:
             self._claim.cancel()
             self._claim = None

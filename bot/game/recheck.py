@@ -1,10 +1,9 @@
 """Rechecks all decisions of the database: verifies each record, and judges those not judged by the current
 rules.
 
-A decision lacks an outcome if something crashed while its profile was being completed or its reply judged, or
-if rows were removed by hand.  Everything that judging needs is in the database, so the result here is what it
-would have been at the time.  Each decision has its own transaction, so an interrupted run loses nothing: the
-next one has less to do.
+A decision lacks an outcome if a crash interrupted the completion of its profile or the judgement of its
+reply, or if rows were removed by hand. The database has all data for the judgement, so the result is the same
+as it would have been at the time. Each decision has its own transaction, so an interrupted run loses nothing.
 
 Games that are open, or over and not settled, are only verified: judging them is left to the program that
 plays the account.
@@ -31,7 +30,7 @@ from engine.games import get_rules
 from engine.human.registry import ModelRegistry
 from engine.human.reply_forecast import ReplyForecast
 from engine.judgement import RULE as JUDGED
-from engine.judgement import classify_reply, judge_profile
+from engine.judgement import classify_by_figure_9, judge_profile
 from engine.search.reference import Searcher
 from engine.stop import StopFlag, Stopped
 from engine.verification import verify
@@ -82,20 +81,20 @@ class Findings:
     """The results for all decisions."""
 
     verified: int = 0
-    """Records that reproduce their choice."""
+    """Number of records that reproduce their choice."""
     pruned: int = 0
     """Pruned records: the remaining data is valid, but the choice cannot be verified."""
     judged: int = 0
-    """Outcomes that were missing, or by earlier rules, and have been added."""
+    """Number of added outcomes that were missing or judged by earlier rules."""
     forecast: int = 0
-    """Forecasts of the reply that were missing, or by earlier rules, and have been added."""
+    """Number of added forecasts of the reply that were missing or made by earlier rules."""
     completed: int = 0
-    """Profiles of chosen moves that were incomplete and have been completed."""
+    """Number of completed profiles of chosen moves."""
     restored: int = 0
-    """Rows whose columns did not follow from the record, and have been computed again."""
+    """Number of rows whose columns differed from the record and were recomputed."""
     wrong: list[WrongRecord] = field(default_factory=list)
     summaries: int = 0
-    """Wrong game summaries that were recomputed (`storage.evidence.summaries`)."""
+    """Number of wrong game summaries that were recomputed (`storage.evidence.summaries`)."""
     quarantined: list[MalformedRow] = field(default_factory=list)
     """Rows with invalid values, which were moved to the quarantine."""
     left: Counter[str] = field(default_factory=Counter)
@@ -124,7 +123,7 @@ async def recheck(
     Args:
         table_mb: Size of the single search thread's transposition table for each game, in MiB.
         counting: Takes the number of decisions and returns a progress callback; None: no progress.
-        models: Of people, for the forecasts; None: the program's own.
+        models: Models of people for the forecasts; None: the program's own models.
     """
     findings = Findings()
     models = models or ModelRegistry()
@@ -223,7 +222,7 @@ class _Recheck:
         """Compare the reply that was judged with the game's moves.
 
         Raises:
-            RecordError: It is a different one.
+            RecordError: The judged reply is a different one.
         """
         row = self._found
         is_judged = row.outcome_rule is not None and row.state is DecisionState.CONFIRMED
@@ -239,7 +238,7 @@ class _Recheck:
             )
 
     def _lacks(self, decision: Decision) -> bool:
-        """Whether an outcome or profile is missing that such a decision should have."""
+        """Whether a decision lacks an outcome or profile that it should have."""
         row = self._found
         if row.is_taken_back or row.state is DecisionState.DROPPED:  # these count nowhere
             return False
@@ -267,7 +266,7 @@ class _Recheck:
             is_first = row.outcome_rule is None  # else the reply was judged before, by earlier rules
             reply = await self._reply(decision) if is_first else row.outcome_reply
             if reply is None or full.is_complete:
-                outcome = classify_reply(full, reply)
+                outcome = classify_by_figure_9(full, reply)
         judged = judge_profile(full) if full.is_complete else None
         if judged is not None and row.forecast_rule != FORECAST:
             forecast = await self._forecast(full)

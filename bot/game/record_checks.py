@@ -32,8 +32,8 @@ class RecordChecks:
         """Compare a verified decision with its row, its game, its forecast, and the earlier random draws.
 
         Args:
-            found: The row.
-            decision: Its record.
+            found: The row of the decision.
+            decision: The record in the row.
 
         Raises:
             RecordError: They contradict each other; the message says where.
@@ -60,7 +60,7 @@ class RecordChecks:
             )
 
     def _positions_of(self, found: RecordedDecision) -> list[str]:
-        """The positions of its game as texts, one for each number of moves made."""
+        """The positions of a game as texts, indexed by the number of moves made."""
         if found.game_id not in self._positions:
             if len(self._positions) == _MAX_GAMES:
                 del self._positions[next(iter(self._positions))]

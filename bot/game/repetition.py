@@ -1,8 +1,8 @@
 """Remembers the moves of recent games, so that we avoid playing the same game twice.
 
 lichess.org does not rate a game with a program if one of the pair's last two games had the same first 20
-plies and the same winner. Besides, an opponent who has found a weak line would keep playing it, and so would
-others, because games are public.
+plies and the same winner. Besides, an opponent who has found a weak line would repeat it, and so would
+others, as games are public.
 """
 
 import logging
@@ -21,14 +21,14 @@ from storage.records import AccountKey, GameResult, NonWinLine, StoredGame
 logger = logging.getLogger(__name__)
 
 GAMES = 2
-"""Number of latest games, of each opponent and result, that must not be repeated."""
+"""Number of latest games, per opponent and result, that must not be repeated."""
 PLIES = 20
 """A game counts as different if it deviates within this many plies."""
 
 OPENING_PLIES = 8
-"""A game that equals an unwon one for fewer plies only shares its opening, and is not a copy."""
+"""Minimum number of equal plies for a copy of a game that we did not win; less is a shared opening."""
 NON_WINS = 300
-"""Number of latest games of a kind, among those that an account did not win, that must not be repeated."""
+"""Number of latest games of a kind that an account did not win and that must not be repeated."""
 MAX_DOUBLINGS = 3
 """The allowed loss doubles with each repetition of a line, at most this many times."""
 
@@ -37,10 +37,10 @@ Paths = Mapping[str, tuple[str, ...]]
 
 
 async def latest_paths(database: Database, game: Game[Any], stored: StoredGame) -> Paths:
-    """The openings of the latest games against a game's opponent; none when they cannot be read.
+    """The openings of the latest games against a game's opponent; empty if they cannot be read.
 
-    Games without a result do not count, as on the server: otherwise two aborted games would hide those that
-    must not be repeated.
+    Games without a result do not count, as on the server; otherwise two aborted games would hide the games
+    that must not be repeated.
     """
     filters = Filters(
         site=stored.site,
@@ -75,18 +75,17 @@ def paths(game: Game[Any], games: Sequence[StoredGame]) -> Paths:
 
 
 class NonWins:
-    """An account's latest games that it did not win, against any opponent: a published win must not be
-    copied.
+    """An account's latest games that it did not win, against any opponent; others could copy them.
 
-    They are read once, and each game that ends meanwhile is added, so that a game under way cannot be copied
-    by one that is a few moves behind.
+    They are read once, and each game is added when it ends, so that a running game cannot be copied by
+    another game that is a few moves behind.
     """
 
     def __init__(self) -> None:
         self._lines: dict[str, dict[int, tuple[NonWinLine, str]]] = {}
         """By game: its moves in normal form, by its key, each move followed by a space."""
         self._read: set[str] = set()
-        """Games whose lines have been read."""
+        """Kinds of games whose lines have been read."""
 
     async def load(self, database: Database, owner: AccountKey, game: str) -> None:
         """Read the lines of a game, unless that has been done; none when they cannot be read."""
@@ -117,12 +116,12 @@ class NonWins:
     def avoidance(
         self, stored: StoredGame, moves: Sequence[str], avoid: Sequence[str], within_centi: int
     ) -> RepetitionAvoidance | None:
-        """How to leave the lines that a game has followed so far; None: no need to.
+        """How to leave the lines that a game has followed so far; None: it follows none.
 
         Args:
-            stored: The game.
+            stored: The game in the database.
             moves: Its moves so far.
-            avoid: Moves to avoid anyway.
+            avoid: Further moves to avoid.
             within_centi: Maximum loss of a move against the best. It doubles if the next 20 plies were
                 repeated once, quadruples if they were repeated twice, and so on.
         """
@@ -156,12 +155,12 @@ get the first of these moves. Each of these is its own inverse."""
 def _turned(
     game: str, start: str | None, moves: Sequence[str], after: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Moves in normal form: those of Othello as if the game had begun with f5, because four starts are one.
+    """Moves in normal form: Othello games begin with f5, since the four first moves are equivalent.
 
     Args:
         game: The game's name.
         start: Its initial position, if it is not the usual one.
-        moves: Those of the game, from the first on.
+        moves: Moves of the game, from the first on.
         after: Moves of a game with this beginning, to be turned, in either direction; None: these.
     """
     turned = tuple(moves if after is None else after)

@@ -1,9 +1,9 @@
 """Times the opponent's replies in one game: by the server's clock where it can be trusted, else by ours.
 
-The server's clock tells a time when both clocks stand still twice around the reply: the opponent's clock as
-it stood while it was our turn, less the same one turn later, plus the increment.  We also measure: from the
-moment the server showed our move to the moment it showed the reply (lags on the way to us cancel out), or, if
-it showed both at once, from the moment we sent ours, less the known lag.
+The server's time of a reply is the opponent's clock during our previous turn, minus the same clock during our
+next turn, plus the increment. Our own measurement lasts from when the server shows our move until it shows
+the reply, so that lags on the way to us cancel out. If it shows both at once, the measurement begins when we
+send our move, and the known lag is subtracted.
 
 The server's number is used only if it agrees with ours: it cannot be longer than the time from sending our
 move to seeing the reply, nor shorter than our measurement by more than servers forgive for lag. Clocks with a
@@ -19,7 +19,7 @@ from storage.records import ReplyTime, TimeSource
 FORGIVEN_S = 1.0
 """Maximum time that a server takes off a turn for the opponent's lag (lichess.org)."""
 SLACK_S = 0.05
-"""Servers round clocks, and stop them after the move has been shown."""
+"""Tolerance in seconds: servers round clocks, and stop them after showing the move."""
 UNTIMED_PLIES = 2
 """Clocks of the Lichess family stand still until both sides have moved."""
 _DIGITS = 3
@@ -33,18 +33,18 @@ class ReplyTimer:
 
     def __init__(self) -> None:
         self.times: dict[int, ReplyTime] = {}
-        """By ply of the reply: the moves made before it."""
+        """Times by ply of the reply, the number of moves made before it."""
         self._moves: tuple[str, ...] | None = None
         self._is_theirs = False
         self._shown_at: float | None = None
-        """When their turn was first shown; None: it is ours, or we joined during it."""
+        """When the opponent's turn was first shown; None: it is our turn, or we joined during theirs."""
         self._sent: tuple[int, float] | None = None
         """Ply and moment of the latest move that we sent."""
         self._stopped_s: float | None = None
-        """Their clock as it stood in our latest turn."""
+        """The opponent's clock during our latest turn."""
 
     def sent(self, ply: int, now: float) -> None:
-        """Record that our move is about to be sent; of several attempts the first counts."""
+        """Record that our move is about to be sent; the first of several attempts counts."""
         if self._sent is None or self._sent[0] != ply:
             self._sent = (ply, now)
 
@@ -62,13 +62,13 @@ class ReplyTimer:
         """Take a state of the game from the server.
 
         Args:
-            moves: The whole list.
-            is_theirs: It is the opponent's turn.
+            moves: The whole list of moves.
+            is_theirs: Whether it is the opponent's turn.
             clock_s: Time left on the opponent's clock; None: there is no clock.
             increment_s: Time that a move adds to that clock.
             now: The moment.
             lag_s: Known lag of a request to the server and back.
-            is_prompt: The state arrived as soon as it changed; False: it was requested after a lost link.
+            is_prompt: Whether the state arrived as soon as it changed; False: requested after a lost link.
         """
         moves, before = tuple(moves), self._moves
         added = None if before is None or moves[: len(before)] != before else len(moves) - len(before)

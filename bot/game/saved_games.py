@@ -25,7 +25,7 @@ class SavedGames:
     """The folder of finished games; failures are logged and never affect play.
 
     Args:
-        folder: Has a folder for each month; created when needed.
+        folder: The folder, with one subfolder per month; created when needed.
         our_name: Our side's name in the files.
     """
 

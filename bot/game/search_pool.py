@@ -1,13 +1,13 @@
-"""The search pool: a few threads serve searches by rank and deadline, so that no game flags another.
+"""The search pool: a few threads run searches by rank and deadline, so that no game loses on time.
 
 A job runs on one thread to its end.  When all threads are busy and a job of a higher rank waits, a job of a
 lower rank is stopped and restarted later; most of its results are then still in the thread's transposition
-table. A live job that has waited longer than it can afford makes another live job, with more time left, end
+table. If a live job has waited longer than it can afford, another live job with more time left is ended
 early.
 
-A job may borrow the cores of idle threads, for helper threads of its own search. It keeps them until it ends,
-so another job of its rank may have to share a core with it. For a job of a higher rank it is stopped and
-restarted.
+A job may borrow the cores of idle threads, for helper threads of its own search. It keeps these cores until
+it ends, so another job of its rank may have to share a core with it. It is stopped and restarted if a job of
+a higher rank needs them.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _MIN_HURRY_S = 0.005
 
 
 class Rank(IntEnum):
-    """Priority of a job: no job runs on a thread that a job with a lower number waits for."""
+    """Priority of a job: a job never occupies a thread while a job with a lower number waits."""
 
     LIVE = 0
     """A move of a game with a real-time clock."""
@@ -47,7 +47,7 @@ class Rank(IntEnum):
 
 
 class JobStop(StopFlag):
-    """The stop flag of a job's run on a thread; set when the job is to end."""
+    """The stop flag of a job's run on a thread; set when the job must end."""
 
     def __init__(self, queue_per_thread: float, borrow: Callable[[int], int] = lambda _: 0) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ Job = Callable[[Searcher, JobStop], T]
 @dataclass(order=True)
 class _Task:
     urgency: tuple[Rank, float, int]
-    """By rank, then by deadline, then by arrival."""
+    """Sort key: rank, then deadline, then arrival."""
     job: Job[Any] = field(compare=False)
     game: str = field(compare=False)
     loop: asyncio.AbstractEventLoop = field(compare=False)
@@ -77,9 +77,9 @@ class _Task:
     borrowed: int = field(compare=False, default=0)
     """Number of idle threads' cores that the job uses in addition to its own."""
     is_hurried: bool = field(compare=False, default=False)
-    """The job has been made to end early."""
+    """Whether the job has been told to end early."""
     cancelled: bool = field(compare=False, default=False)
-    """The caller no longer waits for the result."""
+    """Whether the caller no longer waits for the result."""
 
     @property
     def rank(self) -> Rank:
@@ -87,7 +87,7 @@ class _Task:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether its thread is about to become free."""
+        """Whether the job's thread is about to become free."""
         return self.is_hurried or self.cancelled or (self.stop is not None and self.stop.is_paused)
 
 
@@ -97,13 +97,13 @@ class PoolLoad:
 
     threads: int
     busy: int
-    """Threads with a job."""
+    """Number of threads with a job."""
     live: int
-    """Of these, threads with a move of a game with a real-time clock."""
+    """Number of threads that search a move of a game with a real-time clock."""
     waiting: int
-    """Jobs that wait for a thread, without spare-time jobs."""
+    """Number of jobs that wait for a thread, excluding spare-time jobs."""
     waiting_moves: int = 0
-    """Of these, moves of games; the others are analyses, which have time."""
+    """Number of waiting jobs that search moves of games; the others are analyses, which are not urgent."""
 
 
 class SearchPool:
@@ -152,7 +152,7 @@ class SearchPool:
 
     @property
     def load(self) -> PoolLoad:
-        """How busy it is now."""
+        """The pool's current load."""
         with self._changed:
             return PoolLoad(
                 len(self._threads),
@@ -179,10 +179,10 @@ class SearchPool:
             deadline: When the result is needed, in seconds of a common clock; the earliest is served first.
             rank: Jobs with a lower number are served first, whatever their deadlines.
             hurry_after_s: For a live job: each time it has waited this many seconds for a thread, a live job
-                with a later deadline must end early. None: it can wait.
+                with a later deadline must end early. None: the job can wait.
 
         Raises:
-            Whatever the job raises.
+            Any exception of the job.
         """
         loop = asyncio.get_running_loop()
         urgency = (rank, deadline, next(self._numbers))
@@ -218,7 +218,7 @@ class SearchPool:
         self._hurry_later(task, hurry_after_s)
 
     def _make_room(self) -> None:
-        """Pause as many jobs of lower rank as waiting jobs need threads, or cores that were lent."""
+        """Pause enough jobs of lower rank to free the threads, or lent cores, that waiting jobs need."""
         waiting = sorted(self._queue)
         victims = sorted((task for task in self._running if not task.is_leaving), reverse=True)
         borrowers = [task for task in victims if task.borrowed > 0]

@@ -27,7 +27,7 @@ from storage.records import AccountKey, NewGame
 
 
 class MoveLookup(Protocol):
-    """Finds moves at a site, when it is our turn (`bot.servers.online_lookup`)."""
+    """Looks up moves at a site when it is our turn (`bot.servers.online_lookup`)."""
 
     async def find(
         self, game_name: str, position: Any, remaining_s: float | None, avoid: Collection[str] = ()
@@ -36,7 +36,7 @@ class MoveLookup(Protocol):
 
         Args:
             game_name: Name in `engine.games`.
-            position: Of that game.
+            position: A position of that game.
             remaining_s: Time on our clock, in seconds; None without one.
             avoid: Moves not to repeat.
         """
@@ -58,12 +58,12 @@ class GameServices:
     strong: StrongOptions = field(default_factory=StrongOptions)
     """Settings of the strategy strong."""
     rng: random.Random = field(default_factory=random.Random)
-    """For retry jitter; for selecting players only if the settings have a seed."""
+    """Random numbers for retry jitter; if the settings have a seed, also for assigning strategies."""
     clock: Callable[[], float] = time.monotonic
     """Seconds of a monotonic clock."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     engines: EnginePool = field(default_factory=EnginePool)
-    """Other engines, for the strategies that need one."""
+    """External engines, for the strategies that need one."""
     models: ModelRegistry = field(default_factory=ModelRegistry)
     """Models of human players, for our strategies that use one."""
     saved_games: SavedGames | None = None
@@ -87,7 +87,7 @@ class GameServices:
     def draw_number(self) -> int:
         """A random number for a draw of the strategy.
 
-        It cannot be predicted from others, unless the settings have a seed, for tests.
+        It cannot be predicted from other draws, unless the settings have a seed (for tests).
         """
         if self.config.assignment.seed:
             return self.rng.getrandbits(DRAW_BITS)
@@ -96,8 +96,8 @@ class GameServices:
     def decision_seed(self, game: NewGame, position: str) -> int | None:
         """64 random bits with which the strategy may draw a decision (`engine.randomised`).
 
-        They cannot be predicted, unless the settings have a seed, for tests: then they follow from it, the
-        game's key and the position. None: the strategy draws none, or the opponent is a program.
+        They cannot be predicted, unless the settings have a seed (for tests); then they depend on the seed,
+        the game's key and the position. None: the strategy draws no decisions, or the opponent is a program.
         """
         if not game.draws_decisions or game.opponent_is_bot:
             return None

@@ -7,8 +7,8 @@
                               +----> OVER <------+
 
 The position is rebuilt from the server's whole list of moves at each update, so the session recovers from a
-missed message.  A repeated list starts nothing (draw offers arrive as states with the same moves); a
-shortened list is a takeback.  A transition missing from `TRANSITIONS` is a `ProtocolError`.
+missed message. A repeated list has no effect (draw offers arrive as states with the same moves); a shortened
+list is a takeback. A transition missing from `TRANSITIONS` is a `ProtocolError`.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class SessionState(StrEnum):
     THINKING = "thinking"
     """It is our turn, until the server shows our move."""
     WAITING = "waiting"
-    """It is the opponent's turn, or the game is over by its rules and the server has yet to report it."""
+    """It is the opponent's turn, or the game is over by its rules but the server has not reported it yet."""
     OVER = "over"
     """The server has reported the end of the game."""
 
@@ -79,7 +79,7 @@ TRANSITIONS: dict[tuple[SessionState, Kind], SessionState] = {
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The first message: look the game up, or record it with the player that is to play it."""
+    """The first message: look the game up, or record it with the strategy that will play it."""
 
     snapshot: GameSnapshot
 
@@ -98,11 +98,11 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The server shows these moves: confirm ours, and judge the replies to them."""
+    """The server shows these moves: confirm our moves, and judge the replies to them."""
 
     moves: tuple[str, ...]
     since_ply: int
-    """Moves before this one are recorded already."""
+    """Ply from which moves are not recorded yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,9 @@ class Think:
 
     moves: tuple[str, ...]
     remaining_s: float | None
-    """Time on our clock; None without one."""
+    """Time on our clock; None: no clock."""
     their_remaining_s: float | None
-    """Time on the opponent's clock, which is stopped; None without one."""
+    """Time on the opponent's clock, which is stopped; None: no clock."""
 
     @property
     def ply(self) -> int:
@@ -198,7 +198,7 @@ class Session:
     position: Any = field(default=None, compare=False, repr=False)
     """The position after `moves`, so that only new moves need to be played."""
     draw_offered: bool = False
-    """The opponent's draw offer stands."""
+    """Whether the opponent's draw offer stands."""
     takeback_offered: bool = False
     is_tournament: bool = False
 
@@ -213,7 +213,7 @@ class Session:
         return is_beginning and not self.is_tournament
 
     def is_ahead_of(self, state: GameState) -> bool:
-        """Whether a state lacks known moves without a takeback request: a newer state has overtaken it."""
+        """Whether a state is outdated: it lacks known moves although there was no takeback request."""
         known, shown = self.moves or (), state.moves
         is_beginning = len(shown) < len(known) and known[: len(shown)] == shown
         return is_beginning and state.end is None and not self.takeback_offered
@@ -341,12 +341,12 @@ def _kind(session: Session, state: GameState, game: Game[Any], position: Any) ->
 
 
 def end_by_rules(end: GameEnd, game: Game[Any], position: Any) -> GameEnd:
-    """Return the end of a game, with the result filled in where only the rules can say it.
+    """Return the end of a game; if the server omits the result, the rules determine it.
 
     Args:
         end: As the server reports it.
         game: The rules.
-        position: The last one.
+        position: The final position.
     """
     if end.reason is not EndReason.UNKNOWN or game.legal_moves(position):
         return end

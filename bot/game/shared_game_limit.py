@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 
 class SharedGameLimit:
-    """Counts the games with a real-time clock of each account.
+    """Counts each account's games with a real-time clock.
 
     Args:
-        max_games: Maximum at all accounts together; 0: no limit.
+        max_games: Maximum for all accounts together; 0: no limit.
     """
 
     def __init__(self, max_games: int = 0) -> None:
@@ -35,8 +35,8 @@ class SharedGameLimit:
         Args:
             account: Any key.
             games: Running or accepted games with a real-time clock.
-            on_change: Called whenever another account has fewer games than before, or starts to want one.
-            is_wanted: A challenger waits there for a game.
+            on_change: Called when another account has fewer games than before, or a challenger waits there.
+            is_wanted: Whether a challenger waits for a game at this account.
         """
         is_news = games < self._games[account] or (is_wanted and account not in self._wanting)
         self._games[account] = games

@@ -13,12 +13,12 @@ logger = logging.getLogger(__name__)
 
 
 class SideTasks:
-    """Small tasks that run beside a game and are not awaited when it is over.
+    """Small tasks that run during a game and are not awaited when it is over.
 
     Args:
         game_id: For the log.
         services: Shared by all games.
-        tasks: The group they run in.
+        tasks: The group in which the tasks run.
     """
 
     def __init__(self, game_id: str, services: GameServices, tasks: asyncio.TaskGroup) -> None:
@@ -51,7 +51,7 @@ class SideTasks:
     async def repeat_until_done(
         self, call: Callable[[], Awaitable[None]], is_wanted: Callable[[], bool] = lambda: True
     ) -> None:
-        """Repeat a call until the server accepts or refuses it, or it is no longer wanted."""
+        """Repeat a call until the server accepts or refuses it, or it is no longer needed."""
         for wait_s in delays(self._services.rng):
             if not is_wanted():
                 return

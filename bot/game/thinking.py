@@ -1,13 +1,13 @@
 """One game's searches: time limits from the clock, a thread of the pool, pondering on the opponent's time.
 
-A search may begin before our turn, for the position after the expected reply (pondering).  It is the same
-search that would run after that reply, with the same time limits, only earlier.  If the reply is played, the
+A search may begin before our turn, for the position after the expected reply (pondering). This search is the
+one that would run after that reply, with the same limits; it only starts earlier. If the reply is played, the
 search continues or has already finished; otherwise it is dropped and leaves only its entries in the thread's
-transposition table.  Nothing is recorded before it is our turn.
+transposition table. Nothing is recorded before it is our turn.
 
-Players with an opponent model get the moves so far, the opponent's rating, and the opponent's clock.  A
-search that began before the reply cannot know how much time the reply leaves on that clock; its record has no
-clock.  The search is used all the same, because the clock matters least to the models.
+Players with an opponent model get the moves so far, the opponent's rating, and the opponent's clock. A search
+that began before the reply cannot know the opponent's clock after the reply, so its record has no clock. The
+search is used nevertheless, because the clock has the least influence on the models.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ from storage.records import StoredGame
 logger = logging.getLogger(__name__)
 
 UNTIMED_S = 86_400.0
-"""Deadline of a move without a clock, in seconds: later than that of any move with one."""
+"""Deadline of a move without a clock, in seconds; later than any deadline with a clock."""
 
 HURRY_SHARE = 0.05
-"""Share of its clock that a game waits for a thread before a search with a later deadline must end early."""
+"""Share of its clock for which a game waits for a thread before a search with a later deadline is cut."""
 
 GRACE_S = 1.0
-"""Seconds beyond the planned time before a move counts as late: starting and storing it take time, too."""
+"""Seconds beyond the planned time before a move counts as late, since starting and storing take time."""
 
 _MAX_THREADS = 8
 """Maximum threads of one strong search on idle cores: more gain little, and each costs every thread of the
@@ -59,7 +59,7 @@ class Turn:
     """Our clock as the server reported it."""
 
     remaining_s: float | None
-    """Time left when the turn began; None without a clock."""
+    """Time left when the turn began; None: no clock."""
     received_at: float | None
     """When the report arrived, by the services' clock; None: the turn is only expected and the clock
     stopped."""
@@ -88,7 +88,7 @@ class PositionToMove:
         return LEVELS[number - 1] if isinstance(number, int) and 1 <= number <= len(LEVELS) else None
 
     def is_slow(self, services: GameServices) -> bool:
-        """Whether its move is not urgent, so that its search yields to others."""
+        """Whether the move is not urgent, so that its search yields to others."""
         return self.stored.clock_initial_s is None and services.server.can(Ability.CORRESPONDENCE)
 
 
@@ -147,7 +147,7 @@ class MoveSearch:
                 stop.set_deadline(max(0.0, limits.longest_s - (self._services.clock() - began)))
 
     def __call__(self, searcher: Searcher, stop: JobStop) -> Decision:
-        """Search until the time is spent or the stop flag ends it early.
+        """Search until the time is used up or the stop flag is set.
 
         Raises:
             Stopped: The search was paused.
@@ -204,7 +204,7 @@ class MoveSearch:
         return Background(tuple(before), self._person)
 
     def _limits(self, queue_per_thread: float) -> Limits | None:
-        """The limits by the clock, less the time spent; None if no time is left."""
+        """The limits by the clock, minus the time spent; None: no time is left."""
         services, turn = self._services, self._turn
         engine = services.config.engine
         left_s = turn.remaining_s
@@ -247,7 +247,7 @@ class GameThinker:
         """Estimated time on our clock when the last decision was found."""
         self._ahead: _PonderSearch | None = None
         self._paths: Paths | None = None
-        """Openings not to repeat; None: not looked up yet."""
+        """Openings to avoid; None: not looked up yet."""
         self._seeds: dict[tuple[int, str], int] | None = None
         """Random bits to draw decisions with, by ply and position; None: not looked up yet."""
 
@@ -261,7 +261,7 @@ class GameThinker:
         """Find a move; cancelling stops the search.
 
         Args:
-            at: The position.
+            at: The position to search.
             remaining_s: Time on our clock when the turn began; None without one.
             received_at: When the turn was reported, by the services' clock.
             their_remaining_s: Time on the opponent's clock; None without one.
@@ -297,9 +297,9 @@ class GameThinker:
         return decision
 
     def longest_s(self, at: PositionToMove, remaining_s: float | None) -> float:
-        """The longest time for a move, in seconds, for the operator: after it the move is late.
+        """The maximum time for a move, in seconds, after which the operator sees the move as late.
 
-        The planned time, as far as a busy machine may stretch it, and at least `GRACE_S` more than planned.
+        It is the planned time, extended as far as a busy machine allows, by at least `GRACE_S`.
         """
         limits = _clock_limits(self._services, at, remaining_s)
         planned_s = limits.time_s or 0.0
@@ -326,7 +326,7 @@ class GameThinker:
     async def _look_up(
         self, at: PositionToMove, remaining_s: float | None, avoidance: RepetitionAvoidance | None
     ) -> LookupMove | None:
-        """A move from a site, for strategies that use books and tables; not if ours have the position."""
+        """A move from a site, for strategies with books and tables, unless our own have the position."""
         online, game, position = self._services.online, at.game, at.position
         if online is None or not strategy_named(at.stored.strategy).looks_up:
             return None
@@ -339,7 +339,7 @@ class GameThinker:
         )
 
     def _avoidance(self, at: PositionToMove) -> RepetitionAvoidance | None:
-        """How to leave the lines played before; None: it is not in any, or they may be repeated."""
+        """How to leave the lines played before; None: it follows none, or they may be repeated."""
         within_centi = self._services.config.engine.variety_centi
         if within_centi == 0:
             return None
@@ -379,7 +379,7 @@ class GameThinker:
     def _seed(self, at: PositionToMove) -> int | None:
         """The random bits for a position of the game; None: nothing is drawn.
 
-        They are the same for every search of the position: a takeback causes no new draw.
+        They are the same for every search of the position, so a takeback causes no new draw.
         """
         seed = self._services.decision_seed(at.stored, at.text)
         known = {} if self._seeds is None else self._seeds
@@ -400,7 +400,7 @@ class GameThinker:
 
 
 def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
-    """The settings of a game's random draws, as they were when it began.
+    """The settings of a game's random draws at the start of the game.
 
     A game without recorded settings, or with values that this version lacks, continues with today's.
     """
@@ -416,7 +416,7 @@ def _randomised(services: GameServices, stored: StoredGame) -> RandomisedParams:
 def _clock_limits(
     services: GameServices, at: PositionToMove, left_s: float | None, queue_per_thread: float = 0.0
 ) -> Limits:
-    """The limits of a search by the clock, in seconds of our time left (None: no clock)."""
+    """The limits of a search, from our remaining time in seconds (None: no clock)."""
     engine, level = services.config.engine, at.level
     return limits_from_clock(
         left_s,
@@ -432,17 +432,17 @@ def _clock_limits(
 
 
 def _engine_manages_clock(services: GameServices, at: PositionToMove) -> bool:
-    """Whether another engine plays and manages its own time."""
+    """Whether an external engine plays and manages its own time."""
     settings = services.engines.settings(at.game.name)
     is_asked = strategy_named(at.stored.strategy).plays_engine_moves
     return is_asked and settings is not None and settings.limit is MoveLimit.CLOCK
 
 
 def expected_reply(decision: Decision) -> str | None:
-    """The reply with the highest probability in the decision's model, or else the best by its own scores.
+    """The reply with the highest probability in the decision's model, or else with the best score.
 
-    None if neither is known or the move ends the game.  Among equal replies it is the one of the principal
-    variation, else the first in the record.
+    None if neither is known or the move ends the game. Among equal replies, choose the one in the principal
+    variation, or else the first in the record.
     """
     probabilities = {reply.reply: reply.probability or 0.0 for reply in decision.chosen.replies}
     if decision.model is not None and any(probabilities.values()):
@@ -455,5 +455,5 @@ def expected_reply(decision: Decision) -> str | None:
 
 
 def _reach(decision: Decision) -> tuple[int, int]:
-    """How far a search got: the depth of its pick, if any, otherwise that of its scores."""
+    """The depth that a search reached: the depth of its pick if any, otherwise of its scores."""
     return (decision.pick.depth if decision.pick is not None else 0, decision.depth)

@@ -33,7 +33,7 @@ class Adjudication:
     """When to end a game before the rules do."""
 
     centi: int
-    """Lead that a side needs, in centi-units."""
+    """Lead required for adjudication, in centi-units."""
     plies: int
     """Number of consecutive evaluations, of both players, that must agree on the leader."""
 
@@ -50,15 +50,15 @@ class Terms:
     a: PlayerSpec
     b: PlayerSpec
     clock: GameClock | None = None
-    """None: no clock, but a time or depth for each move."""
+    """The clock; None: no clock, but a time or depth per move."""
     move_s: float | None = None
-    """Seconds for a move, unless the player's specification sets its own."""
+    """Seconds per move, unless the player's specification sets another value."""
     depth: int | None = None
-    """Maximum search depth in plies, with the same exception."""
+    """Maximum search depth in plies, unless the player's specification sets another value."""
     grace_s: float = 1.0
-    """Seconds by which a move may exceed its time before it loses the game; not used with a clock."""
+    """Seconds by which a move may exceed its time before the player loses; not used with a clock."""
     adjudication: Adjudication | None = None
-    """None: games end by their rules."""
+    """Adjudication; None: games end by their rules."""
     openings: str
     """Source of the openings: the seed, or a file's fingerprint."""
     engine_version: str = SEARCH_REVISION
@@ -110,7 +110,7 @@ class Terms:
 
     @property
     def limits_our_cpu(self) -> bool:
-        """Whether a player of ours is limited by processor time."""
+        """Whether the limits of one of our players are in processor time."""
         return any(isinstance(spec, OurSpec) and spec.cpu_s is not None for spec in (self.a, self.b))
 
     def to_json(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def opponent_name(spec: PlayerSpec) -> str:
 
 
 def called(spec: PlayerSpec, which: int) -> str:
-    """A player's name in messages: its given name, or else its program."""
+    """A player's name in messages: its configured name, or else its program."""
     name = (spec.name or spec.command[0]) if isinstance(spec, OtherSpec) else opponent_name(spec)
     return f"{'AB'[which]} ({name})"
 

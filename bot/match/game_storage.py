@@ -15,7 +15,7 @@ from bot.match.player_specs import MatchError, OurSpec
 from engine import ENGINE_VERSION
 from engine.bait_rule import forecast
 from engine.forecasts import expectations_of
-from engine.judgement import classify_reply, expected_scale_centi, judge_profile
+from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_profile
 from engine.params import TrapParams
 from storage.database import Database
 from storage.evidence.summaries import summarise
@@ -50,7 +50,7 @@ async def store_game(database: Database, match_id: str, terms: Terms, played: Pl
     """Store a game with A's decisions and their outcomes, in one transaction.
 
     Raises:
-        MatchError: It is stored already.
+        MatchError: The game is stored already.
     """
     async with database.write() as session:
         game = await open_game(session, _new_game(match_id, terms, played), at=played.began)
@@ -80,7 +80,7 @@ async def _store_decisions(session: AsyncSession, game_id: int, played: Played) 
         await mark_confirmed(session, decision_id)
         reply = moves[ply + 1] if ply + 1 < len(moves) else None
         if decision.is_complete or reply is None:
-            await record_outcome(session, decision_id, classify_reply(decision, reply))
+            await record_outcome(session, decision_id, classify_by_figure_9(decision, reply))
         if decision.is_complete:  # programs take no baits, so none is confirmed
             reply_forecast = forecast(decision.chosen, expected_scale_centi(decision))
             await store_forecast(

@@ -24,7 +24,7 @@ class HumanPlayer:
     """Plays like people: draws each move from the predictions of a human-move model.
 
     Args:
-        spec: Which people to simulate.
+        spec: Specification of the simulated people.
         game_name: The game to play.
         seed: Seeds the random moves.
 
@@ -46,7 +46,7 @@ class HumanPlayer:
         self._rng = random.Random(seed)  # noqa: S311 - needs no secrecy
 
     def new_game(self, start: Any = None) -> None:
-        """Begin a game from that position; None: the usual start."""
+        """Begin a game from a position; None: the usual start."""
         self._line.begin(start)
 
     def choose(self, moves: Sequence[str], allowance: Allowance, stop: StopFlag) -> ChosenMove:  # noqa: ARG002
@@ -85,7 +85,7 @@ class HumanPlayer:
 
 
 def sharpened(probabilities: Sequence[float], temperature: float) -> list[float]:
-    """Probabilities to the power of 1 / temperature, as weights; at 0 only the most probable move has any."""
+    """Weights: probabilities to the power of 1 / temperature; at 0 only the most probable move counts."""
     best = max(probabilities)
     if temperature == 0:
         return [float(index == probabilities.index(best)) for index in range(len(probabilities))]
@@ -96,7 +96,7 @@ def opened(text: str, settings: ModelSettings, game_name: str) -> Models:
     """Open a game's models for the player with that specification.
 
     Raises:
-        MatchError: One cannot be read, or is for another game.
+        MatchError: A model cannot be read, or is for another game.
     """
     try:
         people = ModelRegistry(settings)

@@ -44,7 +44,7 @@ def how_text(game: Finished) -> str:
 
 
 def is_remarkable(game: Finished) -> bool:
-    """Whether a player failed, which is worth reporting at once."""
+    """Whether a player failed, which is reported at once."""
     return game.loser is not None and game.end is not End.RESIGNATION
 
 

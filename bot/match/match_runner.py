@@ -31,7 +31,7 @@ class Match:
     """An even number: each opening is played twice."""
     seed: int
     openings: Sequence[Opening] | None = None
-    """One for each pair, repeated from the first when there are too few; None: generated from the seed."""
+    """One opening per pair, repeated from the first if there are too few; None: generated from the seed."""
     sprt: Sprt | None = None
     """Test that may end the match early; None: no test."""
 
@@ -48,9 +48,9 @@ class MatchStanding:
     match: Match
     result: Result
     tested: Tested | None
-    """None: the match has no test."""
+    """State of the test; None: the match has no test."""
     resumed: int
-    """Games played before this start."""
+    """Number of games played before this start."""
 
     @property
     def is_decided(self) -> bool:
@@ -73,13 +73,13 @@ async def run_match(
     """Play the remaining games of a match.
 
     Args:
-        workers: Stay open.
+        workers: The workers; they stay open.
         stop: Ends the match early; running games are dropped, and played again when it is resumed.
 
     Raises:
         MatchError: The match cannot continue.
         StorageError: A game cannot be stored.
-        WorkersError: The workers die, or are gone.
+        WorkersError: The workers die or are unavailable.
     """
     stored = await load(database, match.id, match.terms)
     # The match may have had more games in an earlier run.
@@ -118,7 +118,7 @@ def _outcome(future: asyncio.Future[Played]) -> Played:
     """Return the finished game.
 
     Raises:
-        MatchError: No worker can play it.
+        MatchError: No worker can play the game.
     """
     try:
         return future.result()

@@ -7,7 +7,7 @@ from engine.game import Game, positions
 
 
 class MoveList:
-    """Builds each position once, although a player receives the whole move list every time.
+    """Builds each position once, although a player receives the whole move list for every move.
 
     Args:
         game: The rules.
@@ -19,11 +19,11 @@ class MoveList:
         self._positions: list[Any] = [game.initial()]
 
     def begin(self, start: Any = None) -> None:
-        """Begin a game from that position; None: the usual start."""
+        """Begin a game from a position; None: the usual start."""
         self._moves, self._positions = [], [self._game.initial() if start is None else start]
 
     def positions(self, moves: Sequence[str]) -> Sequence[Any]:
-        """See `engine.game.positions`.  Do not change the result.
+        """See `engine.game.positions`.  Callers must not change the result.
 
         Raises:
             IllegalMove: As `engine.game.positions`.

@@ -1,8 +1,8 @@
 """Openings for matches: from a file, or nearly balanced ones from a seed; each is played with both colours.
 
 If one side starts far ahead, a pair of games says little about the players; and from the usual start,
-deterministic players would repeat the same game. Games at odds are the exception: there the same player gives
-odds with both colours.
+deterministic players would repeat the same game. In games at odds, however, the same player gives odds with
+both colours.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ class Opening:
     start: str | None
     """First position, as `Game.position_text` writes it; None: the usual start."""
     moves: tuple[str, ...]
-    """Played from there, in the game's notation."""
+    """Moves played from `start`, in the game's notation."""
     second: "Opening | None" = None
-    """Opening of the game in which A moves second; None: the same one."""
+    """Opening of the game in which A moves second; None: the same opening."""
 
     def of_game(self, number: int) -> "Opening":
-        """The opening of a game by its number; in even ones A plays the side that moves first."""
+        """The opening of a game by its number; in even games, A plays the side that moves first."""
         return self if number % 2 == 0 or self.second is None else self.second
 
 
@@ -52,7 +52,7 @@ class _Balance:
     within_centi: int
     """Largest lead of either side, in centi-units."""
     depth: int
-    """Plies of the search that measures it."""
+    """Depth in plies of the search that measures the lead."""
 
 
 _BALANCE = {
@@ -71,8 +71,8 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
 
     Args:
         seed: The match's seed.
-        index: The pair's number; its opening does not depend on the other pairs'.
-        plies: Number of moves; None: as usual in this game.
+        index: The pair's number; openings of different pairs are independent.
+        plies: Number of moves; None: the default of this game.
 
     Raises:
         MatchError: No balanced opening was found.
@@ -107,8 +107,8 @@ def random_opening(game_name: str, seed: int, index: int, plies: int | None = No
 def read_openings(data: bytes, game_name: str, where: str, most_plies: int | None = None) -> list[Opening]:
     """Read openings from a file: positions or move lists, one per line, or games (GGF, PGN).
 
-    Two openings on a line with a bar between them are for games at odds: the first is for the game in which A
-    moves first, the second for the one in which A moves second.
+    A line with two openings, separated by a bar, is for games at odds: the first opening is for the game in
+    which A moves first, the second for the game in which A moves second.
 
     Args:
         data: The file's contents.
@@ -144,14 +144,14 @@ def read_openings(data: bytes, game_name: str, where: str, most_plies: int | Non
 
 
 def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
-    """Shuffle the openings by the seed: files are sorted, and a match may stop before their end."""
+    """Shuffle the openings by the seed, as files are sorted and a match may stop before their end."""
     shuffled = list(openings)
     random.Random(seed).shuffle(shuffled)  # noqa: S311
     return shuffled
 
 
 def fingerprint(openings: list[Opening]) -> str:
-    """Equal for equal lists of openings."""
+    """A fingerprint of openings; equal lists have equal fingerprints."""
     text = "\n".join(_fingerprinted(opening) for opening in openings)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -208,7 +208,7 @@ def _of_record(game: Game[Any], record: GameRecord | BadGame, what: str, most_pl
 
 
 def _start_text(game: Game[Any], position: Any) -> str | None:
-    """None for the usual start: some protocols support no other."""
+    """The position; None for the usual start, because some protocols support no other."""
     text = game.position_text(position)
     return None if text == game.position_text(game.initial()) else text
 

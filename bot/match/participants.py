@@ -38,13 +38,13 @@ from engine.time_management import Limits, engine_clock, limits_from_clock
 logger = logging.getLogger(__name__)
 
 _OVERHEAD_S = 0.02
-"""Time reserved for each move on a clock; there is no network lag."""
+"""Seconds reserved per move on a clock; small, because there is no network lag."""
 _FLAG_S = 0.5
-"""Extra wait for a program on a clock: the clock decides whether it was late."""
+"""Extra wait in seconds for a program on a clock; the clock decides whether it was late."""
 _MAX_TIMES = 20
-"""Maximum positions for the profiles of a game's moves, for each position visited to choose the moves."""
+"""Maximum positions visited for the profiles of a game's moves, per position visited to choose them."""
 _MIN_NODES = 5_000_000
-"""Lower limit of that maximum."""
+"""Lower bound on that maximum."""
 
 
 class Participant(Protocol):
@@ -119,7 +119,7 @@ class OurPlayer:
         Args:
             moves: As for `ExternalEngine.choose`.
             allowance: Likewise.
-            stop: A new flag; if processor time is limited, it is also the clock.
+            stop: A new stop flag; if processor time is limited, it also measures that time.
 
         Raises:
             ValueError: The game is over.
@@ -146,7 +146,7 @@ class OurPlayer:
         )
 
     def _processor_time_s(self) -> float | None:
-        """Processor time used so far, by us and by the other engine, if there is one."""
+        """Processor time used so far, including an external engine."""
         ours_s = processor_time_s()
         if self._source is None or ours_s is None:
             return ours_s
@@ -154,15 +154,15 @@ class OurPlayer:
         return None if theirs_s is None else ours_s + theirs_s
 
     def close(self) -> None:
-        """End the other engine, if there is one."""
+        """End the external engine, if there is one."""
         if self._source is not None:
             self._source.close()
 
     def complete_decisions(self) -> list[tuple[int, Decision]]:
-        """The decisions with whole profiles, so that any reply can be judged.
+        """The decisions with complete profiles, so that every reply can be judged.
 
-        A search with a node limit reaches any depth when few pieces are left, and the profile of such a depth
-        might never finish: profiles that do not fit into `_MAX_TIMES` are left incomplete.
+        With few pieces left, a search with a node limit reaches any depth, and a profile at that depth might
+        never finish. So profiles beyond the limit of `_MAX_TIMES` stay incomplete.
         """
         stop = StopFlag()
         searched = sum(decision.nodes for _, decision in self.decisions)
@@ -202,7 +202,7 @@ class OurPlayer:
 
 
 def _engine_source(spec: OurSpec, game_name: str) -> EngineSource | None:
-    """The other engine of a player that needs one, running."""
+    """The running external engine of a player that needs one."""
     settings = spec.engine_for(game_name)
     if settings is None:
         return None
@@ -220,7 +220,7 @@ def _models(spec: OurSpec, game_name: str) -> Models | None:
 
 
 def make_player(terms: Terms, which: int, seed: str) -> Participant:
-    """Make player 0 (A) or 1 (B) of a match; another program starts with its first game.
+    """Create player 0 (A) or 1 (B) of a match; an external program starts with its first game.
 
     Raises:
         MatchError: The player cannot be made.

@@ -28,8 +28,7 @@ _STARTS = 2
 """Maximum attempts to begin a game with a program."""
 _REASON_LENGTH = 400
 _LATE, _LATE_S = 1.1, 0.02
-"""A move is late when it takes more than this many times its limit plus this many seconds: no player is
-exactly on time."""
+"""A move is late if it takes more than its limit times the first number plus the second (in seconds)."""
 
 
 class End(StrEnum):
@@ -43,12 +42,12 @@ class End(StrEnum):
     """A player exited, refused a command, or failed in another way."""
     ILLEGAL = "illegal move"
     ADJUDICATED = "adjudicated"
-    """Both players' evaluations agreed for long enough that one side is far ahead."""
+    """Both players' evaluations agreed long enough that one side is far ahead."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameTask:
-    """One game to play, with everything that a worker needs."""
+    """One game to play, with all data that a worker needs."""
 
     terms: Terms
     number: int
@@ -57,30 +56,30 @@ class GameTask:
     opening: Opening | None
     """None: a random one from the seed."""
     keeps_decisions: bool = True
-    """Whether the output includes A's decisions, each with its whole profile."""
+    """Whether the output includes A's decisions, each with its complete profile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Time and search depth that a player used in one game or more."""
+    """Time and search depth of a player over one or more games."""
 
     moves: int = 0
-    """Moves requested from the player."""
+    """Number of moves requested from the player."""
     time_s: float = 0.0
     longest_s: float = 0.0
     late: int = 0
-    """Moves that clearly exceeded their time, within the grace or not."""
+    """Number of moves that clearly exceeded their time, even if within the grace time."""
     depths: int = 0
     """Sum of the depths that the player reported."""
     told_depths: int = 0
-    """Moves with a reported depth: not every player reports one."""
+    """Number of moves with a reported depth; not every player reports one."""
     cpu_s: float = 0.0
     """Processor time, all threads together."""
     told_cpu: int = 0
-    """Moves whose processor time is known."""
+    """Number of moves with known processor time."""
     nodes: int = 0
     told_nodes: int = 0
-    """Moves with a reported number of nodes."""
+    """Number of moves with a reported node count."""
 
     def __add__(self, other: "Used") -> "Used":
         sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
@@ -88,27 +87,27 @@ class Used:
 
     @property
     def mean_s(self) -> float:
-        """Time for a move, in seconds."""
+        """Mean time per move, in seconds."""
         return self.time_s / self.moves if self.moves else 0.0
 
     @property
     def mean_depth(self) -> float | None:
-        """None: the player never reported one."""
+        """Mean depth per move; None: the player never reported a depth."""
         return self.depths / self.told_depths if self.told_depths else None
 
     @property
     def mean_cpu_s(self) -> float | None:
-        """Processor time of a move, all threads together; None: never known."""
+        """Mean processor time per move, over all threads; None: unknown."""
         return self.cpu_s / self.told_cpu if self.told_cpu else None
 
     @property
     def mean_nodes(self) -> float | None:
-        """None: the player never reported them."""
+        """Mean number of nodes per move; None: the player never reported nodes."""
         return self.nodes / self.told_nodes if self.told_nodes else None
 
 
 def used_by(time_s: float, choice: ChosenMove | None, *, late: bool) -> Used:
-    """The use of one move; None: the player failed to choose one."""
+    """The resources used for one move; None: the player failed to choose a move."""
     depth, cpu_s, nodes = (choice.depth, choice.cpu_s, choice.nodes) if choice else (None, None, None)
     return Used(
         moves=1,
@@ -132,14 +131,14 @@ class Finished:
     points: float
     """A's points: 1, 1/2 or 0."""
     margin: int | None
-    """A's discs less B's; only for a game of Othello that ended by the rules."""
+    """A's discs minus B's, only for a game of Othello that ended by the rules."""
     end: End
     loser: int | None
     """Player 0 (A) or 1 (B) if that player lost by time, crash, illegal move or resignation."""
     reason: str
-    """An explanation in words; empty if `end` is enough."""
+    """An explanation in words; empty if `end` suffices."""
     used: tuple[Used, Used]
-    """A's and B's."""
+    """Resources used by A and B."""
     names: tuple[str, str]
     """Names that A and B report."""
 
@@ -152,16 +151,16 @@ class Played:
     opening: Opening
     a_side: int
     moves: tuple[str, ...]
-    """Including those of the opening."""
+    """All moves, including the opening."""
     decisions: tuple[tuple[int, Decision], ...]
-    """A's decisions with the number of moves before each, if A is ours.  A decision that came too late
+    """A's decisions, each with the number of moves before it, if A is our player. A decision made too late
     follows the last move."""
     began: datetime
     ended: datetime
 
 
 def play(task: GameTask) -> Played:
-    """Play one game with fresh players, so that no other game influences it.
+    """Play one game with new players, so that other games cannot influence it.
 
     Raises:
         MatchError: The game cannot be played, for instance because a player does not start.
@@ -245,7 +244,7 @@ class _Agreement:
 
     terms: Adjudication | None
     leader: int = 0
-    """1: the side that moved first; -1: the other; 0: neither."""
+    """The leading side: 1 moved first, -1 moved second, 0: neither."""
     plies: int = 0
 
     def add(self, side: int, evaluation_centi: int | None) -> bool:

@@ -19,7 +19,7 @@ from engine.strategies.registry import STRATEGIES, strategy_named
 from engine.strategies.strategy import Strategy
 
 HUMAN = "human"
-"""Simulated people: not one of our strategies, but an opponent."""
+"""Kind of the player that simulates people, which is not one of our strategies."""
 
 _OURS_EXAMPLE = "trappy:depth=8,assessment=last"
 _ENGINE_EXAMPLE = "standard_uci:engine=stockfish,depth=12,option.Threads=1"
@@ -29,7 +29,7 @@ _OPTION, _ANY_OPTION = "option.", "option.NAME"
 
 
 class MatchError(DesdemonaError):
-    """A match cannot be played as requested, or cannot go on; the message says why."""
+    """A match cannot be played as requested, or cannot continue; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +40,13 @@ class OurSpec:
     """The text as typed, without surrounding blanks."""
     kind: Strategy
     depth: int | None = None
-    """Deepest search in plies; replaces the match's limits."""
+    """Maximum search depth in plies; replaces the match's limits."""
     move_s: float | None = None
-    """Seconds for a move; replaces the match's limits."""
+    """Seconds per move; replaces the match's limits."""
     cpu_s: float | None = None
-    """Seconds of processor time for a move, all threads together; likewise."""
+    """Seconds of processor time per move, over all threads; replaces the match's limits."""
     nodes: int | None = None
-    """Positions to visit for a move; likewise."""
+    """Number of positions to visit per move; replaces the match's limits."""
     params: TrapParams = field(default_factory=TrapParams)
     table_mb: int = 64
     confidence_percent: int = 73
@@ -59,13 +59,13 @@ class OurSpec:
     rating: int | None = None
     """The opponent's rating that the models receive; None: unknown."""
     engine: EngineSettings | None = None
-    """The other engine of a player that needs one, as if for chess (`engine_for`)."""
+    """The external engine of a player that needs one, with settings for chess (see `engine_for`)."""
 
     def engine_for(self, game_name: str) -> EngineSettings | None:
-        """The settings of the other engine for a game.
+        """The settings of the external engine for a game.
 
         Raises:
-            BadSettings: The engine cannot play it.
+            BadSettings: The engine cannot play the game.
         """
         return None if self.engine is None else replace(self.engine, game=game_name)
 
@@ -90,7 +90,7 @@ class OtherSpec:
     silence_s: float = 30.0
     """Without a time limit: seconds without output after which the program counts as hung."""
     longest_s: float = 3600.0
-    """Without a time limit: seconds after which the program counts as hung, whatever it prints."""
+    """Without a time limit: seconds after which the program counts as hung even if it prints output."""
     options: tuple[tuple[str, str], ...] = ()
     """Names and values of the options to set."""
 
@@ -118,14 +118,14 @@ class HumanSpec:
     move_s: float | None = None
     cpu_s: float | None = None
     nodes: int | None = None
-    """These four are ignored: there is no search."""
+    """Ignored, like the next three, because there is no search."""
 
 
 PlayerSpec = OurSpec | OtherSpec | HumanSpec
 
 
 def known_kinds() -> tuple[str, ...]:
-    """Our strategies that match players may use; a level belongs to a game with people."""
+    """Our strategies that match players may use; levels exist only in games with people."""
     return tuple(name for name, strategy in STRATEGIES.items() if not strategy.has_level)
 
 
@@ -168,7 +168,7 @@ def game_of(a: PlayerSpec, b: PlayerSpec, wanted: str | None) -> str:
         wanted: The requested game; None: the default game of the other programs' protocols, else Othello.
 
     Raises:
-        MatchError: The two players cannot both play it.
+        MatchError: The two players cannot both play the game.
     """
     others = [spec for spec in (a, b) if isinstance(spec, OtherSpec)]
     engines = [spec.engine for spec in (a, b) if isinstance(spec, OurSpec) and spec.engine is not None]
@@ -208,24 +208,24 @@ def _naming(text: str, key: str = "") -> Iterator[None]:
 
 
 class _Part(Enum):
-    """The parts of a specification that keys set."""
+    """The parts of a specification that keys can set."""
 
     SPEC = auto()
-    """A field of its own."""
+    """A field of the specification itself."""
     PARAMS = auto()
     PEOPLE = auto()
     VALUE = auto()
-    """Of the people settings."""
+    """A field of the settings of models."""
     SOURCES = auto()
     SHALLOW = auto()
     ENGINE = auto()
     OPTIONS = auto()
-    """Of the engine."""
+    """An option of the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Audience:
-    """The kinds of players that have a key."""
+    """The kinds of players that accept a key."""
 
     text: str
     fits: Callable[[Strategy], bool]
@@ -236,12 +236,12 @@ class _Key:
     """The setting behind a key."""
 
     read: Callable[[str], Any]
-    """Reads the value; raises ValueError."""
+    """Parses the value; raises ValueError."""
     name: str = ""
     """Name of the field; empty: the key."""
     part: _Part = _Part.SPEC
     audience: _Audience | None = None
-    """None: all players."""
+    """Players that accept the key; None: all players."""
 
 
 def _ours(text: str, kind: Strategy, rest: str) -> OurSpec:
@@ -294,7 +294,7 @@ def _other(text: str, kind: str, rest: str) -> OtherSpec:
 
 
 def _keys_of(kind: Strategy) -> Mapping[str, _Key]:
-    """The keys of our players of a kind."""
+    """The keys that our players of a kind accept."""
     own = {key: each for key, each in _OUR_KEYS.items() if each.audience is None or each.audience.fits(kind)}
     return {**own, **_ENGINE_KEYS} if kind.asks_engine else own
 
@@ -306,8 +306,8 @@ def _settings(
 
     Args:
         text: The whole specification, for messages.
-        parts: The texts; a single blank one stands for none.
-        keys: The keys of such a player.
+        parts: The ``KEY=VALUE`` texts; a single blank text means that there are none.
+        keys: The keys that the player accepts.
         of_others: Keys of all strategies, for messages that name the strategy of a key.
 
     Raises:

@@ -30,5 +30,5 @@ def processor_time_s() -> float | None:
 
 
 def used_s(before_s: float | None, after_s: float | None) -> float | None:
-    """Time between two readings; unknown if either of them is."""
+    """Time between two readings; unknown if one of the readings is unknown."""
     return None if before_s is None or after_s is None else max(0.0, after_s - before_s)

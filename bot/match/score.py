@@ -1,8 +1,8 @@
 """A match's score, Elo difference and its interval.  Pure arithmetic.
 
-Two games from one opening are not independent: an opening that favours a side does so in both.  Pairs are
-independent, so every interval and test here counts pairs, each with a score in {0, 1/4, 1/2, 3/4, 1} (half
-the sum of A's points). If openings differ in how much they favour a side, this rightly gives smaller
+Two games from one opening are not independent, as an opening that favours a side does so in both. Pairs are
+independent, so every interval and test here is based on pairs, each with a score in {0, 1/4, 1/2, 3/4, 1}
+(half the sum of A's points). If openings differ in how much they favour a side, this rightly gives smaller
 intervals than counting single games.
 """
 
@@ -41,21 +41,21 @@ class Result:
     share: float | None
     """A's share of all points; None before the first game."""
     pairs: tuple[int, ...]
-    """Number of whole pairs by A's points: 0, 1/2, 1, 1 1/2, 2."""
+    """Number of complete pairs by A's points: 0, 1/2, 1, 1 1/2, 2."""
     elo: ScoreEstimate
-    """From whole pairs."""
+    """Elo difference, from complete pairs."""
     discs: ScoreEstimate
-    """A's discs less B's per game; from whole pairs of Othello that ended by the rules."""
+    """A's discs minus B's per game, from complete pairs of Othello games that ended by the rules."""
     ends: tuple[tuple[End, int | None, int], ...]
     """How games ended, the player (0: A, 1: B) that failed if any, and the count; most frequent first."""
     spent: tuple[Used, Used]
-    """A's and B's, over all games."""
+    """Resources used by A and B over all games."""
     names: tuple[str, str]
     """Names that A and B report; empty before the first game."""
 
 
 def elo_of(share: float) -> float | None:
-    """Elo difference with that expected score; None: no difference is large enough."""
+    """Elo difference for an expected score; None: no difference is large enough."""
     if not 0 < share < 1:
         return None
     return 400 * math.log10(share / (1 - share))
@@ -69,10 +69,10 @@ def share_of(elo: float) -> float:
 def share_interval(pairs: Sequence[float]) -> tuple[float, float]:
     """95 % interval of the expected score, from the scores of pairs.
 
-    Wilson's interval (see `storage.evidence.intervals`), which is valid at 0 % and 100 % too, with the
-    effective number of trials n / c, where c is the variance of the pairs relative to that of a coin with the
-    same mean.  c counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so
-    far do not prove that the next one will be equal.
+    A Wilson interval (see `storage.evidence.intervals`), also valid at 0 % and 100 %, with the effective
+    sample size n / c, where c is the variance of the pairs relative to that of a coin with the same mean. c
+    counts as 1 when there are only wins or only losses, and as at least 1 / n: equal pairs so far do not
+    prove that the next one will be equal.
 
     Raises:
         ValueError: There are no pairs.
@@ -110,7 +110,7 @@ def mean_estimate(values: Sequence[float]) -> ScoreEstimate:
 
 
 def whole_pairs(games: Mapping[int, Finished]) -> list[tuple[Finished, Finished]]:
-    """The pairs whose games are both over, in order."""
+    """The pairs of which both games are over, in order."""
     return [
         (games[number], games[number + 1])
         for number in sorted(games)

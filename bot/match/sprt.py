@@ -5,9 +5,9 @@ A generalised SPRT (Wald 1945; Michel Van den Bergh, "The generalized sequential
 maximum likelihood) whose means are the scores expected at elo1 and at elo0.  With p the observed shares of
 the five scores a, the nearest distribution with mean s is p / (1 + t (a - s)), where t makes its mean right.
 
-Pairs count in the order of their numbers, not the order in which they ended: short games are often losses, so
-the order of ending would bias the test.  The test ends at the first pair at which the ratio reaches a bound,
-whatever comes after.
+Pairs are evaluated in the order of their numbers, not in the order in which they end: short games are often
+losses, so that order would bias the test. The test ends at the first pair at which the ratio reaches a bound;
+later pairs are ignored.
 """
 
 import math
@@ -21,7 +21,7 @@ from bot.match.player_specs import MatchError
 from bot.match.score import PAIR_SCORES, counts, pair_score, share_of
 
 _RARE = 1e-3
-"""Count of a pair score that has not occurred, because it is not impossible."""
+"""Pseudo-count of a pair score that has not occurred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """At or below this log-likelihood ratio, H0 is accepted."""
+        """Lower bound of the log-likelihood ratio, at or below which H0 is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At or above this log-likelihood ratio, H1 is accepted."""
+        """Upper bound of the log-likelihood ratio, at or above which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
 

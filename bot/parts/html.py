@@ -1,4 +1,4 @@
-"""Renders the parts of a view as HTML, each kind by the macro of its name in templates/parts.html."""
+"""Renders the parts of a view as HTML; each kind has a macro of its name in templates/parts.html."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def html_of(part: Part, csv: Callable[[str], str]) -> Markup:
 
     Args:
         part: The part.
-        csv: The addresses of the rows for CSV, by the rows' names.
+        csv: URLs of the rows as CSV, by the rows' names.
     """
     return Markup(getattr(_macros(), type(part).__name__)(part, csv))  # noqa: S704 - the macros escape
 
@@ -79,7 +79,7 @@ def drawn(chart: Chart) -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """A text with code between backticks."""
+    """A text in which backticks enclose code."""
     parts = enumerate(text.split("`"))
     return Markup().join(tag("code", part) if number % 2 else escape(part) for number, part in parts)
 
@@ -98,7 +98,7 @@ def _board(board: Board, *, is_large: bool = False) -> Markup:
 
 
 def _shapes(boards: Iterable[Board | None]) -> Markup:
-    """The shapes that these boards refer to; None: no board."""
+    """The shapes that some boards refer to; None: there is no board."""
     return board_shapes({board.game for board in boards if board is not None})
 
 
@@ -114,7 +114,7 @@ def _key_of(title: str) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """A text whose interval in brackets is not broken between lines."""
+    """A text without line breaks within an interval in brackets."""
     number, bracket, interval = text.partition(" (")
     if not bracket or not interval.endswith(")"):
         return text

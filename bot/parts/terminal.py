@@ -43,12 +43,12 @@ _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 30
 _UNLIMITED = 10_000
 _MIN_TURNED, _MAX_BESIDE = 4, 4
-"""A table with this many columns is transposed if it is too wide; the second number is the rows beside each
-other then."""
+"""Minimum number of columns of a table that is transposed if it is too wide, and maximum number of rows that
+are then side by side."""
 
 
 def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
-    """The parts of a view, one after the other; choices of the address are left out."""
+    """The parts of a view, one after the other; omits links that change the address."""
     for part in parts:
         match part:
             case TablePart():
@@ -93,7 +93,7 @@ def terminal(parts: Iterable[Part]) -> Iterator[RenderableType]:
 
 
 def bars(values: Sequence[float]) -> str:
-    """A curve as bars of text, at most `_BARS_SHOWN`, each the last value of its part."""
+    """A curve as at most `_BARS_SHOWN` bars of text, each for the last value of its interval."""
     count = min(len(values), _BARS_SHOWN)
     shown = [values[(at + 1) * len(values) // count - 1] for at in range(count)]
     least, room = min(values), (max(values) - min(values)) or 1
@@ -167,7 +167,7 @@ def _grid(title: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequen
 
 @dataclass(frozen=True, slots=True)
 class _WideTable:
-    """A table; transposed if the terminal is too narrow: each row becomes a column."""
+    """A table; if the terminal is too narrow, it is transposed: each row becomes a column."""
 
     title: str
     columns: Sequence[tuple[str, bool]]
@@ -200,7 +200,7 @@ class _WideTable:
     def _table(
         self, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]], unbroken: int = 0
     ) -> RichTable:
-        """A table whose first columns are not broken between lines."""
+        """A table without line breaks in its first columns."""
         table = RichTable(
             title=Text(self.title) if self.title else None,
             title_justify="left",

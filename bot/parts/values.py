@@ -21,15 +21,15 @@ class TableCell:
 
     text: str
     small: str = ""
-    """Small print below it."""
+    """Small print below the text."""
     link: str = ""
-    """An address of the dashboard; empty: none."""
+    """URL on the dashboard; empty: none."""
     more: tuple[str, str] = ("", "")
-    """A link after the small print: its text and its address."""
+    """A link after the small print: its text and URL."""
     tone: str | None = None
     """The colour of a tag around the text: ``good``, ``trap``, ``slip`` or none; None: no tag."""
     tags: tuple[tuple[str, str], ...] = ()
-    """Tags after the text, each with its colour as of `tone`: ``program``."""
+    """Tags after the text, such as ``program``, each with its colour (see `tone`)."""
     bar: tuple[float | None, float | None] | None = None
     """A bar before the text: its share, and the expected share; None: no bar."""
 
@@ -45,19 +45,19 @@ class Column:
 
     head: str
     is_text: bool = False
-    """Its cells are words, aligned to the left; otherwise numbers."""
+    """Whether the cells are words, aligned to the left; otherwise they are numbers."""
     is_long: bool = False
-    """Its cells are sentences, which are broken between lines."""
+    """Whether the cells are sentences, in which lines may break."""
     label: str = ""
-    """Its name on a narrow screen, where there are no heads; empty: the head."""
+    """Name of the column on a narrow screen, which shows no heads; empty: the head."""
 
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """A table with its heading; the first cell of a row names it."""
+    """A table with its heading; the first cell of a row names the row."""
 
     title: str
-    """Empty: the view's heading is its title."""
+    """Title of the table; empty: the view's heading is its title."""
     columns: tuple[Column, ...]
     rows: tuple[tuple[TableCell | str, ...], ...]
     note: str = ""
@@ -65,13 +65,13 @@ class TablePart:
     aside: str = ""
     """A few words beside the title."""
     nothing: str = "No game passes these filters."
-    """The text in place of an empty table."""
+    """The text that replaces an empty table."""
     link: tuple[str, str] = ("", "")
     """A link beside the title: its text and its address."""
     records: str = ""
-    """The name of the rows for CSV that it shows; empty: none."""
+    """Name of the CSV rows that the table shows; empty: none."""
     style: str = "stacked"
-    """Its class on a page: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
+    """CSS class: ``stacked`` with ``compact`` or ``games``, ``shares``, ``long`` or ``facts``."""
     key: str = ""
     """Its anchor on the page; empty: made from the title."""
 
@@ -100,7 +100,7 @@ class Board:
     rows: tuple[str, ...]
     title: str
     side: int
-    """Whose view it is."""
+    """The viewer's side."""
     last_move: tuple[str, ...] = ()
     marks: tuple[BoardMark, ...] = ()
 
@@ -115,9 +115,9 @@ class FormField:
     choices: tuple[tuple[str, str], ...] = ()
     """Values and their labels; empty: any text."""
     longest: int = 140
-    """Characters of a text."""
+    """Maximum length of a text, in characters."""
     kind: str = "text"
-    """Of a text: ``text``, ``number`` or ``date``."""
+    """Kind of a text: ``text``, ``number`` or ``date``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class ActionForm:
     action: str
     button: str
     fixed: Mapping[str, str] = field(default_factory=dict)
-    """Fields that are not shown."""
+    """Hidden fields with their values."""
     style: str = "small"
-    """Of the button: ``small``, ``danger``, ``primary``."""
+    """Style of the button: ``small``, ``danger`` or ``primary``."""
     fields: tuple[FormField, ...] = ()
 
 
@@ -148,27 +148,27 @@ class Card:
     """A board with a description of its game."""
 
     name: str
-    """Of the opponent."""
+    """Name of the opponent."""
     name_link: str
-    """Empty: there is no known page."""
+    """URL of the opponent's page; empty: unknown."""
     detail: str
     """Beside the name: a rating."""
     board: Board | None
     """None: it is not known."""
     said: tuple[tuple[str, str], ...]
-    """Sentences, each with its style: none, ``saying``, ``saying trap`` or ``saying late``."""
+    """Sentences, each with its CSS class: none, ``saying``, ``saying trap`` or ``saying late``."""
     about: str
     tag: tuple[str, str] = ("", "")
-    """The outcome in a word or two, or our strategy, and its colour."""
+    """A tag with the outcome in a word or two, or with our strategy, and its colour."""
     mood: str = ""
-    """``taken``, ``slip`` or ``held``; empty: nobody answered."""
+    """The kind of reply: ``taken``, ``slip`` or ``held``; empty: no reply."""
     link: tuple[str, str] = ("", "")
-    """The moment in its game: text and address."""
+    """A link to the move in its game: text and URL."""
     clocks: tuple[ShownClock | None, ShownClock | None] = (None, None)
-    """Theirs and ours; None: there is no clock."""
+    """The opponent's clock and ours; None: there is no clock."""
     forms: tuple[ActionForm, ...] = ()
     key: str = ""
-    """Address of its forms, on this page."""
+    """Anchor of the card's forms on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +192,14 @@ class Pill:
     after: str = ""
     before: str = ""
     mood: str = "quiet"
-    """``quiet``, ``good``, ``warn`` or ``bad``."""
+    """Its colour: ``quiet``, ``good``, ``warn`` or ``bad``."""
     link: str = ""
     is_health: bool = False
-    """Whether it tells if a part works, which a mark and, for screen readers, a word also show."""
+    """Whether it says if a part works; a mark and, for screen readers, a word then show the same."""
 
     @property
     def text(self) -> str:
-        """Its whole text."""
+        """The whole text."""
         return " ".join(filter(None, (self.before, self.strong, self.after)))
 
 
@@ -209,15 +209,15 @@ class Heading:
 
     text: str
     emphasis: str = ""
-    """The words before it, emphasised."""
+    """Emphasised words before the sentence."""
     lead: str = ""
-    """More about it."""
+    """Further explanation after the sentence."""
     state: tuple[str, str] = ("", "")
-    """The words before all others, and their mood: ``good``, ``warn`` or ``bad``."""
+    """Words before everything else, and their colour: ``good``, ``warn`` or ``bad``."""
     crumbs: tuple[tuple[str, str], ...] = ()
-    """The path to it: texts, each with its address, or none."""
+    """Breadcrumbs: texts, each with its URL, or none."""
     link: str = ""
-    """The address of `text`, if that is the name of an opponent."""
+    """URL of `text` if it is the name of an opponent."""
     detail: str = ""
     """Beside the name: a rating."""
     pills: tuple[Pill, ...] = ()
@@ -226,13 +226,13 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links one after the other."""
+    """A row or list of links."""
 
     title: str
     links: tuple[tuple[str, str], ...]
-    """Texts and addresses."""
+    """Texts and URLs."""
     is_list: bool = False
-    """Whether they are sentences, in a numbered list; otherwise a line."""
+    """Whether the links form a numbered list of sentences; otherwise they form a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,20 +250,20 @@ class Note:
 
     text: str
     title: str = ""
-    """Its heading; empty: none."""
+    """Heading of the paragraph; empty: none."""
     is_card: bool = False
-    """Whether it stands in a frame, as in place of a list."""
+    """Whether to draw a frame around it, for instance where it replaces a list."""
     link: tuple[str, str] = ("", "")
     """A link beside the title: its text and its address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A choice of one parameter of the address."""
+    """A choice of values for one query parameter."""
 
     title: str
     options: tuple[tuple[str, str, bool], ...]
-    """Texts, addresses, and whether each is selected."""
+    """Text and URL of each option, and whether it is selected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,18 +272,18 @@ class Pager:
 
     page: int
     pages: int | None
-    """None: not known."""
+    """Number of pages; None: not known."""
     earlier: str
-    """An address; empty if there is none."""
+    """URL of the previous page; empty: there is none."""
     later: str
     words: tuple[str, str] = ("Earlier", "Later")
     text: str = ""
-    """Text between the two links, if not the page number."""
+    """Text between the two links; empty: the page number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Parts side by side if there is room."""
+    """Parts that are shown side by side if there is room."""
 
     parts: "tuple[Part, ...]"
     style: str = "two"
@@ -294,7 +294,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """A large board, with links to the boards before and after it."""
+    """A large board with links to the previous and the next board."""
 
     board: Board | None
     """None: it is not known."""
@@ -309,7 +309,7 @@ class Story:
     """A line before the title."""
     title: str
     mood: str
-    """``trap``, ``good``, ``slip`` or none."""
+    """Its colour: ``trap``, ``good``, ``slip`` or none."""
     paragraphs: tuple[str, ...]
     facts: tuple[tuple[str, str, str, str], ...] = ()
     """Relevant replies: kind, term, move and text of a `bot.text.moment_text.MomentFact`."""
@@ -323,11 +323,11 @@ class ListedMove:
 
     name: str
     link: str = ""
-    """Address of the decision for this move, or of the decision that it answers; empty: there is none."""
+    """URL of our decision for this move, or of our decision that the move answers; empty: none."""
     is_ours: bool = False
     is_shown: bool = False
     mark: str = ""
-    """On a move of ours, one of `MOVE_MARKS`; empty: none."""
+    """Mark on a move of ours, one of `MOVE_MARKS`; empty: none."""
 
 
 MOVE_MARKS = {
@@ -336,7 +336,7 @@ MOVE_MARKS = {
     "unanswered": "bait not answered",
     "slip": "a slip",
 }
-"""The remarks on a move in the list of moves."""
+"""Explanations of the marks in the list of moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,7 +350,7 @@ class ListedMoves:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """An object that can be controlled, with its buttons."""
+    """An object of the running program with its buttons."""
 
     forms: tuple[ActionForm, ...] = ()
     text: str = ""
@@ -371,7 +371,7 @@ class ControlsPart:
     back: str
     """The page to show after an action."""
     note: str = ""
-    """An explanation below them, or in their place."""
+    """An explanation below the controls, or instead of them."""
     key: str = ""
     """As in `TablePart`."""
 
@@ -381,7 +381,7 @@ class VerdictPart:
     """The verdict on a trial, with its evidence."""
 
     findings: tuple[tuple[str, bool], ...]
-    """All possible verdicts in words, and whether each is this one."""
+    """All possible verdicts in words, each with a flag: whether it applies."""
     warning: str
     """Why the results are invalid; empty: they are valid."""
     headline: str
@@ -418,9 +418,9 @@ class PartsView:
 
     parts: tuple[Part, ...]
     json: Callable[[], Mapping[str, Any]]
-    """Makes its JSON, which few ask for."""
+    """Computes the view's JSON on demand."""
     records: Callable[[], Mapping[str, Rows]]
-    """Makes its tables."""
+    """Computes the view's CSV tables."""
     title: str = ""
     """See `bot.views.page.View.title`."""
 

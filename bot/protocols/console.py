@@ -1,8 +1,8 @@
 """Reads commands and writes answers line by line, with searches running in between.
 
-The main thread reads.  It must never wait for a search: an obsolete search is *dropped*, which stops it and
-discards its further output, and the next one begins when the search thread is free.  So answering ``ping`` or
-``stop`` takes no longer than writing the answer.
+The main thread reads. It must never wait for a search. An obsolete search is *dropped*: it is stopped, and
+its further output is discarded. The next search begins when the search thread is free. So ``ping`` and
+``stop`` are answered immediately.
 """
 
 import threading
@@ -12,7 +12,7 @@ from typing import IO
 from engine.stop import StopFlag
 
 MAX_LINE_LENGTH = 1 << 20
-"""Longest line, in bytes; longer ones are dropped.  A game of 8,000 plies fits."""
+"""Maximum length of a line, in bytes; longer lines are dropped.  This is enough for a game of 8,000 plies."""
 
 
 class Console:
@@ -27,11 +27,11 @@ class Console:
         self._source = source
         self._sink = sink
         self.lock = threading.RLock()
-        """Held while writing; hold it to write several things without interruption."""
+        """Held while writing; hold it to write several lines without interruption."""
         self.is_broken = False
-        """Our answers cannot be written: in most cases the other end no longer reads."""
+        """Whether our answers cannot be written, mostly because the other end no longer reads."""
         self.write_error: OSError | None = None
-        """The error that broke it."""
+        """The error of the failed write."""
 
     def lines(self) -> Iterator[str]:
         """Yield the commands, stripped, until the input ends."""

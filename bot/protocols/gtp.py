@@ -1,8 +1,8 @@
 """GTP version 2 for Othello: our engine under a match runner.
 
-Squares have Othello's usual names, a1 in the upper left corner.  Commands run one after another; the protocol
-cannot stop one, but the end of the input ends its search.  If a command names a side that is not to move, and
-the other side must pass, we insert the pass, as other programs do.
+Squares have Othello's usual names, a1 in the upper left corner. Commands run one after another. The protocol
+cannot stop a command, but the end of the input ends its search. If a command names a side that is not to
+move, and the other side must pass, we insert the pass, as other programs do.
 """
 
 import logging
@@ -47,7 +47,7 @@ class GtpClock:
         self.settings: tuple[float, float, int] | None = None
         """None: no limit."""
         self.left: list[tuple[float, int]] = [(0.0, 0), (0.0, 0)]
-        """By side: seconds, and the stones to play in them; 0 stones: main time."""
+        """Per side: seconds left, and the stones to play in that time; 0 stones: main time."""
 
     def set(self, main_s: float, byo_s: float, stones: int) -> None:
         """Set the clocks; byo-yomi time without stones means no limit."""
@@ -81,7 +81,7 @@ class Gtp:
 
     Args:
         console: Source of the commands.
-        driver: For Othello.
+        driver: The search driver, for Othello.
     """
 
     def __init__(self, console: Console, driver: SearchDriver) -> None:
@@ -91,11 +91,11 @@ class Gtp:
         self._positions = [self._game.initial()]
         self._clock = GtpClock()
         self._stop = StopFlag()
-        """Of the latest search."""
+        """The stop flag of the latest search."""
         self._has_ended = False
         """Whether the input has ended, so that no search may continue."""
         self._lock = threading.Lock()
-        """Held while changing these two."""
+        """Guards `_stop` and `_has_ended`."""
         self._commands: dict[str, Callable[[list[str]], str]] = {
             "protocol_version": lambda _: "2",
             "name": lambda _: "Desdemona",
@@ -146,7 +146,7 @@ class Gtp:
         self._console.say(answer, "")
 
     def _end(self) -> None:
-        """End the search, and those of waiting commands."""
+        """End the current search and the searches of waiting commands."""
         with self._lock:
             self._has_ended = True
             self._stop.set()
@@ -202,7 +202,7 @@ class Gtp:
         return ""
 
     def _for(self, side: int) -> Any:
-        """The position with that side to move, after a forced pass of the other if necessary.
+        """The position with a given side to move, after a forced pass of the other side if necessary.
 
         Raises:
             Refusal: The other side is to move and need not pass.
@@ -220,7 +220,7 @@ class Gtp:
         return game.play(position, PASS) if game.legal_moves(position) == (PASS,) else None
 
     def _add(self, position: Any, move: int) -> None:
-        """Make a move in the current position, or in the one after a pass."""
+        """Make a move in the current position, or in the position after a pass."""
         after = self._game.play(position, move)
         if position != self._position:
             self._positions.append(position)

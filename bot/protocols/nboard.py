@@ -1,12 +1,12 @@
 """NBoard version 2: our engine under NBoard, Novello or a match runner that speaks it.
 
-The GUI owns the game: it reports every change, and ``go`` does not make the move.  After a change it sends
-``ping n`` and treats all output before ``pong n`` as about the old position; so after the pong we must not
-write anything more about that.
+The GUI owns the game: it reports every change, and ``go`` does not make the move. After a change it sends
+``ping n`` and attributes all output before ``pong n`` to the old position, so after the pong we must not
+write anything about the old position.
 
-Beyond the protocol, the text at the end of a thinking line names the move's best trap: ``trap d6 2.31``: d6
-is the reply that looks better to the opponent than it is, 2.31 the quality of that trap, in discs (on the
-expected scale in per cent).
+As an extension, the text at the end of a thinking line names the move's best trap. In ``trap d6 2.31``, d6 is
+the reply that looks better to the opponent than it is, and 2.31 is the quality of the trap in discs (in per
+cent on the expected scale).
 """
 
 import logging
@@ -32,12 +32,12 @@ logger = logging.getLogger(__name__)
 NAME = "Desdemona"
 
 _SOLVES_BEYOND = 8
-"""Endings are solved from this many plies beyond the requested depth: solving takes about as long as the
-search, because nothing is left to evaluate."""
+"""Endings that are at most this many plies longer than the requested depth are solved, which takes about as
+long as the search, because no positions need to be evaluated."""
 _SOLVED_WITHOUT_A_CLOCK = 24
 """Maximum number of empty squares to solve without a time limit; more may take minutes."""
 _SOLVED_WITHOUT_HASTE = 20
-"""Maximum number of empty squares to solve in game analysis, which has many positions."""
+"""Maximum number of empty squares to solve in game analysis, which covers many positions."""
 
 
 def read_clock(text: str) -> GgfClock | None:
@@ -54,7 +54,7 @@ class NBoard:
 
     Args:
         console: Source of the commands.
-        driver: For Othello.
+        driver: The search driver, for Othello.
     """
 
     def __init__(self, console: Console, driver: SearchDriver) -> None:
@@ -62,7 +62,7 @@ class NBoard:
         self._driver = driver
         self._game = driver.game
         self._record: GgfGame | None = GgfGame(black="", white="")
-        """The game with its moves; None: we could not parse the last one."""
+        """The game with its moves; None: the last game could not be parsed."""
         self._position: Any = self._game.initial()
         self._depth: int | None = None
         self._task: ConsoleSearch | None = None
@@ -222,7 +222,7 @@ class NBoard:
         task.say_last("status")
 
     def _solve(self, task: ConsoleSearch, reported: tuple[MoveLine, ...], position: Any) -> None:
-        """Report the true results of the reported moves, and of others better than one of them."""
+        """Report the true results of the reported moves, and of all moves better than one of them."""
         traps = {line.move: line for line in reported}
         legal = map(self._game.move_text, self._game.legal_moves(position))
         order = [*traps, *(move for move in legal if move not in traps)]
@@ -236,7 +236,7 @@ class NBoard:
                 task.say(self._line(line))
 
     def _analyze(self, task: ConsoleSearch, record: GgfGame, _position: Any, depth: int | None) -> None:
-        """Report the scores of all positions of the game, last one first, black's view."""
+        """Report the scores of all positions of the game from black's view, last position first."""
         driver, game = self._driver, self._game
         deepest = self._deepest(depth)
         task.say("status Analyzing the game")

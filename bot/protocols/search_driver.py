@@ -1,7 +1,7 @@
-"""Drives our strategies for the protocols: a move within limits, or a line after each depth.
+"""Runs our strategies for the protocols: finds a move within limits, or reports a line after each depth.
 
-With a clock it finds a move as the bot does on a server (`engine.move_chooser.MoveChooser`), except for the
-strategy strong, which need not judge the opponent's reply here and so spends all its time on the search.
+With a clock, it finds moves like the bot on a server (`engine.move_chooser.MoveChooser`). Only the strategy
+strong differs: it need not judge the opponent's reply here, so it spends all its time on the search.
 """
 
 import random
@@ -27,7 +27,7 @@ from engine.time_management import MIN_TIME_S, Limits, limits_from_clock
 from engine.trappy import with_trap
 
 OVERHEAD_S = 0.05
-"""Default for the time that each move loses on the pipe or a busy machine, in seconds."""
+"""Default for the time lost per move on the pipe or a busy machine, in seconds."""
 
 _MAX_S = 86_400.0  # no limit of our own: the clock decides how long a move may take
 _LINE_NODES = 20_000  # for the rest of a variation: two milliseconds
@@ -47,15 +47,15 @@ class Settings:
     table_mb: int = 64
     """Transposition table in MiB."""
     depth: int | None = None
-    """Default search depth in plies; None: the strategy's own, ..."""
+    """Default search depth in plies; None: the strategy's own."""
     full_depth: int = 10
-    """... which is this for all except strong."""
+    """The strategies' own depth in plies, for all except strong."""
     move_s: float = 2.0
-    """Default time for a move in seconds, when the GUI sets neither time nor depth."""
+    """Default time per move in seconds, if the GUI sets neither time nor depth."""
 
     @property
     def usual_depth(self) -> int:
-        """The depth in plies when the GUI sets none."""
+        """The depth in plies if the GUI sets none."""
         if self.depth is not None:
             return self.depth
         return self.strong.depth if self.strategy.searches_selectively else self.full_depth
@@ -67,17 +67,17 @@ class MoveLine:
 
     move: str
     score_centi: int | None
-    """Mover's view; None: from a book without scores."""
+    """Score from the mover's view; None: from a book without scores."""
     depth: int
-    """Plies; 0: from a book or a table."""
+    """Depth in plies; 0: from a book or a table."""
     variation: tuple[str, ...]
     """The principal variation; its first move is `move`."""
     percent: int | None = None
-    """Confidence of a search to the end of the game, 100: the true result; None: it did not get there."""
+    """Confidence in per cent of a search to the end of the game (100: true result); None: not reached."""
     trap: str | None = None
     """The reply that is the best trap; None: none was found or searched."""
     quality_centi: float = 0.0
-    """Its quality, in the unit of the params' scale."""
+    """Quality of the trap, in the unit of the params' scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class SearchReport:
     """The state of a search."""
 
     lines: tuple[MoveLine, ...]
-    """At least one, the best first."""
+    """At least one line, the best first."""
     move: str
     """The strategy's choice."""
     nodes: int
-    """Positions visited since the search began."""
+    """Number of positions visited since the search began."""
     time_s: float
-    """Seconds since it began."""
+    """Seconds since the search began."""
 
     @property
     def chosen(self) -> MoveLine:
@@ -100,7 +100,7 @@ class SearchReport:
 
 
 class SearchDriver:
-    """Runs searches; for one thread at a time.
+    """Runs searches; usable by one thread at a time.
 
     Args:
         game: The game.
@@ -156,10 +156,10 @@ class SearchDriver:
 
         Args:
             position: Must not be final.
-            remaining_s: Time on our clock; a negative one counts as 0.
-            increment_s: Added after each move.
-            depth: Deepest search.
-            overhead_s: Lost with each move.
+            remaining_s: Time on our clock in seconds; negative values count as 0.
+            increment_s: Increment per move in seconds.
+            depth: Maximum depth in plies.
+            overhead_s: Seconds lost per move.
             moves_to_go: Moves until the next time control; None: the clock is for the whole game.
         """
         plies, most = self.game.plies_left(position), self.game.most_plies_left(position)
@@ -183,7 +183,7 @@ class SearchDriver:
     # --- One move ---------------------------------------------------------------------------------------
 
     def decide(self, position: Any, limits: Limits, stop: StopFlag) -> SearchReport:
-        """Choose a move; there is always one.
+        """Choose a move; never fails to find one.
 
         Args:
             position: Must not be final.
@@ -433,7 +433,7 @@ class SearchDriver:
     # --- To the end -------------------------------------------------------------------------------------
 
     def solve(self, position: Any, moves: Sequence[str], stop: StopFlag) -> Iterator[MoveLine]:
-        """Yield the true results of moves, one after another, until it is stopped."""
+        """Yield the true results of moves one after another, until stopped."""
         game, searcher = self.game, self.searcher
         if not isinstance(searcher, NativeOthelloSearcher):
             return
@@ -452,7 +452,7 @@ class SearchDriver:
             yield MoveLine(text, -score, depth, (text, *reply), 100)
 
     def score(self, position: Any, depth: int, stop: StopFlag, solve: bool) -> int:
-        """The score of a position for the side to move, also of a final one.
+        """The score of a position for the side to move; the position may be final.
 
         Raises:
             Stopped: The flag was set first.

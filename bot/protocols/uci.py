@@ -42,7 +42,7 @@ _UCCI_NUMBERS = ("time", "increment", "opptime", "oppmovestogo", "oppincrement")
 _NUMBERS = frozenset((*_UCI_NUMBERS, *_UCCI_NUMBERS))
 _FLAGS = frozenset(("infinite", "ponder", "searchmoves", "draw"))
 _DECIDED_CENTI = 30_000
-"""Score of a decided game if the distance to its end is unknown or the protocol cannot express it."""
+"""Score of a decided game if its distance to the end is unknown or cannot be expressed in the protocol."""
 _MAX_LINES = 500
 _MAX_CLOCK_MS = 10**12
 _EMPTY = "<empty>"
@@ -88,7 +88,7 @@ class OfferedOption:
 
     @property
     def text(self) -> str:
-        """Its declaration in the greeting, after the name."""
+        """The declaration of the option in the greeting, after the name."""
         limits = f" min {self.low} max {self.high}" if self.kind == "spin" else ""
         default = f" default {self.default}" if self.kind != "button" else ""
         return f"type {self.kind}{default}{limits}" + "".join(f" var {choice}" for choice in self.choices)
@@ -113,9 +113,9 @@ class UciSearch(ConsoleSearch):
         super().__init__(console)
         self.latest: SearchReport | None = None
         self.released = threading.Event()
-        """Set when the search may report its move: at once, unless it is pondering or infinite."""
+        """Set when the search may report its move; set at once unless it is pondering or infinite."""
         self.on_hit: Callable[[], None] | None = None
-        """Further action of ``ponderhit``."""
+        """Additional action on ``ponderhit``."""
 
 
 class Uci:
@@ -123,7 +123,7 @@ class Uci:
 
     Args:
         console: Source of the commands.
-        driver: For chess or xiangqi.
+        driver: The search driver, for chess or xiangqi.
         protocol: ``uci`` or ``ucci``.
     """
 
@@ -141,9 +141,9 @@ class Uci:
         """Text of the starting position; None: parse it again."""
         self._moves: tuple[str, ...] = ()
         self._begun: Any = self._game.initial()
-        """Starting position of those moves."""
+        """Starting position of the current game."""
         self._position: Any = self._begun
-        """None: we could not parse the last one."""
+        """The current position; None: the last one could not be parsed."""
         self._banned: frozenset[str] = frozenset()
         self._search: UciSearch | None = None
 
@@ -463,7 +463,7 @@ class Uci:
         return None if is_analysis else self._driver.known(position)
 
     def _stop(self) -> None:
-        """End the search, if any, and report its move: at once if it already has one."""
+        """End the search, if any, and report its move, immediately if it already has one."""
         search = self._search
         if search is None:
             return

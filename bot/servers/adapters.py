@@ -21,8 +21,8 @@ def make_server(
 
     Args:
         config: The settings.
-        dialect: Of the site.
-        url: Its address.
+        dialect: Dialect of the site.
+        url: Address of the site.
         token: Token of the account, or its password.
         recall: Returns the games that are open in the database.
         on_answer: Called with the duration of each request, in seconds.

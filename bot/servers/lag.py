@@ -10,14 +10,14 @@ class Lag:
     LATEST = 20
     QUANTILE = 0.75
     MAX_SAMPLE_S = 1.0
-    """Cap on a sample: a stalled site says nothing about the lag."""
+    """Cap on a sample in seconds, because a stalled site says nothing about the lag."""
 
     def __init__(self) -> None:
         self._took_s: deque[float] = deque(maxlen=self.LATEST)
 
     @property
     def seconds(self) -> float:
-        """0 before the first request."""
+        """The estimated lag in seconds; 0 before the first request."""
         if not self._took_s:
             return 0.0
         return sorted(self._took_s)[math.ceil(self.QUANTILE * len(self._took_s)) - 1]

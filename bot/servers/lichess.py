@@ -59,43 +59,43 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CALL_TIMEOUT_S = 10.0
-"""Timeout of any single request; after that it is better to check on a move than to wait longer."""
+"""Timeout of a single request in seconds; then it is better to check on a move than to wait longer."""
 CHAT_TIMEOUT_S = 4.0
-"""Timeout of a chat message: the next ones wait for it."""
+"""Timeout of a chat message in seconds; short, because the next messages wait for it."""
 CONNECT_TIMEOUT_S = 5.0
-"""Timeout of a stream's connection: shorter than for a request, because only another attempt helps."""
+"""Timeout of a stream's connection in seconds; shorter than for requests, as only a new attempt helps."""
 KEEP_ALIVE_SLACK_S = 5.0
 """Seconds after a missed keep-alive after which a stream counts as dead."""
 MOVE_WAIT_S = 2.0
-"""Wait before a move is sent again after a 429, in seconds: the game's clock runs."""
+"""Wait before a move is sent again after a 429, in seconds; short, because the game's clock is running."""
 FULL_STATE_S = 30.0
-"""Deadline for the full state, with which every game stream begins."""
+"""Timeout in seconds of the full state, with which every game stream begins."""
 _MAX_PLAYING = 50
-"""Games requested from ``/api/account/playing``; the site's default is 9."""
+"""Number of games requested from ``/api/account/playing``; the site's default is 9."""
 _MAX_BOTS = 150
-"""Programs requested from ``/api/bot/online``; the site's default is 100."""
+"""Number of programs requested from ``/api/bot/online``; the site's default is 100."""
 ONLINE_TIMEOUT_S = 30.0
-"""Timeout of that list, which sites send slowly."""
+"""Timeout in seconds of the list of programs, which sites send slowly."""
 CHALLENGE_SCOPE = "challenge:write"
-"""Scope of a token that may challenge others."""
+"""Token scope required to challenge others."""
 TOURNAMENT_SCOPE = "tournament:write"
-"""Scope of a token that may join tournaments."""
+"""Token scope required to join tournaments."""
 STREAM_OPENINGS = Rate("stream", burst=9, per_s=1 / 30)
 """Limit for the account's stream: lichess.org allows 30 in 10 minutes."""
 _LINE_LIMIT = 1 << 20
-"""Longest line of a stream, in bytes; a longer one is an error."""
+"""Maximum length of a stream's line, in bytes; a longer line is an error."""
 _LINES_A_TURN = 8
 """Lines of a stream read before we yield to other tasks."""
 _STATES = frozenset({"gameFull", "gameState"})
-"""Queued messages of a game."""
+"""Types of messages that contain the state of a game."""
 
 
 class RefusalCounter:
-    """Decides whether a refusal of the account is final: an outage may look the same for some minutes."""
+    """Decides whether a refusal of the account is final, since an outage may look the same for minutes."""
 
     TIMES = 3
     EVERY_S = 300.0
-    """Refusals within this time of the last one do not count."""
+    """Refusals less than this many seconds after the last counted one are ignored."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -114,16 +114,16 @@ class RefusalCounter:
 
 
 class LichessServer:
-    """A `bot.servers.Server` over HTTP; make it inside a running event loop.
+    """A `bot.servers.Server` over HTTP; create it inside a running event loop.
 
     Args:
-        dialect: Which site.
-        url: Its origin, for instance ``http://127.0.0.1:8765``.
-        token: Of the bot's account.  Never shown in an error or log.
+        dialect: Dialect of the site.
+        url: Origin of the site, for instance ``http://127.0.0.1:8765``.
+        token: Token of the bot's account.  Never shown in an error or log.
         call_timeout_s: Deadline of each request, in seconds.
-        slack_s: How late a keep-alive may be, in seconds.
+        slack_s: Maximum delay of a keep-alive, in seconds.
         clock: Monotonic clock, in seconds.
-        on_answer: Called with the seconds until the head of each answer.
+        on_answer: Called with the time until the head of each answer, in seconds.
 
     Raises:
         ConfigError: The address is not an origin, or the token is malformed.
@@ -156,7 +156,7 @@ class LichessServer:
         self._openings = RateLimiter(STREAM_OPENINGS, clock)
         self._refusals = RefusalCounter(clock)
         self._scripts: dict[str, MoveCodec] = {}
-        """For the games with a stream, until they end."""
+        """Codecs of the games with a stream, until the games end."""
         self._http = aiohttp.ClientSession(
             headers={
                 "Authorization": f"Bearer {token}",
@@ -241,7 +241,7 @@ class LichessServer:
     async def _confirm_refusal(self, error: ServerError) -> ServerError:
         """Confirm an `AuthError` with a request for the account, because it would end every game.
 
-        It stands only if the refusals persist (`RefusalCounter`); until then it is a `TransientError`.
+        It is final only if the refusals persist (`RefusalCounter`); until then it is a `TransientError`.
         """
         if not isinstance(error, AuthError):
             return error
@@ -323,7 +323,7 @@ class LichessServer:
         lane: Lane = Lane.ANSWERS,
         timeout_s: float | None = None,
     ) -> None:
-        """Send a request when it is its turn in its lane."""
+        """Send a request when its lane reaches its turn."""
         try:
             async with self._throttle.turn(f"POST {path}", lane):
                 await self._post(path, form, timeout_s)
@@ -344,7 +344,7 @@ class LichessServer:
         timeout_s: float | None = None,
         accept: str = "application/json",
     ) -> bytes:
-        """The complete answer to a request: only that shows that the server has finished."""
+        """The complete answer to a request; only then has the server finished the request."""
         what = f"{method} {path}"
         timeout_s = min(self._call_timeout_s, timeout_s or math.inf)
         try:
@@ -529,14 +529,14 @@ class LichessServer:
         """The page of a game.
 
         Raises:
-            RefusedError: The site has no such game, or no longer has it.
+            RefusedError: The site does not, or no longer, have the game.
         """
         path = f"/{_quote(game_id)}"
         async with self._throttle.turn(f"GET {path}", Lane.READS):
             return (await self._request("GET", path, accept="text/html")).decode(errors="replace")
 
     async def _no_state(self, game_id: str) -> ServerError:
-        """The error for a live stream that does not send its game's state."""
+        """The error for a stream that is alive but does not send its game's state."""
         what = f"game {game_id}: no state in {FULL_STATE_S:g} s"
         if await goes_on(self, game_id) is False:
             return RefusedError(f"{what}, and it is not running", 404)
@@ -573,13 +573,13 @@ class LichessServer:
         """Yield the lines of a streamed answer until the server ends it.
 
         Args:
-            method: Of the request.
-            path: Of the request.
-            form: Its content.
+            method: Method of the request.
+            path: Path of the request.
+            form: Content of the request.
             silence_s: For an endless stream: yield an empty line when it opens, treat it as lost after this
                 many seconds without a complete line, and drop an incomplete last line. None: a finite answer.
-            answer_s: Deadline for the start of the answer, in seconds; None: as for any other answer.
-            in_turn: Whether the request waits in the queue, and holds its turn until the answer begins.
+            answer_s: Timeout until the start of the answer, in seconds; None: the default.
+            in_turn: Whether the request waits in the queue and blocks it until the answer begins.
         """
         what = f"{method} {path}"
         connect_s = min(self._call_timeout_s, CONNECT_TIMEOUT_S)
@@ -641,7 +641,7 @@ class LichessServer:
 
 
 def _hint_at(scope: str, error: RefusedError) -> RefusedError:
-    """The same refusal, naming the scope if that may be missing."""
+    """A refusal that also names the token scope if that may be missing."""
     if not error.is_forbidden:
         return error
     return RefusedError(f"{error}; the token may lack the scope {scope}", error.status, error.said)

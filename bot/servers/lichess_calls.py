@@ -1,8 +1,7 @@
-"""Reading calls through berserk: one at a time, none while the server asks us to wait.
+"""Read-only calls through berserk: one at a time, and none while the server demands a pause.
 
-berserk builds the requests and parses the answers, but it blocks, without a deadline or a limit on the size
-of an answer.  So aiohttp carries its requests: there the deadline cuts off a server that hangs, dribbles or
-never ends.
+berserk builds the requests and parses the answers, but it blocks and limits neither the time nor the size of
+an answer. So aiohttp sends its requests, with a deadline that ends slow or endless answers.
 """
 
 import asyncio
@@ -27,14 +26,14 @@ T = TypeVar("T")
 
 
 ANSWER_LIMIT = 1 << 20
-"""Longest answer to a call, in bytes."""
+"""Maximum size of an answer, in bytes."""
 
 
 class Lane(Enum):
-    """Kinds of requests that wait for each other: an unanswered one delays none of another kind."""
+    """Kinds of requests; requests of one kind wait for each other but not for other kinds."""
 
     ANSWERS = auto()
-    """To challenges, draw offers and takebacks; also resigning and claims."""
+    """Answers to challenges, draw offers and takebacks; also resignations and claims."""
     READS = auto()
     CHAT = auto()
 
@@ -42,7 +41,7 @@ class Lane(Enum):
 class RequestThrottle:
     """Sends one request of a lane at a time and none after a 429, as the sites demand.
 
-    Requests that keep a running game alive (moves, streams) bypass it; their 429s count all the same.
+    Requests that keep a running game alive (moves, streams) bypass the queue, but their 429s count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,7 +55,7 @@ class RequestThrottle:
 
         Args:
             what: The request, for messages.
-            lane: Its kind.
+            lane: Kind of the request.
 
         Raises:
             PausedError: The server wants no requests for a while.
@@ -66,7 +65,7 @@ class RequestThrottle:
             yield
 
     def check_quiet(self, what: str) -> None:
-        """Check only for a pause: for a request that is not urgent but too slow to block the queue.
+        """Check only for a pause, for a request that is not urgent but would block the queue too long.
 
         Raises:
             PausedError: As in `turn`.
@@ -85,7 +84,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
     """Read a complete answer.
 
     Raises:
-        TransientError: It is longer than `ANSWER_LIMIT`.
+        TransientError: The answer is longer than `ANSWER_LIMIT`.
     """
     answer = await read_beginning(response, ANSWER_LIMIT + 1)
     if len(answer) > ANSWER_LIMIT:
@@ -94,7 +93,7 @@ async def read_answer(response: aiohttp.ClientResponse) -> bytes:
 
 
 class _LichessCall(Exception):
-    """A request of berserk's, in place of an answer."""
+    """A request of berserk, raised instead of returning an answer."""
 
     def __init__(self, request: requests.PreparedRequest) -> None:
         super().__init__()
@@ -102,10 +101,10 @@ class _LichessCall(Exception):
 
 
 class _Adapter(HTTPAdapter):
-    """Replaces the transport of requests, the HTTP library under berserk, which therefore never blocks."""
+    """Replaces the transport of requests (the HTTP library under berserk), so that berserk never blocks."""
 
     answer: bytes | None = None
-    """To the next request; None: raise it."""
+    """The answer to the next request; None: raise the request."""
 
     def send(self, request: requests.PreparedRequest, *_args: Any, **_kwargs: Any) -> requests.Response:
         if self.answer is None:
@@ -115,13 +114,13 @@ class _Adapter(HTTPAdapter):
 
 
 class Calls:
-    """One account's calls.
+    """The read-only calls of one account.
 
     Args:
         carry: Fetches the answer at a path, which may have a query; raises a `ServerError`.
         throttle: Schedules the requests.
         url: The site's origin.
-        token: The account's; never shown in an error or log.
+        token: The account's token; never shown in an error or log.
     """
 
     def __init__(
@@ -142,7 +141,7 @@ class Calls:
 
         Args:
             what: The request, for messages.
-            call: Called twice: its first call only shows the request.
+            call: The function; called twice, because the first call only reveals the request.
         """
         async with self._throttle.turn(what, Lane.READS):
             self._adapter.answer = await self._carry(self._path_of(call))

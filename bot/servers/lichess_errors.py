@@ -13,9 +13,9 @@ import aiohttp
 from bot.base.errors import AuthError, RefusedError, ServerError, TransientError
 
 RATE_LIMIT_WAIT_S = 60.0
-"""Wait after a 429 without a time, as the API's introduction demands."""
+"""Wait in seconds after a 429 that states no time, as the API's introduction demands."""
 MAX_WAIT_S = 900.0
-"""Longest wait after a 429, whatever the server says; a retry that comes too early gets another 429."""
+"""Maximum wait in seconds after a 429; a retry that is too early gets another 429."""
 _DAY_S = 86_400.0
 _MESSAGE_LIMIT = 200
 """Maximum number of characters of the server's message that an error quotes."""
@@ -40,10 +40,10 @@ class TooManyRequests(TransientError):
 
     @property
     def quiet_s(self) -> float:
-        """Seconds for which all other requests are held back, too.
+        """Seconds for which all other requests also wait.
 
-        A named limit concerns only one kind of request and may last a day (games between programs): people
-        still get their answers after the minute that the API demands.
+        A named limit (such as the one on games between programs) applies to one kind of request and may last
+        a day; other requests continue after the minute that the API demands.
         """
         wait_s = min(self.asked_s, MAX_WAIT_S)
         return min(wait_s, RATE_LIMIT_WAIT_S) if self.limit else wait_s
@@ -59,7 +59,7 @@ def read_error(
         headers: A case-insensitive mapping, as both clients provide.
         body: JSON, or the text of a proxy in between.
         what: The request, for the message: ``POST /api/...``.
-        secret: Masked where the server repeats it.
+        secret: Text to mask if the server repeats it.
     """
     if secret:
         body = body.replace(secret, "***")
@@ -108,7 +108,7 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:
-    """Read an answer, at most this many bytes of it."""
+    """Read at most a given number of bytes of an answer."""
     try:
         return await response.content.readexactly(limit)
     except asyncio.IncompleteReadError as error:
@@ -116,5 +116,5 @@ async def read_beginning(response: aiohttp.ClientResponse, limit: int) -> bytes:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's text without line breaks; the name of its class when it has none."""
+    """An exception's text without line breaks, or its class name if it has no text."""
     return " ".join(str(error).split()) or type(error).__name__

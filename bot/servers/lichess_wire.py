@@ -1,7 +1,7 @@
 """The wire format of the Lichess Bot API: JSON lines and answers to events.  No I/O.
 
-The readers skip unknown fields and event types, because sites extend the protocol without warning.  A needed
-field that is missing or of the wrong type raises a `ProtocolError` that keeps the message.
+The readers skip unknown fields and event types, because sites extend the protocol without warning. A required
+field that is missing or of the wrong type raises a `ProtocolError` with the message.
 
 Sources: the OpenAPI description of lichess-org/api, and the observed behaviour of its servers.
 """
@@ -48,9 +48,9 @@ _UNLIMITED_MS = 2**31 - 1
 _MAX_S = _UNLIMITED_MS // 1000
 """Cap on times, in seconds."""
 _MAX_RATING = 10_000
-"""A rating or rating change of a larger size is garbage and treated as missing."""
+"""Maximum absolute value of a rating or rating change; larger values are invalid and treated as missing."""
 _MAX_START = 500
-"""Longest starting position, in characters; more than any of our games needs."""
+"""Maximum length of a starting position, in characters; more than any of our games needs."""
 _LATEST_START = 1000
 """Cap on the full-move number of a starting position: mate scores count the game's moves, and beyond a few
 thousand (`engine.game.MAX_PLIES`) all mates would be worth the same."""
@@ -58,10 +58,10 @@ _MAX_NAME = 64
 """Maximum number of characters kept of a name: more than any site allows, and the size of the database
 column."""
 MAX_MOVES = 2000
-"""lichess.org ends a game after 600; reading this many takes long enough to delay other games."""
+"""Maximum number of moves: lichess.org ends games after 600, and reading more would delay other games."""
 
 MAX_BRACKETS = 500
-"""Maximum number of opening brackets in a line. JSON nested more deeply may still parse but then fail when it
+"""Maximum number of opening brackets in a line. More deeply nested JSON may be parsed but then fail when it
 is logged."""
 _MAX_TEXT = 1000
 """Maximum number of characters kept of a chat line."""
@@ -83,7 +83,7 @@ _END_REASONS = {
     "aborted": EndReason.ABORTED,
     "noStart": EndReason.ABORTED,
 }
-"""Any other status outside `_GOING_ON` ends a game too, with `EndReason.OTHER`."""
+"""End reasons by status; any other status outside `_GOING_ON` ends a game with `EndReason.OTHER`."""
 
 T = TypeVar("T")
 
@@ -92,8 +92,8 @@ def read_line(line: bytes, most_brackets: int = MAX_BRACKETS) -> Mapping[str, An
     """Parse one line of an ND-JSON stream; None for a keep-alive.
 
     Args:
-        line: Without its line break.
-        most_brackets: Opening brackets allowed in it.
+        line: The line without its line break.
+        most_brackets: Maximum number of opening brackets.
 
     Raises:
         ProtocolError: Not a JSON object, or too many brackets.
@@ -190,7 +190,7 @@ def read_account_event(message: Mapping[str, Any], dialect: Dialect, our_id: str
 
 @dataclass(frozen=True, slots=True)
 class ChallengeMade:
-    """The site has created our challenge."""
+    """The site's confirmation that our challenge exists."""
 
     id: str
 
@@ -218,8 +218,8 @@ def read_challenge_answer(message: Mapping[str, Any]) -> ChallengeMade | Challen
 class GameReader:
     """Converts the messages of one game's stream to events.
 
-    It remembers from the first message the data that later ones omit: which colour begins, whether there is a
-    clock, which player we are, and the state of the game.
+    It stores data from the first message that later messages omit: the colour that begins, whether there is a
+    clock, our side, and the state of the game.
     """
 
     def __init__(self, dialect: Dialect, our_id: str) -> None:
@@ -264,7 +264,7 @@ class GameReader:
                 return None
 
     def ended(self, word: str) -> GameState | None:
-        """End the game without a reported result; return its last state, or None before the snapshot."""
+        """End the game without a reported result; returns its last state, or None before the snapshot."""
         if self.last is None or self.is_over:
             return self.last
         self.last = replace(self.last, end=GameEnd(EndReason.UNKNOWN, None, word))
@@ -274,9 +274,9 @@ class GameReader:
         """End the game by the site's record of it; return its last state, or None before the snapshot.
 
         Args:
-            moves: All of them, as in the stream.
+            moves: All moves, as in the stream.
             status: As in the stream.
-            winner: The side that won; None: neither.
+            winner: The side that won; None: neither side.
 
         Raises:
             ProtocolError: The moves cannot be played.
@@ -291,7 +291,7 @@ class GameReader:
         """Convert the first message.
 
         Raises:
-            ProtocolError: It is malformed, or not of a game of ours that we play.
+            ProtocolError: It is malformed, or not about a game of ours that we play.
         """
         key = _variant_key(raw)
         variant = self.dialect.variants.get(key)
@@ -363,7 +363,7 @@ class GameReader:
 
 
 def _chat_line(raw: Mapping[str, Any], dialect: Dialect) -> ChatLine | None:
-    """Parse a chat line; None: in a room that we do not use."""
+    """Parse a chat line; None: the line is from a room that we do not use."""
     name, room, text = (need(raw, key, str) for key in ("username", "room", "text"))
     if room not in tuple(Room):
         return None
@@ -437,7 +437,7 @@ def _player_id(raw: Mapping[str, Any], dialect: Dialect) -> str:
 
 
 def _variant_key(raw: Mapping[str, Any]) -> str:
-    """The key of the variant; its name on a site without keys."""
+    """The key of the variant; on a site without keys, the variant's name."""
     variant = raw.get("variant")
     key = variant.get("key", variant.get("name")) if isinstance(variant, dict) else None
     return _clean(key) if isinstance(key, str) else ""
@@ -482,7 +482,7 @@ def _days(raw: Mapping[str, Any]) -> int | None:
 
 
 def _speed(raw: Mapping[str, Any], clock: Clock | None) -> Speed:
-    """The speed that the site names, else Lichess's class for the clock."""
+    """The speed given by the site; if missing, Lichess's speed class for the clock."""
     word = raw.get("speed")
     if word in tuple(Speed):
         return Speed(word)
@@ -543,7 +543,7 @@ def _optional(raw: Mapping[str, Any], key: str, kind: type[T]) -> T | None:
 
 
 def _number(raw: Mapping[str, Any], key: str) -> int | None:
-    """An optional integer; None for any other value, too."""
+    """An optional integer; None also for any other value."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
@@ -561,13 +561,13 @@ def _clamp(time: int, longest: int) -> int:
 
 
 def _rating(raw: Mapping[str, Any], key: str) -> int | None:
-    """A rating or rating change; JSON integers are unbounded, database columns are not."""
+    """A rating or rating change, limited because JSON integers are unbounded and database columns are not."""
     value = _number(raw, key)
     return None if value is None or abs(value) > _MAX_RATING else value
 
 
 def _clean(text: str, longest: int = _MAX_NAME) -> str:
-    """Make text safe for every database and chat; a lone surrogate, for one, cannot be encoded."""
+    """Make text safe for every database and chat; for example, a lone surrogate cannot be encoded."""
     return "".join(char if char.isprintable() else "\ufffd" for char in text[:longest])
 
 

@@ -1,8 +1,8 @@
 """Queries lichess.org's opening explorer and tablebase for a move when it is our turn.
 
-Both are optional: a look-up may use a share of the clock, and if nothing usable arrives in that time, the
-move is decided without it. A service that fails several times in a row, or limits our requests, is skipped
-for a while, which the log says once.
+Both are optional. A look-up may use a share of the clock; if no usable answer arrives in that time, the move
+is decided without it. A service that fails several times in a row, or limits our requests, is skipped for a
+while; this is logged once.
 """
 
 import asyncio
@@ -29,15 +29,15 @@ from engine.lookup.source import LookupMove
 logger = logging.getLogger(__name__)
 
 CLOCK_SHARE = 0.05
-"""Largest share of the remaining clock that one look-up may take."""
+"""Maximum share of the remaining clock for one look-up."""
 FAILURES = 3
 """Consecutive failures after which a service is not queried for a while."""
 PAUSE_S = 300.0
-"""Length of that pause, in seconds; after a 429, the service's demand."""
+"""Length of that pause, in seconds; after a 429, the service determines the pause."""
 REFUSED_PAUSE_S = 3600.0
-"""The same for a service that refuses us: it requires a token, or does not exist."""
+"""Length of the pause, in seconds, if a service requires a token or does not exist."""
 MAX_PIECES = 7
-"""Largest number of pieces in the tablebase, kings included."""
+"""Maximum number of pieces in the tablebase, including kings."""
 
 TRY_OUT_S = 10.0
 """Timeout of a check outside of games, in seconds."""
@@ -46,7 +46,7 @@ _ENDING = "8/8/8/3k4/8/8/1Q6/K7 w - - 0 1"
 _BODY_LIMIT = 1 << 18
 _GAME = StandardChess()
 _OUTCOMES = {"win": WIN_CENTI, "loss": -WIN_CENTI, "draw": 0, "cursed-win": 0, "blessed-loss": 0}
-"""Scores of the tablebase's categories, side to move's view; the others are not certain."""
+"""Scores of the tablebase's categories from the view of the side to move; other categories are uncertain."""
 
 
 class OddAnswer(TransientError):
@@ -54,7 +54,7 @@ class OddAnswer(TransientError):
 
 
 class Breaker:
-    """Decides whether to query a service: not while it fails or demands a pause."""
+    """Decides whether to query a service, which is skipped while it fails or demands a pause."""
 
     def __init__(self, name: str, clock: Callable[[], float]) -> None:
         self._name = name
@@ -65,7 +65,7 @@ class Breaker:
 
     @property
     def may_ask(self) -> bool:
-        """Whether no pause is running."""
+        """Whether the service may be queried now."""
         return self._clock() >= self._not_before
 
     def worked(self) -> None:
@@ -99,7 +99,7 @@ class OnlineLookup:
     """The two services; build it inside a running event loop.
 
     Args:
-        config: Which services, and their limits.
+        config: Enabled services and their limits.
         token: Token of a lichess.org account, sent to the explorer alone; empty: none.
         clock: A monotonic clock, in seconds.
         rng: Chooses among the explorer's moves.
@@ -127,7 +127,7 @@ class OnlineLookup:
         """Query each service once, and return the answers in a line.
 
         Raises:
-            ServerError: One of them did not answer.
+            ServerError: A service did not answer.
         """
         config, shown = self._config, []
         if config.explorer:
@@ -149,8 +149,8 @@ class OnlineLookup:
 
         Args:
             game_name: Name in `engine.games`; only chess is looked up.
-            position: Of that game.
-            remaining_s: Time on our clock; None without one.
+            position: A position of that game.
+            remaining_s: Time on our clock, in seconds; None: no clock.
             avoid: Moves that the explorer must not repeat.
         """
         if game_name != _GAME.name:
@@ -198,7 +198,7 @@ class OnlineLookup:
         """The JSON of an answer; None: the service does not have the position.
 
         Raises:
-            ServerError: It does not answer in time, or gives an invalid answer.
+            ServerError: The service does not answer in time, or its answer is invalid.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -226,9 +226,9 @@ class OnlineLookup:
 
 
 def open_lookup(config: Config) -> OnlineLookup | None:
-    """The services in the settings; None: none.
+    """The services enabled in the settings; None: none is enabled.
 
-    The token of a lichess.org account goes to no other site's explorer.
+    The token of a lichess.org account is never sent to another site's explorer.
 
     Raises:
         ConfigError: The token cannot be read.
@@ -250,18 +250,18 @@ def explorer_move(
     avoid: Collection[str] = (),
     name: str = "explorer",
 ) -> LookupMove | None:
-    """A move from the explorer's answer, drawn by the number of its games; None: there is none.
+    """A move from the explorer's answer, drawn at random weighted by its games; None: there is none.
 
     Args:
         answer: JSON; None: the position is unknown.
         position: The position that was looked up.
-        min_games: Moves with fewer games are left out.
+        min_games: Minimum number of games of a move.
         rng: Draws the move.
-        avoid: Moves to leave out if there is another.
-        name: Of the database.
+        avoid: Moves to exclude if there are others.
+        name: Name of the database.
 
     Raises:
-        OddAnswer: The answer is malformed, or has an illegal move.
+        OddAnswer: The answer is malformed, or contains an illegal move.
     """
     if answer is None:
         return None

@@ -1,4 +1,4 @@
-"""The pages of games at PyChess, whose streams may omit the end of a game and never repeat it."""
+"""Pages of games at PyChess, whose streams may omit the end of a game and never repeat it."""
 
 import asyncio
 import html
@@ -17,12 +17,12 @@ from bot.servers.lichess_wire import MAX_BRACKETS, MAX_MOVES, GameReader, as_obj
 logger = logging.getLogger(__name__)
 
 GOES_ON_S = 3.0
-"""Timeout of the page when we resume a game, in seconds: its opponent may move meanwhile."""
+"""Timeout of the page when we resume a game, in seconds; short, because the opponent may move meanwhile."""
 LOOK_UPS = 5
 """Maximum number of requests for the page of a game before its end counts as unknown, one for each line of
 the stream."""
 UNKNOWN_END_SLACK_S = 30.0
-"""Seconds after the clock ran out from which a game counts as over."""
+"""Seconds after the end of a clock's time from which a game counts as over."""
 
 END_WORDS: Mapping[int, str] = {
     0: "aborted",
@@ -47,7 +47,7 @@ _SHOWN = 1000
 
 
 def read_end(page: str, reader: GameReader) -> GameState | None:
-    """End a game as its page says; None: the page shows a running game, or we have not seen it yet.
+    """End a game as its page states; None: the page shows a running game, or we have no snapshot of it yet.
 
     Raises:
         ProtocolError: It is not the page of this game, or it is malformed.
@@ -110,10 +110,10 @@ def _record(page: str) -> Mapping[str, Any]:
 
 
 class PychessGame:
-    """Completes the stream of one game by its page.
+    """Completes the stream of one game with the end shown on its page.
 
     Args:
-        game_id: Of the game.
+        game_id: Id of the game.
         reader: The reader of its stream.
         read: Reads the page; raises RefusedError if the site has no such game, or no longer has it.
         clock: Monotonic clock, in seconds.
@@ -136,7 +136,7 @@ class PychessGame:
     async def completed(
         self, events: AsyncGenerator[GameEvent | None, None]
     ) -> AsyncGenerator[GameEvent | None, None]:
-        """The events of the stream, with the end that it may omit."""
+        """The stream's events, plus the end of the game if the stream omits it."""
         unknown: GameState | None = None  # a pending end without a result
         try:
             async with aclosing(events):
@@ -162,7 +162,7 @@ class PychessGame:
             yield snapshot
 
     def _with_end_by_clock(self, event: GameEvent | None) -> GameEvent | None:
-        """An event, or the unknown end of a game whose clocks must have run out since the last one."""
+        """The next event; or the unknown end of a game if a clock must have run out since the last event."""
         if event is not None:
             self._heard_at = self._clock()
             return event

@@ -1,4 +1,4 @@
-"""Baits and costs as sentences: a bait's probability, appearance and cost."""
+"""Baits and costs as sentences: a bait's probability, how it looks, and its cost."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,7 +9,7 @@ from bot.text.trap_report import ReplyReport
 from engine.expected import WHOLE
 
 MAX_NAME_LENGTH = 40
-"""Of people, within a sentence."""
+"""Maximum length of a person's name within a sentence."""
 STEPS = (Sentence("at depth 2"), Sentence("a little deeper"), Sentence("deep"))
 """The depths of a blind report; their number must not reveal the depth of the search."""
 _NUMBERS = (
@@ -20,7 +20,7 @@ _SHARES = (
     *(Fraction(1, many) for many in range(10, 1, -1)),
     *(Fraction(some, many) for some, many in ((2, 5), (3, 5), (2, 3), (3, 4), (4, 5), (9, 10))),
 )
-"""Probabilities with names; the nearest one is used, of two equally near ones the first."""
+"""Probabilities with names; the nearest is used, and the first of two equally near ones."""
 _NEARLY_ALL = 0.95
 
 
@@ -72,7 +72,7 @@ def score_text(text: str | None) -> str:
 
 
 def cost_part(text: str | None, unit: str) -> TextPart:
-    """The cost of a reply: a number gets its unit, words such as ``the game`` stay; a dash: nothing."""
+    """The cost of a reply: a number with its unit, unchanged words such as ``the game``, or a dash."""
     if not text:
         return NO_VALUE
     if not _is_number(text):
@@ -96,7 +96,7 @@ def price(share: float | None, text: str | None, unit: str) -> TextPart:
 
 
 def scores_part(reply: ReplyReport) -> TextPart:
-    """The shallow and the true value of a reply; only the latter if no shallower search is known."""
+    """The shallow and the true value of a reply; only the true value if no shallower search is known."""
     fact = score_part(reply.their_text)
     if len(reply.score_texts) < 2:
         return fact
@@ -113,11 +113,11 @@ def bait_comparison(
     Args:
         bait: The bait.
         best: The best reply to show.
-        bests: All that are equally good.
-        steps: Indices of the scores by depth to show, as in a blind report; none: all.
+        bests: All replies that are equally good.
+        steps: Indices of the scores by depth to show, as in a blind report; empty: all.
 
     Returns:
-        A sentence; None: no shallower search is known, or the bait looks worse at each.
+        A sentence; None: no shallower search is known, or the bait looks worse at each depth.
     """
     depths = min(len(each.scores_centi) for each in (bait, *bests))
     if steps and not 0 <= steps[-1] < depths:

@@ -1,7 +1,7 @@
 """The verdict on a reply to one of our moves: its kind, with explaining sentences.
 
-A reply is judged by its cost first: a reply that throws away a won game is a slip, even where everything else
-was decided.
+A reply is judged by its cost first: a reply that throws away a won game is a slip even if the game was
+decided.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,27 +33,27 @@ class MomentKind(StrEnum):
     TOOK_BAIT = "fell"
     """The reply took the bait."""
     SAW = "saw"
-    """The best reply, although there was a bait."""
+    """The reply was the best one, although there was a bait."""
     AVOIDED = "avoided"
-    """The bait was left alone; the reply was not quite the best."""
+    """The reply avoided the bait but was not quite the best."""
     SLIPPED = "slipped"
-    """The bait was left alone, but the reply was a slip."""
+    """The reply avoided the bait but was a slip."""
     OPEN = "open"
-    """A trap in the last move of the game."""
+    """Our move set a trap but was the last of the game, so there was no reply."""
     CALM = "calm"
-    """The best reply, where there was no bait."""
+    """There was no bait, and the reply was the best one."""
     SLIP = "slip"
     """The reply cost a tenth of the game or more; no bait was taken."""
     LOOSE = "loose"
-    """Not the best reply, but not a slip."""
+    """The reply was not the best one, but not a slip."""
     DECIDED = "decided"
     """The game was decided, and the reply did not change that."""
     FORCED = "forced"
     """There was only one reply."""
     PENDING = "pending"
-    """Not judged yet."""
+    """The reply has not been judged yet."""
     REST = "rest"
-    """No trap, and no reply."""
+    """There was no trap and no reply."""
 
     @property
     def is_slip(self) -> bool:
@@ -62,7 +62,7 @@ class MomentKind(StrEnum):
 
     @property
     def mood(self) -> str:
-        """``trap``, ``good``, ``slip`` or empty: the colour."""
+        """Colour of the outcome: ``trap``, ``good``, ``slip`` or empty."""
         return _MOODS.get(self, "")
 
 
@@ -117,7 +117,7 @@ class MomentMark:
     """``trap`` (a bait), ``best``, ``played``, ``fell`` (a bait that was played) or ``good``."""
     squares: tuple[str, ...]
     text: Sentence
-    """What the mark means, for those who do not see the board."""
+    """The meaning of the mark, for people who do not see the board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +129,20 @@ class MomentVerdict:
     """Whether there was a bait."""
     title: Sentence
     story: tuple[TextPart, ...]
-    """Paragraphs, among them `baits` and `outcome`."""
+    """Paragraphs, including `baits` and `outcome`."""
     baits: tuple[TextPart, ...]
     """Each bait: its probability, appearance and cost."""
     outcome: TextPart | None
     """The opponent's reply; None: unknown."""
     facts: tuple[MomentFact, ...]
     marks: tuple[MomentMark, ...]
-    """On the board that the opponent faced."""
+    """Marks on the board that the opponent faced."""
     entry: Sentence | None
-    """The trap in a sentence, for a list of all; None if there is none."""
+    """The trap in a sentence, for a list of all traps; None: there is no trap."""
 
     @property
     def label(self) -> Sentence:
-        """Its outcome, in a few words."""
+        """The outcome of the move, in a few words."""
         return _LABELS[self.kind]
 
     def texts(self) -> dict[str, Any]:
@@ -194,10 +194,10 @@ class _Moment:
     bot: WhoText
     unit: str
     baits: tuple[tuple[BaitReport, ReplyReport], ...]
-    """Confirmed ones, the first is *the* bait; none in decided positions."""
+    """Confirmed baits, of which the first is *the* bait; empty in decided positions."""
     bests: tuple[ReplyReport, ...]
     best: ReplyReport | None
-    """The best reply to show: the one played, if it is among them."""
+    """The best reply to show: the reply played if it is equally good."""
     played: ReplyReport | None
 
     @property
@@ -222,7 +222,7 @@ class _Moment:
 
     @property
     def missed(self) -> Sentence:
-        """The cost of the reply, and the better one."""
+        """The cost of the reply, and the better reply."""
         paid = price(self.cost / WHOLE, self.decision.cost_text, self.unit)
         return Sentence(
             "{move} cost {price}; {best} was better.",
@@ -467,7 +467,7 @@ def _entry(kind: MomentKind, moment: _Moment) -> Sentence | None:
 
 
 def _how_picked(moment: _Moment) -> Sentence | None:
-    """The source of the move; None: the strategy's own scores."""
+    """The source of the move; None: the move comes from the strategy's own scores."""
     decision = moment.decision
     pick, source = decision.pick, "" if decision.source is None else decision.source.name
     arguments: dict[str, TextPart] = {
@@ -535,7 +535,7 @@ def _how_picked(moment: _Moment) -> Sentence | None:
 
 
 def _how_modelled(moment: _Moment) -> Sentence | None:
-    """The use of a model of people, by strategies that have one."""
+    """How the strategy used a model of people, if it has one."""
     decision = moment.decision
     if decision.trouble:
         return Sentence(
@@ -551,7 +551,7 @@ def _how_modelled(moment: _Moment) -> Sentence | None:
 
 
 def _for_what(moment: _Moment) -> Sentence | None:
-    """The choice of plain search, if the strategy preferred another move for its traps."""
+    """The move that plain search would choose, if the strategy preferred another move for its traps."""
     decision = moment.decision
     standard, chosen = decision.standard, decision.chosen
     if not decision.sets_traps or standard.move == decision.move or not standard.raw_text:

@@ -8,7 +8,7 @@ from bot.text.sentence import JoinedText, ListText, MoveText, Sentence, TextPart
 from engine.expected import PER_PERCENT, WHOLE
 
 AS_GOOD = PER_PERCENT // 2
-"""A cost below this, half a per cent of the game, is no more than rounding."""
+"""Cost below which a difference is only rounding: half a per cent of the game."""
 NamedCost = tuple[str, int]
 """The name of a reply, and its cost in hundredths of a per cent of the game."""
 
@@ -29,8 +29,8 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
 
     Args:
         name: The reply.
-        cost: In hundredths of a per cent of the game.
-        probability: That people play it, if it is a bait; None: it is none.
+        cost: Cost of the reply, in hundredths of a per cent of the game.
+        probability: Probability that people play the reply if it is a bait; None: it is not a bait.
     """
     arguments: dict[str, TextPart] = {"move": MoveText(name), "share": game_share(cost / WHOLE)}
     if probability is None:
@@ -42,7 +42,7 @@ def wrong_text(name: str, cost: int, probability: float | None) -> Sentence:
 
 
 def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
-    """The heading of a solution; `found`: the good reply that was given, None: none."""
+    """The heading of a solution; `found`: the good reply that the person gave, or None."""
     if found is not None:
         return Sentence("A good reply") if found[1] else Sentence("Found")
     one = Sentence("This was the reply to find")
@@ -50,11 +50,11 @@ def title_text(good: Sequence[NamedCost], found: NamedCost | None) -> Sentence:
 
 
 def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> JoinedText:
-    """Which replies are good.
+    """A sentence that lists the good replies.
 
     Args:
-        good: All of them, the best first.
-        found: The one that was given; None: none.
+        good: All good replies, the best first.
+        found: The good reply that the person gave; None: none.
     """
     best = good[0]
     name, cost = shown = found or best
@@ -72,12 +72,12 @@ def good_replies_text(good: Sequence[NamedCost], found: NamedCost | None) -> Joi
 
 
 def bait_text(bait: NamedCost, probability: float, comparison: Sentence | None) -> JoinedText:
-    """Why the bait tempts, and what it costs.
+    """Why the bait tempts, and its cost.
 
     Args:
         bait: The bait.
-        probability: That people play it.
-        comparison: How it looks beside the best reply (`bot.text.bait_text.bait_comparison`); None: unknown.
+        probability: Probability that people play the bait.
+        comparison: Comparison with the best reply (`bot.text.bait_text.bait_comparison`); None: unknown.
     """
     name, cost = bait
     was = Sentence(

@@ -10,7 +10,7 @@ from bot.text.trap_report import DecisionReport
 from engine.expected import WHOLE
 
 _SHORT_GAME = 20
-"""Minimum number of our moves; traps are rare in shorter games."""
+"""Number of our moves below which a game counts as short, so that traps are rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ def summarise_report(
     """The summary of a game.
 
     Args:
-        decisions: Our moves, without those that were never played.
-        verdicts: On each of them.
+        decisions: Our moves, except moves that were never played.
+        verdicts: The verdict on each of these moves.
         name: The opponent.
         bot: The bot's name.
         sets_traps: Whether the strategy sets traps on purpose.
@@ -134,7 +134,7 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
     Args:
         traps: Number of traps.
         baits_taken: Number of baits taken.
-        lost: Their cost, as a share of a game.
+        lost: Cost of the baits taken, as a share of a game.
         name: The opponent.
     """
     share = Sentence("{share} of a game", {"share": ShareText(lost)})

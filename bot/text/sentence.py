@@ -1,8 +1,8 @@
 """Translatable sentences: an English key with placeholders, and their values.
 
-The server makes each sentence once. The arena's page finds the key in its catalogue of the reader's language
-and fills the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and the terminal
-fill the English key itself.
+The server creates each sentence once. The arena's page finds the key in its catalogue of the reader's
+language and fills the placeholders (`sayMade` in bot/arena/static/common/language.js); the dashboard and the
+terminal fill the English key itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True, slots=True)
 class ShareText:
-    """A share from 0 to 1, written in per cent; a positive one below a hundredth is ``under 1 %``."""
+    """A share from 0 to 1, written in per cent; a positive share below 0.01 is ``under 1 %``."""
 
     share: float
 
@@ -26,7 +26,7 @@ class ShareText:
 
 @dataclass(frozen=True, slots=True)
 class ScoreText:
-    """A score or a cost as the game's rules write it: its fractions and its minus differ by language."""
+    """A score or cost in the game's unit; the format of fractions and minus signs depends on the language."""
 
     text: str
 
@@ -57,7 +57,7 @@ class WhoText:
 
 @dataclass(frozen=True, slots=True)
 class BracketText:
-    """Something in brackets after a word, with the space before them."""
+    """A text in brackets after a word, including the space before the brackets."""
 
     inside: "TextPart"
 
@@ -78,11 +78,11 @@ class ListText:
 
 @dataclass(frozen=True, slots=True)
 class JoinedText:
-    """Sentences one after the other, or parts with commas between them; empty ones are left out."""
+    """Sentences one after the other, or parts separated by commas; omits empty ones."""
 
     parts: Sequence["TextPart"]
     is_list: bool = False
-    """Commas stand between the parts."""
+    """Whether the parts are separated by commas."""
 
     def __str__(self) -> str:
         return (", " if self.is_list else " ").join(filter(None, (str(each) for each in self.parts)))
@@ -96,13 +96,13 @@ class Sentence:
     """English, with the names of placeholders in braces."""
     arguments: Mapping[str, "TextPart"] = field(default_factory=dict)
     you: str = ""
-    """The key if the player is the reader; empty: the same key."""
+    """Key to use when the player is the reader; empty: the normal key."""
     is_capital: bool = False
-    """Whether to capitalise its first letter."""
+    """Whether to capitalise the first letter."""
     one: str = ""
-    """The key if the placeholder ``n`` is 1; empty: the sentence counts nothing."""
+    """Key to use when the placeholder ``n`` is 1; empty: the sentence has no count."""
     you_one: str = ""
-    """The same if the player is the reader."""
+    """Key to use when ``n`` is 1 and the player is the reader."""
 
     def __str__(self) -> str:
         key = self.one if self.one and self.arguments.get("n") == 1 else self.key

@@ -42,7 +42,7 @@ _UNIT_CENTI = 100
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """One of our legal moves, as in the paper's Figure 8."""
+    """One of our legal moves, with the values of the paper's Figure 8."""
 
     move: str
     name: str
@@ -51,7 +51,7 @@ class CandidateReport:
     """Plain minimax's score, our view."""
     raw_text: str
     raw_is_bound: bool
-    """The score is only an upper bound; from another engine: the move was not searched."""
+    """Whether the score is only an upper bound; with another engine: whether the move was not searched."""
     adjusted_centi: float
     """Trappy minimax's score, our view, in the unit of the params' scale."""
     adjusted_text: str
@@ -60,12 +60,12 @@ class CandidateReport:
     trap: str | None
     trap_name: str | None
     sets_trap: bool | None
-    """Whether it sets a trap by Figure 9's rule (`engine.judgement`); None: some replies are not known."""
+    """Whether the move sets a trap by Figure 9's rule (`engine.judgement`); None: replies are unknown."""
     set_trap_name: str | None
     """The best trap by that rule; None unless the move sets one."""
     value: float | None
     """The move's expected value over the predicted replies, in the unit of the decision's `ValueParams`;
-    None: the strategy did not use it, or the move gave up too much."""
+    None: not used by the strategy, or the move gave up too much."""
     value_text: str | None
     """A share of the point, or a score."""
 
@@ -78,34 +78,34 @@ class ReplyReport:
     name: str
     squares: tuple[str, ...]
     scores_centi: tuple[int, ...]
-    """After searches of 2 .. depth plies, our view; empty when only a bound is known."""
+    """Scores after searches of 2 to depth plies, our view; empty if only a bound is known."""
     final_centi: int
-    """At full depth, our view."""
+    """Score at full depth, our view."""
     our_text: str
     their_text: str
-    """The same for the opponent."""
+    """The final score from the opponent's view, as text."""
     score_texts: tuple[str, ...]
     """`scores_centi` for the opponent, as text: how good the reply looks at each depth; deeper scores are
     more accurate."""
     quality: float
     """Quality as a trap, in hundredths of a per cent of expected score (`engine.judgement`)."""
     is_paper_trap: bool
-    """It is a trap by the threshold."""
+    """Whether the quality reaches the threshold of a trap."""
     cost: int
-    """Its cost in hundredths of a per cent of expected score."""
+    """Cost of the reply, in hundredths of a per cent of expected score."""
     cost_text: str
-    """Its loss against the best reply; empty if it is the best, or only a bound is known."""
+    """Loss against the best reply, as text; empty: it is the best reply, or only a bound is known."""
     shallow_text: str | None
     """The opponent's most favourable score below the full depth; None: no shallower score."""
     shallow_plies: int | None
-    """Depth of that search in plies."""
+    """Depth in plies of the search behind `shallow_text`."""
     probability: float | None
-    """Of people, by the decision's forecast, or else by the model that chose the move; None: neither."""
+    """Probability that people play it, by the decision's forecast or else the model that chose the move."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapReport:
-    """The best trap of a move, however small; `DecisionReport.is_trap`: whether it counts as a trap."""
+    """The best trap of a move, even if it is too small to count (`DecisionReport.is_trap`)."""
 
     reply: str
     name: str
@@ -125,7 +125,7 @@ class BaitReport:
     cost: int
     """In hundredths of a per cent of expected score, by the decision's search."""
     confirmed_cost: int
-    """The same by the confirming search."""
+    """Cost by the confirming search."""
     deceives_at: tuple[int, ...]
     """Depths in plies at which it looks at least as good as the best reply."""
 
@@ -136,13 +136,13 @@ class ForecastReport:
 
     model: ModelInfo
     is_confirmed: bool
-    """Whether there was a confirming search: without one no bait is named."""
+    """Whether there was a confirming search, without which no bait is listed."""
     baits: tuple[BaitReport, ...]
-    """Confirmed baits, by falling expected loss (probability times cost); the first is *the* bait."""
+    """Confirmed baits by decreasing expected loss (probability times cost); the first is *the* bait."""
     error_probability: float
     """Probability of an error: a reply that costs a tenth of the game or more."""
     is_taken: bool | None
-    """Whether the reply takes a bait; None: it is not judged yet, or there was none."""
+    """Whether the reply takes a bait; None: the reply is not judged yet, or there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class DrawReport:
     control: str
     control_name: str
     other_name: str
-    """The move of the two that was not played."""
+    """The move of the draw that was not played."""
     trap_value: int
     """Our expected score after `trap`, in hundredths of a per cent."""
     control_value: int
@@ -169,7 +169,7 @@ class DecisionReport:
 
     ply: int
     number: int
-    """The move number, as in the game's notation: both sides' first moves are number 1."""
+    """The move number as in the game's notation, in which both sides' first moves have number 1."""
     move: str
     name: str
     squares: tuple[str, ...]
@@ -179,7 +179,7 @@ class DecisionReport:
     search_mode: str
     pick: Pick | None
     pick_text: str | None
-    """The score of the move's source; None: no source, or no score."""
+    """The score given by the source of the move; None: there is no source, or no score."""
     source: SourceInfo | None
     """The other engine that gave the scores; None: our own search."""
     draw: DrawReport | None
@@ -187,7 +187,7 @@ class DecisionReport:
     model: ModelInfo | None
     """The model that gave the replies' probabilities; None: no model was used."""
     trouble: str
-    """Why a strategy could not use its opponent model; empty: it could."""
+    """Why the strategy could not use its opponent model; empty: it could."""
     depth: int
     time_s: float
     state: str
@@ -200,16 +200,16 @@ class DecisionReport:
     chosen: CandidateReport
     candidates: tuple[CandidateReport, ...]
     is_complete: bool
-    """Whether all replies are known; until then it is unknown whether the move sets a trap."""
+    """Whether all replies are known, so that it is known whether the move sets a trap."""
     is_trap: bool | None
     trap: TrapReport | None
     is_decided: bool | None
-    """Our move wins or loses by force; None until the profile is complete."""
+    """Whether our move wins or loses by force; None: the profile is incomplete."""
     forecast: ForecastReport | None
-    """None until it is made."""
+    """The forecast of replies; None: not made yet."""
     replies: tuple[ReplyReport, ...]
     reply: str | None
-    """The opponent's move; None: none (yet)."""
+    """The opponent's reply; None: there is none, or not yet."""
     reply_name: str | None
     outcome: OutcomeKind | None
     fell_for_best: bool | None
@@ -217,7 +217,7 @@ class DecisionReport:
     """The reply's cost to the opponent; None, like the two above, until it is judged."""
     cost_text: str | None
     cost: int | None
-    """The same in hundredths of a per cent of expected score."""
+    """The reply's cost in hundredths of a per cent of expected score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +251,8 @@ async def game_report(session: AsyncSession, stored: StoredGame) -> GameReport:
     """The report of a game.
 
     Raises:
-        RecordError: One of its records cannot be read, does not follow the rules, or is of a game that this
-            program no longer knows.
+        RecordError: A record cannot be read, contradicts the rules, or is of a game that this program no
+            longer supports.
     """
     decisions = await list_decisions(session, stored.id)
     forecasts = await forecasts_of_game(session, stored.id)
@@ -307,7 +307,7 @@ class _Board:
         self._moves = {game.move_text(move): move for move in game.legal_moves(self.position)}
 
     def move(self, text: str) -> Move:
-        """A legal move by its text; the game's parser reads texts that the game no longer writes."""
+        """A legal move by its text; the game's parser also reads texts of earlier notations."""
         move_found = self._moves.get(text)
         return self.game.parse_move(self.position, text) if move_found is None else move_found
 
@@ -330,8 +330,8 @@ def decision_report(
     """The report of one decision.
 
     Args:
-        game: The rules of its game.
-        stored: Its game.
+        game: The rules of the game.
+        stored: The game of the decision.
         made: The decision.
         forecast: The expected replies of people; None: not known yet.
 
@@ -523,9 +523,9 @@ def _value_text(board: _Board, value: float, scale: Scale | ValueScale) -> str:
 
 
 def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
-    """The opponent's loss by a reply; empty: none.
+    """The opponent's loss by a reply; empty: no loss.
 
-    If both scores mean the same decided result, a difference of less than a unit is a difference in length.
+    If both scores mean the same decided result, a difference below one unit is one of the game's length.
     """
     size = made_centi - best_centi
     if size <= 0:
@@ -536,7 +536,7 @@ def _cost_text(board: _Board, best_centi: int, made_centi: int) -> str:
 
 
 def _size_text(board: _Board, size_centi: float) -> str:
-    """A difference of scores: without a sign, unlike a score."""
+    """A difference of scores, which has no sign (unlike a score)."""
     if abs(size_centi) >= WIN_CENTI / 2:
         return "the game"
     return board.score(size_centi).removeprefix("+")

@@ -8,12 +8,12 @@ from engine.games import GAMES
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """A number with separators of thousands."""
+    """A number with thousands separators."""
     return NO_VALUE if value is None or not math.isfinite(value) else f"{half_up(value, digits):,.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 1) -> str:
-    """A number with its sign, unless it is rounded to 0, and a true minus."""
+    """A number with its sign (a true minus), or without one if it is rounded to 0."""
     if value is None:
         return NO_VALUE
     text = f"{half_up(value, digits):+.{digits}f}"
@@ -26,7 +26,7 @@ def difference(share: float, digits: int = 1) -> str:
 
 
 def difference_interval(mean: float | None, low: float | None, high: float | None) -> str:
-    """A difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``; no mean without an interval."""
+    """A difference of shares with its interval: ``+1.1 (+0.4 to +1.8)``; or ``too early``."""
     if mean is None:
         return NO_VALUE
     if low is None or high is None:

@@ -14,7 +14,7 @@ _SAYS = {
     ),
     TrialOutcome.EARNED: ("A trap earns {by}more than it gives up", "A trap earns {by}less than it gives up"),
 }
-"""Sentences for an interval above 0, and one below; ``by`` is empty or ends with a space."""
+"""Sentences for an interval above 0 and for an interval below 0; ``by`` is empty or ends with a space."""
 _UNITS = {TrialOutcome.SCORE: "in a hundred games", TrialOutcome.COST: "a reply"}
 _BROKEN = {
     "draw": "the random assignment differs from the recorded probabilities by more than chance allows",
@@ -68,7 +68,7 @@ def evidence(verdict: TrialVerdict) -> str:
 
 
 def outlook(verdict: TrialVerdict) -> str:
-    """The number of further values needed; empty: none."""
+    """A sentence about the number of further values needed; empty: none."""
     if verdict.finding is IntervalFinding.NOT_CLEAR:
         if verdict.more is None:
             return f"At this rate a million more {verdict.unit}s would not decide."
@@ -92,12 +92,12 @@ def sentences(verdict: TrialVerdict) -> list[str]:
 
 
 def level(verdict: TrialVerdict) -> str:
-    """The level of its interval: ``95 %``."""
+    """The confidence level of the verdict's interval, for instance ``95 %``."""
     return percent(1 - verdict.alpha, 0 if round(100 * verdict.alpha, 6).is_integer() else 1)
 
 
 def lower_first(text: str) -> str:
-    """A text for the middle of a line: ``not decided yet``."""
+    """A text with a lower-case beginning, for instance ``not decided yet``."""
     return text[:1].lower() + text[1:]
 
 
@@ -111,7 +111,7 @@ def _per(verdict: TrialVerdict) -> str:
 
 
 def _digits(verdict: TrialVerdict) -> int:
-    """Decimals of points: differences of costs are a tenth as large."""
+    """Number of decimals of points; one more for differences of costs, which are ten times smaller."""
     return 1 if verdict.outcome is TrialOutcome.SCORE else 2
 
 

@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 
 
 def opponent_path(site: str, site_id: str) -> str:
-    """The page of an opponent. Its key is in the query, because ``..`` as part of a path would lead
+    """The page of an opponent. The opponent's key is in the query, because ``..`` in a path would lead
     elsewhere."""
     return f"/dash/opponent?{urlencode({'site': site, 'id': site_id})}"
 
 
 def query_text(query: Mapping[str, Any]) -> str:
-    """A query of an address, sorted, so that equal filters have equal addresses."""
+    """A sorted query string, so that equal filters have equal URLs."""
     return urlencode(sorted((name, str(value)) for name, value in query.items() if str(value)))

@@ -10,7 +10,7 @@ from engine.games import get_rules
 from engine.strategies.registry import STRATEGIES
 
 LOW_S = 60.0
-"""A clock below this many seconds is shown as short of time."""
+"""Number of seconds below which a clock is shown as low."""
 
 
 def board_card(game: LiveGame) -> Card:

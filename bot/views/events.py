@@ -43,7 +43,7 @@ SPANS = ("30", "1", "7", "90", "365")
 """The selectable numbers of days; the first is the default."""
 PER_PAGE = 50
 LAG_DAYS = 7
-"""Days of games, counted by their start, over which the sites' times are measured."""
+"""Number of days (by the start of games) over which the sites' response times are measured."""
 WORDS = {
     "alarm": "an alarm changed its state",
     ACTION: "operator's action",
@@ -64,7 +64,7 @@ WORDS = {
     "takeback_granted": "takeback granted",
     "undecided_move": "a move that was not decided here",
 }
-"""Kinds of events in words; others are shown as they are."""
+"""Kinds of events in words; other kinds are shown unchanged."""
 _YES_NO = {True: "yes", False: "no"}
 
 
@@ -86,7 +86,7 @@ class EventsView:
     endings: tuple[EndingCount, ...] = ()
     thinking: tuple[ThinkingTimes, ...] = ()
     alarms: tuple[AlarmStatus, ...] = ()
-    """Alarms that are not ok, or snoozed."""
+    """Alarms that are not ok or are snoozed."""
 
     title = ""
 
@@ -204,13 +204,13 @@ class EventsView:
 
     @property
     def _pager(self) -> Pager:
-        """The number of pages is not known, only whether there is another one."""
+        """The total number of pages is unknown; only the existence of a next page is known."""
         newer = self._at(number=self.number - 1) if self.number > 1 else ""
         older = self._at(number=self.number + 1) if self.has_more else ""
         return Pager(self.number, None, newer, older, ("Newer", "Older"))
 
     def _at(self, **changes: Any) -> str:
-        """The address of this page with other parameters, from the first event on unless they say another."""
+        """The URL of this page with other parameters, from the first event on by default."""
         return f"?{query_text({'days': self.days, 'kind': self.kind, 'site': self.site, **changes})}"
 
     @staticmethod
@@ -219,7 +219,7 @@ class EventsView:
         return WORDS.get(kind, kind.replace("_", " "))
 
     def what(self, event: LoggedEvent) -> str:
-        """The event in words; for an action of the operator, including which one."""
+        """The event in words; for an action of the operator, includes the action."""
         words = self.words(event.kind)
         action = event.detail.get("action") if event.kind == ACTION else None
         return f"{words}: {action}" if isinstance(action, str) else words

@@ -67,21 +67,21 @@ class GameView:
 
     stored: StoredGame
     sides: tuple[str, ...]
-    """Names of the two players, the first mover first; empty: the game's rules are not known."""
+    """Names of the two sides, the first mover first; empty: the game's rules are unknown."""
     names: tuple[str, ...]
     """Every move in people's notation."""
     damage: str
-    """Why the moves cannot be fully replayed; empty: they can."""
+    """Why the moves cannot be fully replayed; empty: they can be replayed."""
     marks: tuple[MoveMark, ...]
     ply: int
-    """The ply that is shown."""
+    """The displayed ply."""
     mark: MoveMark | None
-    """Of the decision that is shown; None: we made no decision at this ply."""
+    """Mark of the displayed decision; None: we made no decision at this ply."""
     moment: Moment | None
     moment_damage: str
-    """Why there is none; empty: the record is valid, or there is no decision."""
+    """Why `moment` is missing; empty: the record is valid, or there is no decision."""
     rows: tuple[str, ...]
-    """The board before the ply; empty: it is not known."""
+    """The board before the ply; empty: unknown."""
 
     @property
     def title(self) -> str:
@@ -233,7 +233,7 @@ def game_heading(stored: StoredGame, sides: Sequence[str], marks: Sequence[MoveM
 
     Args:
         stored: The game.
-        sides: Names of its sides; none: its rules are not known.
+        sides: Names of the sides; empty: the game's rules are unknown.
         marks: Our moves.
     """
     word, mood = ended(stored.state, stored.result)
@@ -306,10 +306,10 @@ async def load(database: Database, query: Query) -> GameView:
 
 
 async def _stored(session: Any, query: Query) -> StoredGame:
-    """The game that an address names.
+    """The game given by a URL.
 
     Raises:
-        NoSuchThing: There is none.
+        NoSuchThing: There is no such game.
     """
     key = query.own.get("id", "")
     is_number = key.isascii() and key.isdecimal() and len(key) < 19

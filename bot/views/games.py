@@ -48,7 +48,7 @@ _SAME = (
     *("opponent_is_bot", "opponent_rating", "our_rating", "rating_diff", "rated", "speed", "our_side"),
     *("strategy", "engine_version"),
 )
-"""Fields of `StoredGame` that its record has unchanged."""
+"""Fields of `StoredGame` that the game's record contains unchanged."""
 _COLUMNS = (
     Column("Result", is_text=True),
     Column("Moves", label="moves"),
@@ -72,9 +72,9 @@ def games_table(games: Sequence[GameLine], title: str, records: str, *, names_op
 
     Args:
         games: The games, in their order.
-        title: Of the table.
+        title: Title of the table.
         records: As in `TablePart`.
-        names_opponents: The games are named by their opponents; otherwise by their rules.
+        names_opponents: Whether rows are named by the opponent; otherwise by the game's rules.
     """
     first = ("Opponent", "Game") if names_opponents else ("Game", "Rating")
     rows = []
@@ -110,7 +110,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
 
     Args:
         games: The games, in their order.
-        flags: Why games are suspect, in a column of their own; None: there is no such column.
+        flags: Why games are suspect, for a separate column; None: there is no such column.
     """
     are_several = len({game.owner for game in games if not match_of(game)}) > 1
     heads = ("Game", "Started (UTC)", "Site", "Opponent", "Strategy", "Result", "Ended by")
@@ -140,7 +140,7 @@ def stored_games_table(games: Sequence[StoredGame], flags: "Flags | None" = None
 
 
 def stored_record(game: StoredGame, flags: Sequence[str]) -> dict[str, Any]:
-    """The same as plain values, with the reasons for which it is suspect."""
+    """A game as plain values, with the reasons why it is suspect."""
     return {
         "site": game.site,
         "account": game.account,

@@ -1,4 +1,4 @@
-"""One move of ours, read, judged and put into words; a damaged record becomes a reason, not a failure."""
+"""One move of ours: loads, judges and describes it; a damaged record yields a reason, not a failure."""
 
 import asyncio
 from collections.abc import Sequence
@@ -57,8 +57,8 @@ class Moment:
     decision: DecisionReport
     verdict: MomentVerdict
     values: tuple[tuple[float, ...], ...]
-    """For each reply its value to the opponent by depth, from 2 plies on, as expected score from 0 to 1;
-    none: not known."""
+    """Value of each reply to the opponent by depth (from 2 plies), as expected score from 0 to 1; empty:
+    unknown."""
 
     @property
     def marks(self) -> tuple[BoardMark, ...]:
@@ -68,7 +68,7 @@ class Moment:
 
     @property
     def board(self) -> Board:
-        """The board that the opponent faced, with bait, good reply and the played one."""
+        """The board that the opponent faced, with the bait, the good reply and the reply played."""
         return Board(
             self.game,
             self.decision.rows_after,
@@ -90,17 +90,17 @@ class Moment:
 
     @property
     def is_judged(self) -> bool:
-        """Whether it is known which replies are baits; a forced reply is none."""
+        """Whether it is known which replies are baits; a forced reply is never a bait."""
         return self.decision.is_complete and (self.is_checked or len(self.decision.replies) < 2)
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the server never took the move."""
+        """Whether the server never accepted the move."""
         return self.decision.state == "dropped"
 
     @property
     def baits(self) -> tuple[BaitReport, ...]:
-        """Confirmed baits that count: none in decided positions and in moves that were never played."""
+        """Confirmed baits that count; excludes decided positions and moves that were never played."""
         found = self.decision.forecast
         if found is None or not found.is_confirmed or self.decision.is_decided or self.is_dropped:
             return ()
@@ -126,7 +126,7 @@ class Moment:
 
     @property
     def story(self) -> Story:
-        """The verdict on the move, and what the paper calls it."""
+        """The verdict on the move, and its verdict in the paper's sense."""
         told, verdict = self.decision, self.verdict
         effort = f"{_search(told)}, {told.time_s:.2f} s"
         before = f"Move {told.number} · we played {told.name} · {effort}"
@@ -144,7 +144,7 @@ class Moment:
 
     @property
     def _shallow_chart(self) -> LineChart | None:
-        """The scores of bait and best reply by depth; None: there are not two replies to compare."""
+        """The scores of the bait and the best reply by depth; None: there are no two replies to compare."""
         decision, best = self.decision, self.best
         baits = {bait.reply for bait in self.baits}
         tempting = [each for each in decision.replies if each.reply in baits]
@@ -334,11 +334,11 @@ def _paper_trap(decision: DecisionReport) -> str:
 
 
 async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -> list[Moment | str]:
-    """Some moves of ours; or a text with the reason where the record is damaged.
+    """Some moves of ours; for a damaged record, a text with the reason instead.
 
     Args:
-        session: Of the transaction.
-        keys: Those of each move's game and decision.
+        session: Session of the transaction.
+        keys: Keys of each move's game and decision.
 
     Raises:
         StorageError: The database failed.
@@ -359,7 +359,7 @@ async def read_moments(session: AsyncSession, keys: Sequence[tuple[int, int]]) -
 
 
 async def read_moment_of(session: AsyncSession, stored: StoredGame, ply: int) -> Moment | str:
-    """The same for one move of a game that is already loaded."""
+    """One move of a game that is already loaded, or the reason why its record is damaged."""
     try:
         decision = await get_decision(session, stored.id, ply)
         forecast = None if decision is None else await get_forecast(session, decision.id)
@@ -390,9 +390,9 @@ def moment_of(
     """The moment of a move that is already reported.
 
     Args:
-        stored: Its game.
+        stored: The game of the move.
         report: The move.
-        values: As of `Moment`; none: it has no chart.
+        values: See `Moment`; empty: there is no chart.
     """
     unit, name = get_rules(stored.game).score_unit, short_name(stored.opponent_name)
     return Moment(

@@ -21,7 +21,7 @@ from storage.evidence.statistics.monthly import CostliestBait, MonthlyReport
 
 _PER_CENT = NumberStyle(unit=" %")
 _MAX_DAYS = 62
-"""Up to this many days each day is a point; longer periods are grouped by week."""
+"""Maximum number of days shown by day; longer periods are grouped by week."""
 _TRAPS = (
     "Traps in the sense of Gordon and Reda's paper, by what a reply looks like to a search; the baits of the "
     "other tables are replies that the model of people expects, so their numbers differ."
@@ -39,8 +39,8 @@ def month_parts(
     """The whole report.
 
     Args:
-        report: What it shows.
-        title: For instance ``November 2026``.
+        report: The data of the report.
+        title: Name of the period, for instance ``November 2026``.
         selected: The filters as text; empty: all games.
         made_at: Time of the report.
         verdicts: The verdict on each trial's planned endpoint at that time, by the trial's name; omits trials
@@ -151,7 +151,7 @@ def _performance(groups: Sequence[GroupStatistics]) -> IntervalChart:
 
 
 def _differences(title: str, what: str, groups: Sequence[GroupStatistics]) -> IntervalChart:
-    """Actual less forecast events, in per cent of replies: ``baits`` taken, or ``replies`` that err."""
+    """Actual minus forecast events, in per cent of replies: ``baits`` taken, or erroneous ``replies``."""
     rows = []
     for each in groups:
         expected = each.baits if what == "baits" else each.errors

@@ -60,7 +60,7 @@ _SHARE = NumberStyle(unit=" %")
 
 @dataclass(frozen=True, slots=True)
 class NowView:
-    """The contents of the page: from the database, and, once a request has added it, from the program."""
+    """The contents of the page: data from the database, plus the program's status once a request adds it."""
 
     days: tuple[Day, ...]
     baits: tuple[BaitEvent, ...]
@@ -68,7 +68,7 @@ class NowView:
     declined: tuple[EventCount, ...]
     """Declined challenges of today, by reason."""
     status: Status | None = None
-    """None: no program runs here, and the page shows only the database."""
+    """Status of the program; None: no program runs here, and the page shows only the database."""
 
     title = ""
 
@@ -123,7 +123,7 @@ class NowView:
 
     @property
     def _times(self) -> ChartPart:
-        """How long moves took, by the hour."""
+        """Time per move, by hour."""
         hours = tuple(each.hour for each in self.times)
         line = ChartLine(
             "median",

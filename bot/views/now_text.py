@@ -10,17 +10,17 @@ from bot.control.status import Admission, Status
 from bot.parts.values import Heading, Pill
 
 ERROR_FRESH = timedelta(hours=1)
-"""How long an error of the log is shown."""
+"""Time for which the last logged error is shown."""
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 def in_words(number: int) -> str:
-    """A number as a word up to ten, else in figures."""
+    """A number as a word up to ten, otherwise in figures."""
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
 def headline(status: Status) -> Heading:
-    """A sentence that says whether all is well, the current activity, where it plays, and the state of each
+    """A sentence that says whether all is well; the current activity, the sites, and the state of each
     part."""
     games, armed = len(status.games_on), sum(game.bait is not None for game in status.games_on)
     noun = "game" if games == 1 else "games"

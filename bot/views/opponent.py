@@ -63,9 +63,9 @@ from storage.records import BaitOutcome
 GAMES = 10
 """Number of games on one page."""
 CARDS = 6
-"""Number of baits shown, those with the highest expected loss."""
+"""Number of baits shown; the baits with the highest expected loss are chosen."""
 CURVES = 4
-"""Kinds of games whose ratings are drawn, those with the most games."""
+"""Number of kinds of games whose ratings are drawn; the kinds with the most games are chosen."""
 _OTHERS = ("opponent", "opponents", "site", "match")
 """Filters that select opponents."""
 _PERCENT = NumberStyle(1, unit=" %")
@@ -100,9 +100,9 @@ class OpponentView:
 
     report: OpponentReport
     cards: tuple[TrapCard, ...]
-    """Baits that it took."""
+    """Cards of the baits that the opponent took."""
     listed: tuple[GameLine, ...]
-    """Games, aborted ones too, the newest first."""
+    """Games (including aborted ones), newest first."""
     paging: Paging
     now: datetime
     status: Status | None = None
@@ -175,7 +175,7 @@ class OpponentView:
 
     @property
     def _seen(self) -> str:
-        """Its first and last games."""
+        """The dates of the first and last games with the opponent."""
         line, first = self.report.line, time_text(self.report.account.first_seen_at, "%d %b %Y")
         if line is None:
             return f"First seen {first}."
@@ -189,7 +189,7 @@ class OpponentView:
 
     @property
     def _met(self) -> tuple[Part, ...]:
-        """The results of its games."""
+        """The results of the opponent's games."""
         drawn = [each for each in self.report.progress if _is_drawn(each)]
         trends = (Beside((_trend(each, is_cost=False), _trend(each, is_cost=True))) for each in drawn)
         ratings = tuple(map(_rating, self.report.ratings[:CURVES]))
@@ -236,7 +236,7 @@ class OpponentView:
 
     @property
     def _filter_query(self) -> str:
-        """The query that selects the opponent's games on other pages; empty: no filter can express its
+        """The query that selects the opponent's games on other pages; empty: filters cannot express the
         name."""
         name = self.report.account.name
         if not name.isprintable() or not name.strip() or len(name) > MAX_LENGTH:
@@ -282,7 +282,7 @@ class OpponentView:
 
     @property
     def returns(self) -> str:
-        """When it returns, in a sentence."""
+        """A sentence about when the opponent returns."""
         visits, gaps = self.report.visits, self.report.gaps
         if not visits:
             return ""
@@ -320,7 +320,7 @@ class OpponentView:
     # --- ControlsPart ---------------------------------------------------------------------------------------
 
     def _controls(self, status: Status) -> ControlsPart:
-        """What the operator can do about the opponent."""
+        """The operator's actions on the opponent."""
         account = self.report.account
         ours = [each.name for each in status.accounts if each.site == account.site and each.link is not None]
         controls, note = list[Control](), ""
@@ -342,7 +342,7 @@ class OpponentView:
 
     @property
     def _address(self) -> str:
-        """The name by which commands reach it; empty: commands cannot name it."""
+        """The opponent's name for commands; empty: commands cannot express the name."""
         account = self.report.account
         for name in (account.site_id, account.name):
             try:
@@ -352,7 +352,7 @@ class OpponentView:
         return ""
 
     def challenge(self, ours: Sequence[str]) -> ActionForm | None:
-        """How one of our accounts can challenge it; None: it cannot."""
+        """The form with which one of our accounts can challenge the opponent; None: it cannot."""
         dialect = DIALECTS.get(self.report.account.site)
         if dialect is None or Ability.CHALLENGE not in dialect.abilities:
             return None
@@ -391,7 +391,7 @@ class OpponentView:
 
     @property
     def _why_no_challenge(self) -> str:
-        """The reason why it cannot be challenged."""
+        """The reason why the opponent cannot be challenged."""
         site = self.report.account.site
         dialect = DIALECTS.get(site)
         if dialect is not None and Ability.CHALLENGE in dialect.abilities and not dialect.shows_challenges:

@@ -14,7 +14,7 @@ from storage.database import Database
 from storage.evidence.queries.opponents import MIN_BAITS, OpponentLine, OpponentOrder, list_opponents
 
 OPPONENTS = 50
-"""On one page."""
+"""Number of opponents on one page."""
 ORDERS = {
     OpponentOrder.LATEST.value: "latest",
     OpponentOrder.GAMES.value: "most games",

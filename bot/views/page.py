@@ -32,7 +32,7 @@ class View(Protocol):
 
     @property
     def title(self) -> str:
-        """The name of the browser's tab; empty: the page's."""
+        """Title of the browser's tab; empty: the page's title."""
         ...
 
     def to_json(self) -> Mapping[str, Any]:
@@ -40,7 +40,7 @@ class View(Protocol):
         ...
 
     def tables(self) -> Mapping[str, Rows]:
-        """Its rows by name, for CSV."""
+        """The view's rows by name, for CSV."""
         ...
 
 
@@ -50,7 +50,7 @@ class Query:
 
     filters: Filters = field(default_factory=Filters)
     own: Mapping[str, str] = field(default_factory=dict)
-    """The page's own parameters, those in its path included."""
+    """The page's own parameters, including parameters in its path."""
 
     def texts(self) -> dict[str, str]:
         """All parameters as texts, the filters first."""
@@ -60,7 +60,7 @@ class Query:
         """A whole number among the page's own parameters.
 
         Raises:
-            BadQuery: It is not a number, or out of range.
+            BadQuery: The value is not a number, or out of range.
         """
         text = self.own.get(name, "")
         if not text:
@@ -70,14 +70,14 @@ class Query:
         return int(text)
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """One of some words among the page's own parameters; the first one by default.
+        """A parameter of the page that takes one of some words; the default is the first word.
 
         Args:
-            name: Of the parameter.
-            choices: The words.
+            name: Name of the parameter.
+            choices: The allowed words.
 
         Raises:
-            BadQuery: It is another word.
+            BadQuery: The value is another word.
         """
         text = self.own.get(name, "") or choices[0]
         text = OLD_CHOICES.get(text, text)
@@ -93,7 +93,7 @@ class Download:
     text: str
     media_type: str
     name: str
-    """Consists of ASCII letters, digits, dots and hyphens."""
+    """File name; consists of ASCII letters, digits, dots and hyphens."""
 
 
 @dataclass(frozen=True)
@@ -101,18 +101,18 @@ class Page:
     """A page."""
 
     name: str
-    """In the addresses of its JSON and CSV."""
+    """Name of the page in the URLs of its JSON and CSV."""
     path: str
-    """Its route, with its parts in braces."""
+    """The page's route, with variable parts in braces."""
     title: str
     load: Callable[[Database, Query], Awaitable[View]]
-    """Raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
+    """Loads the view; raises `BadQuery`, `NoSuchThing`, and the errors of the storage layer."""
     parameters: frozenset[str] = frozenset()
-    """Its own parameters beside the filters."""
+    """The page's own parameters in addition to the filters."""
     filters: tuple[str, ...] = OF_GAMES
-    """The filters that it has, by name; empty: none."""
+    """Names of the filters that the page supports; empty: none."""
     fresh_s: float = 10.0
-    """Seconds for which it is served again without querying the database."""
+    """Seconds for which a view is served again without querying the database."""
     refetch_s: float | None = None
     """Shortest interval, in seconds, at which an open page reloads itself; None: `fresh_s`."""
     is_in_menu: bool = True
@@ -120,9 +120,9 @@ class Page:
     """Returns the state of the running program for each display of the page, as a picklable value; None: not
     needed."""
     live_field: str = "status"
-    """The field of the loaded view, a dataclass, that it replaces."""
+    """The field of the loaded view (a dataclass) that the result of `live` replaces."""
     under: str = ""
-    """The page of the menu that it belongs to; empty: itself."""
+    """The page of the menu under which the page belongs; empty: the page itself."""
     download: Callable[[Database, Query], Awaitable[Download]] | None = None
     """Creates the file at its path with ``/download``; None: no file.  Raises as `load` does."""
 
@@ -132,11 +132,11 @@ class Page:
         return int(self.fresh_s if self.refetch_s is None else self.refetch_s)
 
     def query(self, given: Mapping[str, str], parts: Mapping[str, str]) -> Query:
-        """Read an address.
+        """Parse a URL.
 
         Args:
-            given: Its query.
-            parts: The parts of its path.
+            given: The URL's query parameters.
+            parts: The variable parts of the URL's path.
 
         Raises:
             BadQuery: A parameter is unknown.

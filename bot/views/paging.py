@@ -19,18 +19,18 @@ class Paging:
     page: int
     """From 1."""
     size: int
-    """Entries of a page."""
+    """Number of entries on a page."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """All parameters of the address except the page number."""
+    """All query parameters except the page number."""
     count: int = 0
-    """Entries of all pages."""
+    """Number of entries on all pages."""
 
     @classmethod
     def of(cls, query: Query, size: int) -> "Paging":
         """The requested page (parameter ``page``).
 
         Raises:
-            BadQuery: It is not a page number.
+            BadQuery: The value is not a page number.
         """
         texts = {name: text for name, text in query.texts().items() if name != "page"}
         return cls(query.number("page", 1, 1, MAX_PAGES), size, texts)
@@ -47,29 +47,29 @@ class Paging:
 
     @property
     def earlier(self) -> str:
-        """The address of the page before; empty if there is none."""
+        """The URL of the previous page; empty if there is none."""
         return self.address(page=str(min(self.page - 1, self.pages))) if self.page > 1 else ""
 
     @property
     def later(self) -> str:
-        """The address of the page after; empty if there is none."""
+        """The URL of the next page; empty if there is none."""
         return self.address(page=str(self.page + 1)) if self.page < self.pages else ""
 
     def address(self, **changes: str) -> str:
-        """The address of this list with other parameters, from its first page on unless they set another."""
+        """The URL of this list with other parameters; its first page unless they set another."""
         return f"?{query_text({**self.texts, **changes})}"
 
     def to_json(self) -> dict[str, Any]:
-        """Which page it is."""
+        """The number of the page, in words."""
         return {"page": self.page, "pages": self.pages, "count": self.count}
 
     def choice(self, title: str, name: str, words: Mapping[str, str], chosen: str) -> Choice:
-        """A choice of one parameter.
+        """A choice of values for one query parameter.
 
         Args:
-            title: Of the choice.
+            title: Title of the choice.
             name: Of the parameter.
-            words: Its values, with their words.
+            words: The values with their labels.
             chosen: The chosen value.
         """
         options = ((text, self.address(**{name: value}), value == chosen) for value, text in words.items())
@@ -79,7 +79,7 @@ class Paging:
         """The pager below the list, and a note on omitted rows.
 
         Args:
-            filters: Of the list.
+            filters: The filters of the list.
             is_shown: Whether the page has an entry.
         """
         return (*self.pager(is_shown=is_shown), *without_matches(filters))
@@ -94,6 +94,6 @@ class Paging:
 
 
 def without_matches(filters: Filters) -> tuple[Part, ...]:
-    """A note that games of matches are left out, if they are."""
+    """A note that games of matches are excluded; nothing if they are included."""
     text = "Games of matches on this machine are left out; the filters Site and Match show them."
     return () if includes_matches(filters) else (Note(text),)

@@ -10,12 +10,12 @@ class Question:
 
     text: str
     command: str
-    """Of `desdemona`; ``MONTH`` stands for the first day of this month."""
+    """Arguments of `desdemona`; ``MONTH`` stands for the first day of this month."""
     link: str
-    """The page's address, likewise."""
+    """URL of the page; ``MONTH`` as above."""
 
     def at(self, now: datetime) -> "Question":
-        """The question in the month of a time."""
+        """The question for the month that contains a time."""
         first = f"{now:%Y-%m}-01"
         return Question(self.text, self.command.replace("MONTH", first), self.link.replace("MONTH", first))
 
@@ -48,5 +48,5 @@ QUESTIONS = (
 
 
 def questions(now: datetime) -> tuple[Question, ...]:
-    """The ten questions in the month of a time, in its own time zone."""
+    """The ten questions for the month that contains a time, in the time's own time zone."""
     return tuple(question.at(now) for question in QUESTIONS)

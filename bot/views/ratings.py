@@ -16,7 +16,7 @@ from storage.evidence.queries.filter_language import OF_GAMES
 from storage.evidence.queries.rating_curves import RatingCurve, rating_curves
 
 SHOWN = 12
-"""Maximum number of curves in the chart; the table has all."""
+"""Maximum number of curves in the chart; the table shows all."""
 RATINGS = NumberStyle(is_grouped=False)
 _MONTH = timedelta(days=30)
 _HEADS = ("Rating", "30 days", "Lowest", "Highest", "Rated games", "Last")

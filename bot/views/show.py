@@ -36,12 +36,12 @@ _NO_PAGER = Pager(1, None, "", "")
 def report_parts(
     report: GameReport, marks: Sequence[MoveMark], *, traps_only: bool = False
 ) -> tuple[Part, ...]:
-    """The game's head, its last board, its moves, and each decision with a table like the paper's Figure 8.
+    """The game's header, final board and moves, and each decision with a table like the paper's Figure 8.
 
     Args:
         report: The game.
-        marks: Our moves in it.
-        traps_only: A table of the baits, and only the moves with one; without any, the reason.
+        marks: Our moves in the game.
+        traps_only: Show a table of the baits and only the moves with one; if there are none, the reason.
     """
     header = report.header
     rules = get_rules(header.game)

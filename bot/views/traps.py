@@ -48,7 +48,7 @@ from storage.records import BaitOutcome
 CARDS = 12
 """Number of baits on one page."""
 TAKEN = "taken"
-"""The order of `list_repeated`."""
+"""Name of the order of `list_repeated`."""
 ORDERS = {
     BaitOrder.EXPECTED_LOSS.value: "greatest expected loss",
     BaitOrder.COST.value: "most costly",
@@ -56,7 +56,7 @@ ORDERS = {
     TAKEN: "met again, most often taken",
 }
 ALL = "all"
-"""The choice of any outcome."""
+"""Value that selects all outcomes."""
 OUTCOMES = {ALL: "all", BaitOutcome.TAKEN.value: "taken", BaitOutcome.HELD.value: "left alone"}
 _LOOKS_GOOD = (
     "A bait is a reply that looks good, is likely to be played, and costs a tenth of the game or more"
@@ -73,15 +73,15 @@ class TrapCard:
 
     bait: BaitEncounter
     encounters: int
-    """Number of times it was met, if equal baits are counted together; otherwise 1, or 0 if it was never
+    """Number of encounters if equal baits are counted together; otherwise 1, or 0 if it was never
     answered."""
     taken: int
     is_repeated: bool
     """Whether equal baits are counted together."""
     moment: Moment | None
-    """None: the record is damaged."""
+    """The move; None: the record is damaged."""
     damage: str
-    """Why; empty: the record is valid."""
+    """Why the record is damaged; empty: the record is valid."""
 
     @property
     def _tag(self) -> str:
@@ -100,14 +100,14 @@ class TrapCard:
 
     @property
     def _is_slip(self) -> bool:
-        """Whether the reply left the bait alone but was an error anyway."""
+        """Whether the reply avoided the bait but was still an error."""
         if self.is_repeated or self.bait.is_taken is None:
             return False
         return is_slip((self.bait.reply_cost or 0) * WHOLE, is_taken=self.bait.is_taken, is_decided=False)
 
     @property
     def _said(self) -> Iterator[tuple[str, str]]:
-        """The bait's probability, appearance and cost, and the opponent's reply."""
+        """The bait's probability, how it looks, its cost, and the opponent's reply."""
         bait, told = self.bait, self.moment
         style = "saying trap" if bait.is_taken else "saying"
         if told is None:
@@ -193,7 +193,7 @@ def _heading(all_: BaitGroup, *, is_filtered: bool) -> Heading:
 
 
 def _shares(title: str, head: str, groups: Sequence[tuple[str, BaitGroup]], records: str) -> TablePart:
-    """The rate of baits taken in each of some groups."""
+    """The rate of baits taken, by group."""
     columns = (Column(head, is_text=True), Column("Met"), Column("Taken"), Column("Expected"))
     rows = tuple(
         (
@@ -233,10 +233,10 @@ def traps_view(
 
     Args:
         counts: Totals of all baits that pass the filters.
-        cards: Those of this page of the list.
-        outcome: Of the baits that are listed; None: any.
-        order: Of the list, one of `ORDERS`.
-        paging: Of the list.
+        cards: The cards on this page of the list.
+        outcome: Outcome of the listed baits; None: any.
+        order: Order of the list, one of `ORDERS`.
+        paging: Paging of the list.
         filters: The filters.
     """
     all_ = counts.everything
@@ -281,7 +281,7 @@ def phase_name(group: BaitGroup) -> str:
 
 
 def interval_words(group: BaitGroup) -> str:
-    """The interval of a share, or why there is none."""
+    """The interval of a share, or the reason why there is none."""
     interval = group.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"too few people for an interval ({floor(group.effective_persons)} of {MIN_PERSONS})"

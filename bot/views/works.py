@@ -19,7 +19,7 @@ from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By, GroupStatistics, flat_row
 
 BY_DRAW = ("strategy", "version", "settings")
-"""Filters by randomised properties: the remaining games could not be compared."""
+"""Filters by randomised properties, which would make the remaining games incomparable."""
 _NO_TRIAL = Heading(
     "Nobody knows yet.",
     lead="Only the games of a trial are compared, and none was started. `desdemona trial start NAME` begins "
@@ -43,9 +43,9 @@ def works_view(
     """The view of a trial and of all games.
 
     Args:
-        report: Of the trial; None: no trial has been started.
+        report: Report of the trial; None: no trial has been started.
         groups: All games that pass the filters, by game and player.
-        filters: As in the address.
+        filters: The filters, as in the URL.
     """
     parts = (_NO_TRIAL,) if report is None else trial_parts(report, filters)
     analyses = None if report is None else interim_analyses(report)
@@ -77,7 +77,7 @@ def _trial_fields(report: TrialReport) -> dict[str, Any]:
 
 
 def _stratum_rows(report: GamesReport) -> Rows:
-    """One row a stratum; omits differences for which it is too early, as in the JSON."""
+    """One row per stratum; omits differences for which it is too early, as in the JSON."""
     hides = report.guard.lacks_an_arm(report) is not None
     rows = []
     for each in report.strata:
@@ -92,7 +92,7 @@ def _stratum_rows(report: GamesReport) -> Rows:
 
 
 def _interim_rows(analyses: InterimAnalyses) -> Rows:
-    """One row a game, from the first game with a valid interval on."""
+    """One row per game, from the first game with a valid interval on."""
     half, readable = analyses.half_width, analyses.readable
     return [
         {"games": at + 1, "score": float(mean), "low": float(mean - half[at]), "high": float(mean + half[at])}

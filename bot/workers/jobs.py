@@ -15,7 +15,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 MAX_DEATHS = 3
-"""Number of consecutive worker deaths, per concurrent job, after which everything ends."""
+"""Number of consecutive worker deaths, per concurrent job, after which the run fails."""
 
 
 async def finished_jobs(
@@ -27,22 +27,22 @@ async def finished_jobs(
     *,
     ahead: int = 1,
 ) -> AsyncGenerator[list[tuple[J, "asyncio.Future[R]"]], None]:
-    """Hand out jobs, as many at a time as the workers take; yield finished ones.
+    """Hand out as many jobs at a time as the workers take; yield finished jobs.
 
     A caller that leaves the loop early must close the generator (`contextlib.aclosing`); running jobs are
     then dropped.
 
     Args:
         start: Hands a job to a worker.
-        name: A job's name, for messages.
-        stop: Ends it early.
+        name: Returns a job's name, for messages.
+        stop: Ends the run early.
         ahead: Jobs handed out for each worker.
 
     Yields:
-        Jobs, each with its future, which has the result or the exception that the job raised.
+        Jobs, each with a future that has the job's result or exception.
 
     Raises:
-        WorkersError: The workers die one after the other, or are gone.
+        WorkersError: The workers die one after the other, or are unavailable.
     """
     todo = deque(jobs)
     running: dict[asyncio.Future[R], J] = {}

@@ -21,7 +21,7 @@ EXTRA = "cluster"
 
 
 class WorkersError(DesdemonaError):
-    """There are no workers, or no longer any; the message says why."""
+    """There are no, or no more, workers; the message says why."""
 
 
 class Workers(Protocol):
@@ -31,7 +31,7 @@ class Workers(Protocol):
     """Exceptions of a task's future if its worker died."""
 
     def capacity(self) -> int:
-        """Number of tasks that can currently run in parallel; asking a cluster may block."""
+        """Number of tasks that can currently run in parallel; may block for a cluster."""
 
     def run(self, work: Callable[[T], R], task: T) -> "Future[R]":
         """Run a module-level function on a task in a worker."""
@@ -54,8 +54,8 @@ class LocalWorkers(ProcessPool):
 class ClusterWorkers:
     """The workers of a Dask cluster, one task per thread.
 
-    Every worker needs the same version of this program, and the other programs that it uses.  When a worker
-    dies, the scheduler gives its task to another one.
+    Every worker needs the same version of this program, and the external programs that tasks use. When a
+    worker dies, the scheduler gives its task to another one.
 
     Args:
         address: The scheduler's address, for instance ``tcp://10.0.0.1:8786``.

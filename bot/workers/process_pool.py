@@ -25,7 +25,7 @@ R = TypeVar("R")
 logger = logging.getLogger(__name__)
 
 _KILLED_S = 10.0
-"""Seconds that a killed process may take to end: a disk or a network drive may block it."""
+"""Maximum time in seconds for a killed process to end, since a disk or network drive may block it."""
 
 
 class WorkerDied(Exception):
@@ -35,10 +35,10 @@ class WorkerDied(Exception):
 class ProcessPool:
     """Processes on this machine, each served by a thread of this process that waits for its results.
 
-    A process shares nothing with the others: it has its own pipe to us, and no lock.  A process that dies, at
-    whatever moment, fails its own job and nothing else.  Pools whose processes share queues (the standard
-    library's, loky, Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of
-    it in the queue, or a lock that is never released, and the others wait for ever.
+    A process shares nothing with the others: it has its own pipe to us, and no lock. If a process dies, at
+    any moment, only its own job fails. Pools whose processes share queues (the standard library's, loky,
+    Pebble) cannot guarantee that: a process killed in the middle of a message leaves half of the message in
+    the queue, or a lock that is never released, and the others wait for ever.
 
     Processes are spawned, not forked (a fork copies locks that other threads hold).  Ctrl-C reaches only the
     process that owns the pool; the workers block the signal. They end at once when the owner ends or crashes,
@@ -48,8 +48,7 @@ class ProcessPool:
     def __init__(self, processes: int) -> None:
         self._threads = ThreadPoolExecutor(processes, thread_name_prefix="worker")
         self._lock = threading.Lock()
-        """Guards the next three, and starting and reaping, because multiprocessing has shared state for
-        these."""
+        """Guards the next three attributes, and starting and reaping, whose state multiprocessing shares."""
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
         self._is_closed = False
@@ -59,7 +58,7 @@ class ProcessPool:
         return self._threads.submit(self._do, work, task)
 
     def close(self) -> None:
-        """Kill the processes, whatever they are doing; waiting tasks are cancelled, running ones fail."""
+        """Kill all processes immediately; waiting tasks are cancelled and running tasks fail."""
         with self._lock:
             self._is_closed = True
             for process in self._alive:
@@ -104,7 +103,7 @@ class ProcessPool:
 
 
 class _Process:
-    """A worker process, from its owner's side."""
+    """The owner's handle of a worker process."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -131,17 +130,17 @@ class _Process:
         return self._pipe.recv_bytes()
 
     def is_alive(self) -> bool:
-        """Whether it is alive; valid only between jobs, when the pipe is readable only at its end."""
+        """Whether the process is alive; valid only between jobs, when a readable pipe means its end."""
         return not self._pipe.poll()
 
     def kill(self) -> None:
-        """Kill it and release the thread that waits for its result."""
+        """Kill the process, which releases the thread that waits for its result."""
         self._process.kill()
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._pipe.fileno())) as pipe:
             pipe.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> None:
-        """Kill it and release its resources."""
+        """Kill the process and release its resources."""
         self._process.kill()
         self._pipe.close()
         if not wait([self._process.sentinel], _KILLED_S):
@@ -164,7 +163,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _listen(pipe: Connection, jobs: "SimpleQueue[bytes]") -> None:
-    """Receive jobs; end the process when the pipe closes, whatever it is doing."""
+    """Receive jobs; end the process immediately when the pipe closes."""
     with contextlib.suppress(OSError, EOFError):
         while True:
             jobs.put(pipe.recv_bytes())
@@ -192,8 +191,8 @@ def _answer(job: bytes) -> bytes:
 
 @contextlib.contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Block SIGINT in this thread, so that processes it starts inherit the block; a signal is delivered
-    afterwards."""
+    """Block SIGINT in this thread, so that the processes that it starts inherit the block; a pending signal
+    is delivered afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -18,23 +18,23 @@ class BadClock(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class GgfClock:
-    """A clock; omitted fields have the server's defaults, 15:00//02:00."""
+    """A clock; the defaults for omitted fields are the server's, 15:00//02:00."""
 
     initial_s: int = 900
     """Initial time."""
     increment_s: int = 0
-    """Added after each move."""
+    """Increment in seconds, added after each move."""
     extension_s: int = 120
     """Grace period after that; entering it loses by at least 2 discs, exceeding it by 64."""
     is_plain: bool = True
-    """Whether every move counts alike; if not, the increment, for instance, comes only after a number of
+    """Whether the terms are the same for every move; if not, the increment may come only after several
     moves."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, the times that it shows.
+        """Parse a clock; for a running one, ``04:59,0:0//02:00,0:0``, the times left.
 
-        The numbers after the commas count moves; the server leaves out the usual one: ``30:00,N//05:00,N10``.
+        The numbers after the commas count moves; the server omits the default: ``30:00,N//05:00,N10``.
 
         Raises:
             BadClock: It is not a clock.
@@ -56,13 +56,13 @@ class GgfClock:
         return cls(times[0], times[1], times[2], is_plain)
 
     def text(self, *, with_extension: bool = True) -> str:
-        """The clock for a command or game, every field included; without the last, the usual grace period
-        applies."""
+        """The clock as text, with every field or all but the grace period, for which the server's default
+        then applies."""
         times = (self.initial_s, self.increment_s, self.extension_s)
         return "/".join(map(time_text, times if with_extension else times[:2]))
 
     def left_s(self, used_s: float, moves: int) -> float:
-        """Time left after this many moves with this total time; the grace period does not count."""
+        """Time left after a number of moves that took a total time; the grace period does not count."""
         return self.initial_s + self.increment_s * moves - used_s
 
 
@@ -86,7 +86,7 @@ def parse_time(text: str) -> int:
 
 
 def time_text(seconds: int) -> str:
-    """``MM:SS``, or ``HH:MM:SS``: never a bare number, which would mean minutes."""
+    """A time as ``MM:SS`` or ``HH:MM:SS``; a bare number would mean minutes."""
     minutes, left = divmod(abs(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return "-" * (seconds < 0) + (f"{hours:02}:" if hours else "") + f"{minutes:02}:{left:02}"

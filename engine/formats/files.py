@@ -55,8 +55,8 @@ def read(lines: Iterable[str], form: GameFormat, game: str | None = None) -> Ite
 
     Args:
         form: One of `TEXTS`.
-        game: Name in `engine.games`, for texts that do not name it: see `engine.formats.pgn.parse`. The
-            default for a transcript is Othello.
+        game: Name in `engine.games`, for texts that do not name their game (see `engine.formats.pgn.parse`).
+            The default for a transcript is Othello.
 
     Raises:
         BadGame: A game does not end within the size limit; everything yielded before remains valid.

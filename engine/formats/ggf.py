@@ -1,8 +1,8 @@
 """GGF, the Generic Game Format: Othello games as GGS, NBoard and their archives write them.
 
-A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``.  Archives have a match on
-each line, the count of its games in front: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.  The
-format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs write it in practice.
+A game is ``(;`` tags ``;)``, a tag is ``NAME[value]``, and no value holds a ``]``. Archives have one match
+per line, which begins with its number of games: ``1 (;...;)``, or ``2 (;...;)(;...;)`` for a synchro pair.
+The format is that of https://skatgame.net/mburo/ggsa/ggf, as servers and programs write it in practice.
 """
 
 import math
@@ -53,9 +53,9 @@ class GgfMove:
     """A move with its annotations."""
 
     move: str
-    """A square, ``f5``, or ``pass``; in lower case."""
+    """A square such as ``f5``, or ``pass``, in lower case."""
     evaluation: float | None = None
-    """The final result that the mover expects, in discs, own view.  GGS omits a zero."""
+    """The final result that the mover expects, in discs, from the mover's view.  GGS omits a zero."""
     time_s: float | None = None
     """Thinking time in seconds.  GGS omits a time that rounds to zero."""
 
@@ -71,26 +71,26 @@ class GgfGame:
     start: str = _START
     """Position before the first move, in the form of `Othello.position_text`, side to move included."""
     moves: tuple[GgfMove, ...] = ()
-    """In turn, the side to move of `start` first; every pass is included."""
+    """All moves, passes included, beginning with the side to move in `start`."""
     result: str | None = None
     """Result as written (RE), black's discs less white's less the komi: ``+12.000``, ``-64.000:r``;
     `stated_result` reads it.  None: unfinished (``?``)."""
     date: str = ""
-    """As written (DT); GGS puts the time of printing here, not the time of the game."""
+    """Date as written (DT); GGS puts the time of printing here, not the time of the game."""
     place: str = ""
-    """Where it was played (PC), for instance ``GGS/os``."""
+    """Place of the game (PC), for instance ``GGS/os``."""
     black_rating: float | None = None
     white_rating: float | None = None
     black_clock: str = ""
     """Clock as written (TB, or TI for both): ``05:00//02:00``."""
     white_clock: str = ""
     komi: float | None = None
-    """Discs taken from black's result (KM); None: not a komi game, or not fixed yet."""
+    """Discs deducted from black's result (KM); None: not a komi game, or not fixed yet."""
     black_komi_move: GgfMove | None = None
     """Bid of a komi game: the first move and its value (KB)."""
     white_komi_move: GgfMove | None = None
     other: tuple[tuple[str, str], ...] = ()
-    """Tags without a field here, in their order."""
+    """The other tags, in their order."""
 
 
 @dataclass(frozen=True)
@@ -212,10 +212,10 @@ def stated_result(game: GgfGame) -> Stated | None:
 
 
 def played_result(game: GgfGame) -> float | None:
-    """Black's result by the moves: discs, empty squares to the winner, less the komi; None: unfinished.
+    """Black's result from the moves: discs, empty squares to the winner, less the komi; None: unfinished.
 
     Raises:
-        BadGgf: As `replay`.
+        BadGgf: As for `replay`.
     """
     margin = black_margin(replay(game))
     return None if margin is None else margin - (game.komi or 0)
@@ -224,8 +224,8 @@ def played_result(game: GgfGame) -> float | None:
 def to_record(game: GgfGame) -> GameRecord:
     """The game as a format-independent record.
 
-    Its result comes from the moves if they reach the end and the game states no other ending: on GGS a side
-    that has run out of time loses whatever the board shows.
+    Its result comes from the moves if they reach the end and the game states no other ending, since on GGS a
+    side that has run out of time loses whatever the board shows.
 
     Raises:
         BadGgf: A move is illegal, the result is invalid, or it exceeds the number of discs.
@@ -336,7 +336,7 @@ def parse_board(text: str) -> OthelloPosition:
     """Parse a position of the BO tag, with or without blanks between the rows: ``8 -------- ... -------- *``.
 
     Raises:
-        BadGgf: It is invalid, or not of size 8 x 8.
+        BadGgf: The position is invalid, or its size is not 8 x 8.
     """
     size, _, cells = text.strip().partition(" ")
     if size != "8":
@@ -357,7 +357,7 @@ def board_text(position: OthelloPosition) -> str:
 
 
 def _parse_at(text: str, at: int) -> tuple[GgfGame, int]:
-    """The game that starts at this offset (after blanks), and the offset of its end."""
+    """The text of the game at this offset (after blanks), and the offset of its end."""
     begun = re.compile(r"\s*\(\s*;").match(text, at)
     if not begun:
         raise BadGgf(f"a game begins with '(;', here is {text[at : at + 60].strip()!r}")
@@ -425,7 +425,7 @@ def _by_turns(side: int, played: list[tuple[int, GgfMove]]) -> tuple[GgfMove, ..
 
 
 def _clock(text: str) -> str:
-    """A clock in GGS notation, from PGN's ``300+2``; any other as it is."""
+    """Convert a clock from PGN's ``300+2`` to GGS notation; leave any other text unchanged."""
     match = re.fullmatch(r"(\d{1,6})\+(\d{1,6})", text)
     if not match:
         return text
@@ -451,7 +451,7 @@ def _number(text: str, what: str) -> float:
 
 
 def _decimals(number: float, least: int) -> str:
-    """A number with at least this many decimals, and more only where rounding would change it."""
+    """A number with at least this many decimals, or more if rounding would change it."""
     text = f"{number:.{least}f}"
     return text if float(text) == number else format(Decimal(repr(number)), "f")
 

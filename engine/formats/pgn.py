@@ -1,7 +1,7 @@
 """PGN, Portable Game Notation: chess and its variants, xiangqi, and Othello in PGN's form.
 
 * Chess is in SAN, or in UCI notation as some programs write it; variants have their usual names (tag
-  ``Variant``), other start positions ``FEN``.  Rules and SAN are python-chess's.
+  ``Variant``), other start positions ``FEN``.  python-chess supplies rules and SAN.
 * Othello has squares for moves and ``--`` (or nothing) for a pass; its result is black's discs and white's,
   ``34-30``.  Move numbers are skipped, because some sites number plies; the moves outrank the stated result.
 * Xiangqi has ``Game "Chinese Chess"``, the tag ``Red``, and moves in ICCS notation, ``H2-E2``; the notation
@@ -79,7 +79,7 @@ class BadPgn(BadGame):
 class _Movetext(NamedTuple):
     moves: tuple[str, ...]
     evaluations: tuple[float | None, ...]
-    """First side's view."""
+    """Evaluation from the first side's view."""
     times_s: tuple[float | None, ...]
     result: str
 
@@ -216,7 +216,7 @@ def _movetext(body: str) -> _Movetext:
 
 
 def _named(tags: Mapping[str, str], moves: _Movetext) -> str | None:
-    """The game that the text names; None: it names none, or chess."""
+    """The game that the text names; None: chess, or no game is named."""
     for tag in ("Game", "GameType", "Variant"):
         if named := _NAMES.get(tags.get(tag, "").lower()):
             return named
@@ -237,7 +237,7 @@ def _chess_variant(tags: Mapping[str, str]) -> str:
 
 
 def _full_fen(fen: str, game: Game[Any], tags: Mapping[str, str]) -> str:
-    """The FEN with rights that show Chess960: if king and rooks stand as in chess, only the tag shows it.
+    """The FEN with castling rights as in Chess960, if only the tag shows that it is Chess960.
 
     Raises:
         BadPosition: It is not a FEN.
@@ -302,7 +302,7 @@ def _record(name: str, tags: Mapping[str, str], text: _Movetext) -> GameRecord:
 def _played(
     name: str, start: Any, text: _Movetext, result: str, is_forfeit: bool
 ) -> tuple[_Movetext, float | None, float | None]:
-    """The moves in the game's notation, and points and margin by the moves, or else by the stated result.
+    """The moves in the game's notation, and points and margin from the moves, or else from the stated result.
 
     Args:
         is_forfeit: Something other than the moves ended the game, so the stated result always counts.
@@ -376,7 +376,7 @@ def _sides(name: str) -> tuple[str, str]:
 
 
 def _other_view(evaluations: Sequence[float | None], first: int) -> tuple[float | None, ...]:
-    """Convert between the movers' view and the first side's."""
+    """Convert evaluations between the mover's view and the first side's view."""
     return tuple(
         value if value is None or (first + ply) % 2 == 0 else 0 - value
         for ply, value in enumerate(evaluations)

@@ -1,4 +1,4 @@
-"""`GameRecord`: a format-independent game: players, place, moves, result."""
+"""`GameRecord`: a game in no particular format, with players, place, moves and result."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -53,11 +53,11 @@ class GameRecord:
     clocks: tuple[str, str] = ("", "")
     """As written in the source."""
     evaluations: tuple[float | None, ...] = ()
-    """Each mover's evaluation of the position, own view, in discs or pawns; empty: none recorded."""
+    """Each mover's own evaluation of the position, in discs or pawns; empty: none recorded."""
     times_s: tuple[float | None, ...] = ()
     """Thinking time of each move in seconds; empty: none recorded."""
     tags: tuple[tuple[str, str], ...] = ()
-    """Other data of the source, under its own names."""
+    """Other data of the source, under the names used there."""
 
 
 def clean(text: str) -> str:
@@ -119,7 +119,7 @@ def steps(record: GameRecord) -> Iterator[tuple[Any, Move]]:
 def placed(
     squares: Iterable[int], start: OthelloPosition | None = None
 ) -> tuple[tuple[str, ...], OthelloPosition]:
-    """Othello's moves from the squares of the discs as placed, with passes inserted; and the final position.
+    """Othello's moves from the squares in playing order, with passes inserted; and the final position.
 
     Raises:
         BadGame: A disc cannot be placed; the message has its number.

@@ -1,8 +1,8 @@
 """Plain transcripts: a game's moves on one line, as people type and print them.
 
-Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies.  Numbers are skipped, and
-passes, written (``--``, ``pa``, ``ps``, ``pass``) or omitted, are inserted by the rules.  For other games the
-line has the moves in this program's notation, separated by blanks.  Lines do not name the players.
+Othello has many spellings: ``f5d6c3``, ``1. F5 d6 2. c3 --``, lists of plies. Numbers are skipped. Passes may
+be written (``--``, ``pa``, ``ps``, ``pass``) or omitted; the rules insert them. For other games the line has
+the moves in this program's notation, separated by blanks. Lines do not name the players.
 """
 
 import re
@@ -35,7 +35,7 @@ def parse(line: str, game: str = "othello") -> GameRecord:
 
 
 def write(record: GameRecord) -> str:
-    """The moves on one line; in Othello without blanks and passes.
+    """The moves on one line; for Othello without blanks and passes.
 
     Raises:
         BadTranscript: The game does not begin at the usual start, which a transcript implies.

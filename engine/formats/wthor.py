@@ -17,7 +17,7 @@ GAME_BYTES = _GAME.size
 _NAME_BYTES = {".jou": 20, ".trn": 26}  # of a player, of a tournament
 _DEFAULT_DEPTH = 22
 SCORE_TAG = "TheoreticalScore"
-"""Tag of a `GameRecord`: black's score under perfect play from the file's number of empty squares on."""
+"""Tag of a `GameRecord`: black's score under perfect play from `WthorFile.depth` empty squares on."""
 
 
 class BadWthor(BadGame):
@@ -37,7 +37,7 @@ class WthorGame:
     theoretical_score: int
     """Black's discs under perfect play from `WthorFile.depth` empty squares on."""
     squares: tuple[int, ...]
-    """The discs as placed from the usual start, 0 for a1, 1 for b1; passes are left out."""
+    """The squares in the order of placement from the usual start, 0 for a1, 1 for b1; no passes."""
 
     @property
     def margin(self) -> int:
@@ -57,7 +57,7 @@ class WthorFile:
     _data: bytes
 
     def games(self) -> Iterator[WthorGame | BadWthor]:
-        """Every game in order; for one with an invalid square or score, the reason."""
+        """Every game in order, or the reason why a game is invalid (a square or a score)."""
         for number in range(self.count):
             tournament, black, white, score, theoretical, moves = _GAME.unpack_from(
                 self._data, _HEADER.size + _GAME.size * number
@@ -74,7 +74,7 @@ def parse_games(data: bytes) -> WthorFile:
     """Parse a ``.wtb`` file.
 
     Raises:
-        BadWthor: It is not one, or not for a board of 8 x 8.
+        BadWthor: It is not such a file, or its board is not 8 x 8.
     """
     count, _, year, size, _, depth = _header(data)
     if size not in (0, 8):
@@ -85,7 +85,7 @@ def parse_games(data: bytes) -> WthorFile:
 
 
 def is_wthor(data: bytes, length: int) -> bool:
-    """Whether the first bytes of a file of this length are those of a ``.wtb`` file."""
+    """Whether a file with these first bytes and this length is a ``.wtb`` file."""
     if len(data) < _HEADER.size:
         return False
     count, _, _, size, _, _ = _header(data)

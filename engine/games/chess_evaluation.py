@@ -78,12 +78,12 @@ def weights() -> LinearWeights:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    return own_weights("chess_weights.json", GROUPS)
+    return own_weights("chess", GROUPS)
 
 
 @cache
 def native_evaluation() -> ChessEvaluation:
-    """The same in the core's form: one for all searches of the process."""
+    """The weights in the core's form, shared by all searches of the process."""
     return ChessEvaluation(weights().to_bytes())
 
 
@@ -98,7 +98,7 @@ def evaluate_centi(position: str) -> int:
 
 
 def middle(board: chess.Board) -> int:
-    """The game phase, by the pieces: 64 is the middlegame, 0 the endgame."""
+    """The game phase from the pieces on the board: 64 is the middlegame, 0 the endgame."""
     pieces = (3, board.knights | board.bishops), (5, board.rooks), (10, board.queens)
     return min(64, sum(value * mask.bit_count() for value, mask in pieces))
 

@@ -1,4 +1,4 @@
-"""Rules of lichess.org's chess variants, by python-chess: `StandardChess` with another board.
+"""Rules of lichess.org's chess variants from python-chess: `StandardChess` with another board.
 
 We have no search of our own that plays these well: the games are for external engines, which select them by
 the value of their option ``UCI_Variant`` (python-chess's ``uci_variant``). The evaluation here, material
@@ -26,9 +26,9 @@ from engine.games.standard_chess import ChessPosition, StandardChess
 
 _VALUE_CENTI = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 _SCALE_CENTI = 200.0
-"""Logistic scale: a lead counts about as much as in chess."""
+"""Logistic scale: a lead is worth about as much as in chess."""
 _MAX_PIECES = 52
-"""Maximum number on the board and in both pockets; the horde starts with this many."""
+"""Maximum number of pieces on the board and in both pockets; Horde starts with this many."""
 _CHECKS = range(4)
 _UNBEARABLE = (
     chess.STATUS_EMPTY
@@ -47,10 +47,10 @@ _UNBEARABLE = (
 
 
 class ChessVariant(StandardChess):
-    """One of the variants.
+    """The rules of one variant.
 
     Args:
-        name: Its key at lichess.org.
+        name: The variant's key at lichess.org.
         title: Its display name.
         board_type: Its rules.
         end: The rule that ends it, as a sentence for the player.

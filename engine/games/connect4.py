@@ -11,8 +11,8 @@ _HEIGHT = ROWS + 1  # each column has one bit more, so that lines cannot wrap ov
 _BOARD = sum(((1 << ROWS) - 1) << _HEIGHT * column for column in range(COLUMNS))
 _STEPS = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)  # up, right, down right, up right
 _VALUE_CENTI = (0, 4, 15, 60, 0)
-"""Value of a line of four that only one side can still fill, by its discs: a rule of thumb, each disc makes
-it about four times as valuable."""
+"""Value of a line of four that only one side can still fill, by its number of discs; a rule of thumb: each
+disc makes the line about four times as valuable."""
 
 LINES = tuple(
     line
@@ -80,7 +80,7 @@ class Connect4(PlainGame[Connect4Position]):
         return Ending("variantEnd", "Four in a line.") if has_four(position.waiter) else Ending("draw", "")
 
     def evaluate_centi(self, position: Connect4Position) -> int:
-        """Value of the mover's open lines less the waiter's."""
+        """Value of the mover's open lines less that of the waiter's."""
         mover, waiter = position
         return sum(
             (not waiter & line) * _VALUE_CENTI[(mover & line).bit_count()]

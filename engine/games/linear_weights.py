@@ -33,7 +33,7 @@ class LinearWeights:
     """s of the logistic expected result 1 / (1 + exp(-score / s)): in the endgame, in the middlegame."""
 
     def expected_scale_centi(self, middle: int) -> float:
-        """s at a game phase of ``middle``: 64 is the middlegame, 0 the endgame."""
+        """s at the game phase ``middle``: 64 is the middlegame, 0 the endgame."""
         end, opening = self.scale_centi
         return end + (opening - end) * middle / 64
 
@@ -44,7 +44,7 @@ class LinearWeights:
 
 
 def starts(groups: Groups) -> dict[str, int]:
-    """Number of the first feature of each group."""
+    """Index of the first feature of each group."""
     first, total = {}, 0
     for name, size in groups.items():
         first[name] = total
@@ -56,7 +56,7 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     """The weights in a card.
 
     Raises:
-        BadWeights: It holds other groups, or a value that is not a weight.
+        BadWeights: The card has other groups, or a value that is not a weight.
     """
     held = card["weights"]
     if list(held) != list(groups):
@@ -76,11 +76,16 @@ def from_card(card: Mapping[str, Any], groups: Groups) -> LinearWeights:
     return LinearWeights(tuple(halves["middle"]), tuple(halves["end"]), scale)
 
 
-def own_weights(name: str, groups: Groups) -> LinearWeights:
-    """The weights in one of the program's own cards, for instance ``chess_weights.json``.
+def linear_weights_file(game: str) -> str:
+    """Name of the program's own card for a game."""
+    return f"{game}_weights.json"
+
+
+def own_weights(game: str, groups: Groups) -> LinearWeights:
+    """The weights in one of the program's own cards.
 
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    with reading(name) as file:
+    with reading(linear_weights_file(game)) as file:
         return from_card(json.loads(file.read_text("utf-8")), groups)

@@ -14,14 +14,14 @@ from engine.games.program_files import unpacked
 
 WIDTH, BUCKETS = 128, 8
 INPUT_UNIT, OUTPUT_UNIT, SCORE_UNIT = 255, 64, 400
-"""As in engine/native/network.hpp."""
+"""The same as in engine/native/network.hpp."""
 
 INPUTS = {"chess": 2 * 6 * 64, "xiangqi": 2 * 7 * 90}
 """Inputs of a network, by game."""
 
 
 def read(path: Path) -> bytes:
-    """The core's form of a network in a file.
+    """Read a network from a file, in the core's form.
 
     Raises:
         OSError: The file cannot be read.
@@ -40,9 +40,9 @@ def weights(game: str) -> bytes:
     Raises:
         DamagedFile: The file is missing or damaged; the core checks its size.
     """
-    return unpacked(weights_file(game))
+    return unpacked(network_file(game))
 
 
-def weights_file(game: str) -> str:
+def network_file(game: str) -> str:
     """Name of the file of the program's own network for a game."""
     return f"{game}_network.xz"

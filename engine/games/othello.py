@@ -111,11 +111,11 @@ class Othello(PlainGame[OthelloPosition]):
 
     @staticmethod
     def result_of_margin(discs: int) -> int:
-        """A final disc difference as a score."""
+        """Convert a final disc difference to a score."""
         return 0 if discs == 0 else (WIN_CENTI if discs > 0 else -WIN_CENTI) + 100 * discs
 
     def margin_discs(self, position: OthelloPosition) -> int:
-        """Final score of a finished game in discs, the empty squares given to the winner."""
+        """Final score of a finished game in discs; the empty squares count for the winner."""
         mover, waiter = position.mover.bit_count(), position.waiter.bit_count()
         if mover == waiter:
             return 0

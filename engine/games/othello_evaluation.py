@@ -44,7 +44,7 @@ def weight_bytes() -> bytes:
 
 @cache
 def native_evaluation() -> OthelloEvaluation:
-    """The same in the core's form: one for all searches of the process.
+    """The weights in the core's form, shared by all searches of the process.
 
     Raises:
         DamagedFile: The file is missing or damaged.

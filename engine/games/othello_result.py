@@ -6,8 +6,8 @@ weights of that day by ::
 
     python -m lab.training.othello_result --games 4000
 
-that is, to 121,541 positions of 3,200 games that the engine played against itself at a depth of 6 after 4 to
-16 random moves, the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
+that is, on 121,541 positions of 3,200 games that the engine played against itself at depth 6 after 4 to 16
+random moves, with the last 12 squares solved. On the 30,362 positions of 800 further games the log-loss is
 0.374 nats (0.375 with s = 532 throughout, 0.693 without knowledge), and the fit is well calibrated::
 
         promised  0.030 0.148 0.251 0.350 0.451 0.550 0.652 0.750 0.852 0.970   (means of the tenths)
@@ -29,12 +29,12 @@ BOARD = 60
 
 
 def scale_centi(empties: int) -> float:
-    """Lead in centidiscs that makes the odds e to 1 with this many empty squares."""
+    """Lead in centidiscs at which the odds of winning are e to 1, with this many empty squares."""
     return BASE_CENTI + PER_EMPTY_CENTI * max(0, min(BOARD, empties))
 
 
 def expected_result(score_centi: float, empties: int) -> float:
-    """Expected result of a game between equal players, for the side whose score it is.
+    """Expected result of a game between equal players, from the view of the side that the score is for.
 
     Args:
         score_centi: A search's score, in centidiscs; beyond `WIN_CENTI` the game is decided.

@@ -1,4 +1,4 @@
-"""Reads the program's own files of weights, which lie beside the games."""
+"""Reads the program's own files of weights, which are in the same folder as the games."""
 
 import lzma
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from engine.errors import DamagedFile
 
 @contextmanager
 def reading(name: str) -> Iterator[Traversable]:
-    """Open a context in which a file of that name is read; errors about its contents name it.
+    """Context manager for reading one of the program's own files; errors include its path.
 
     Raises:
         DamagedFile: The file cannot be read, or has the wrong contents.

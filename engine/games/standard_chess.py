@@ -1,4 +1,4 @@
-"""Rules of chess by python-chess, Chess960 included.
+"""Rules of chess from python-chess, including Chess960.
 
 Squares are numbered from a1 = 0 to h8 = 63.  A move is ``from + 64 * to + 4096 * promotion`` (0 none, 1
 queen ... 4 knight); castling is the king's move of two squares, or in Chess960 the king taking its own rook,
@@ -71,7 +71,7 @@ def _key(board: chess.Board) -> Hashable:
 
 @dataclass(frozen=True)
 class ChessPosition:
-    """A position with as much of its game's history as the rules need. Its board must not be changed."""
+    """A position with the part of its game's history that the rules need. Its board must not be changed."""
 
     board: chess.Board = field(compare=False)
     start: str
@@ -102,13 +102,13 @@ class ChessPosition:
 
     @cached_property
     def is_again(self) -> bool:
-        """Whether it has occurred before; always false within a searched line."""
+        """Whether the position has occurred before; always false within a searched line."""
         before = 1 if self.line else 2
         return len(self.past) >= before and self.past.count(_key(self.board)) >= before
 
     @cached_property
     def is_over_unless_mate(self) -> bool:
-        """Whether a rule other than mate ends the game; checkmate takes precedence."""
+        """Whether a rule other than mate ends the game; checkmate has precedence."""
         board = self.board
         return (
             board.is_variant_end()
@@ -194,7 +194,7 @@ class StandardChess:
         return chess_evaluation.evaluate_centi(position.text)
 
     def score_text(self, score_centi: float, position: ChessPosition) -> str:
-        """Pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""
+        """A score in pawns, or ``#3``: mate in three moves; ``#-2``: the other side mates in two."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
@@ -303,12 +303,12 @@ class StandardChess:
 
     @staticmethod
     def _ply(position: ChessPosition) -> int:
-        """Plies since the game began, as mate scores count them."""
+        """Plies since the game began, for mate scores."""
         return min(MAX_PLIES, position.board.ply())
 
 
 def _game_start(board: chess.Board) -> ChessPosition:
-    """A game's position after an irreversible move."""
+    """A game's position without history, because the last move was irreversible."""
     if not board.castling_rights:
         board.chess960 = False  # it only affects how castling is written
     board.fullmove_number = min(LAST_NUMBER, board.fullmove_number)

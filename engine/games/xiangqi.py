@@ -69,7 +69,7 @@ _RAYS = tuple(
 
 
 def _horse_steps(square: int) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Pairs of a leg, which must be empty, and the squares behind it."""
+    """For each square, pairs of a horse's leg, which must be empty, and the target squares behind it."""
     pairs = []
     for files, ranks in _SIDEWAYS:
         for leg in _steps(square, [(files, ranks)]):
@@ -88,18 +88,18 @@ _GUARDS = tuple(
     frozenset({square, *(s for ray in _RAYS[square] for s in ray), *(leg for _, leg in _HORSES_TO[square])})
     for square in range(90)
 )
-"""Squares where a piece that comes or goes can shield or expose a general on this one."""
+"""For each square, the squares where an arriving or leaving piece can shield or expose a general on it."""
 
 
 class _PieceTables(NamedTuple):
     """The properties of a piece's moves that depend only on its colour and square."""
 
     points: frozenset[int]
-    """Squares it can stand on at all."""
+    """Squares that the piece can ever reach."""
     steps: tuple[tuple[int, ...], ...]
-    """By square: the targets of a soldier, advisor or general."""
+    """For each square, the targets of a soldier, advisor or general."""
     elephant_steps: tuple[tuple[tuple[int, int], ...], ...]
-    """By square: pairs of an eye, which must be empty, and the square behind it."""
+    """For each square, pairs of an elephant's eye, which must be empty, and the target behind it."""
 
 
 def _piece_tables(piece: str) -> _PieceTables:
@@ -133,7 +133,7 @@ def _piece_tables(piece: str) -> _PieceTables:
 
 
 def _eye_and_target(square: int, files: int, ranks: int) -> list[tuple[int, int]]:
-    """For an elephant's step; empty when it leaves the board."""
+    """The eye and the target of an elephant's move; empty if it leaves the board."""
     way = _steps(square, [(files, ranks), (2 * files, 2 * ranks)])
     return [(way[0], way[1])] if len(way) == 2 else []
 
@@ -200,9 +200,9 @@ class XiangqiPosition(NamedTuple):
     side: int
     """0: red (moves first) is to move; 1: black."""
     quiet_plies: int
-    """Since the last capture."""
+    """Plies since the last capture."""
     ply: int
-    """Since the game began, by the move number of the FEN."""
+    """Plies since the game began, from the move number of the FEN."""
     past: tuple[Earlier, ...]
     """The game's positions since its last capture or soldier's advance: no earlier one can recur."""
     line: tuple[Move, ...] | None
@@ -316,7 +316,7 @@ class Xiangqi:
         return xiangqi_evaluation.evaluate_centi(self.position_text(position))
 
     def score_text(self, score_centi: float, position: XiangqiPosition) -> str:
-        """Soldiers, ``+0.35``, or the winner's moves to the end from the position, ``#3`` and ``#-3``."""
+        """A score in soldiers, ``+0.35``, or the number of moves to the win or loss, ``#3`` and ``#-3``."""
         if abs(score_centi) < WIN_CENTI:
             return f"{score_centi / 100:+.2f}"
         last_ply = ply_of_loss(score_centi)
@@ -441,7 +441,7 @@ class Xiangqi:
         return tuple(highlights)
 
     def plies_left(self, position: XiangqiPosition) -> int:
-        """Games last some 90 plies; a long game lasts somewhat longer still."""
+        """An estimate: games last about 90 plies, and a long game at least 24 more."""
         return max(24, 90 - position.ply)
 
     def most_plies_left(self, position: XiangqiPosition) -> int:
@@ -455,7 +455,7 @@ class Xiangqi:
         return piece.islower() if side else piece.isupper()
 
     def _board_moves(self, position: XiangqiPosition) -> tuple[Move, ...]:
-        """The legal moves if no repetition or counter had ended the game."""
+        """The moves that are legal if no repetition or counter has ended the game."""
         board, side = position.board, position.side
         after = list(board)
         guards = _GUARDS[board.index("k" if side else "K")]
@@ -480,17 +480,17 @@ class Xiangqi:
 
     @staticmethod
     def _earlier(position: XiangqiPosition) -> list[int]:
-        """Indices of the same position in the game's past."""
+        """Indices of equal positions in the game's past."""
         board, past, line = position.board, position.past, position.line
         now = len(past) + len(line) - 1 if line else len(past)
         return [i for i in range(now % 2, len(past), 2) if past[i].board == board]
 
     @classmethod
     def _repetition(cls, position: XiangqiPosition) -> int | None:
-        """When a third occurrence ends the game: the mover wins (1), loses (-1) or draws (0); else None.
+        """The mover's result (1, 0 or -1) if a third occurrence ends the game; otherwise None.
 
-        A game is judged by all its moves since the first occurrence; a line by the game's moves between the
-        first and the second, whatever moves of its own led to the third.
+        In a game all moves since the first occurrence count; in a line only the game's moves between the
+        first and the second occurrence, whatever moves of the line led to the third.
         """
         board, past, line = position.board, position.past, position.line
         times = cls._earlier(position)

@@ -72,12 +72,12 @@ def weights() -> LinearWeights:
     Raises:
         DamagedFile: The file is missing or damaged.
     """
-    return own_weights("xiangqi_weights.json", GROUPS)
+    return own_weights("xiangqi", GROUPS)
 
 
 @cache
 def native_evaluation() -> XiangqiEvaluation:
-    """The same in the core's form: one for all searches of the process."""
+    """The weights in the core's form, shared by all searches of the process."""
     return XiangqiEvaluation(weights().to_bytes())
 
 
@@ -93,7 +93,7 @@ def evaluate_centi(position: str) -> int:
 
 
 def middle(board: str) -> int:
-    """The game phase, by the attackers: 64 is the middlegame, 0 the endgame.
+    """The game phase from the attackers on the board: 64 is the middlegame, 0 the endgame.
 
     Args:
         board: 90 letters.

@@ -1,13 +1,13 @@
 """Calibrated models: the probability of each reply, learned from recorded games of people.
 
-A conditional logit with a few boosted trees on top: every reply has a utility, and its probability is the
-softmax over the replies of the position. The utility depends on a reply's features (`reply_features`): how it
-compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
+A conditional logit plus a few boosted trees: every reply has a utility, and a softmax over the position's
+replies converts utilities to probabilities. The utility depends on a reply's features (`reply_features`): how
+it compares with the others at each depth, its true cost, how deceptive it is, its probability by a human-move
 model if there is one, and the interaction of these with the person's rating and clock and with the stage of
 the game. This module reads and applies models; `lab.training.calibrated` trains them.
 
 Features use expected scores, so that models hardly depend on the engine that produced the scores, and
-relative depths (first, last but one, last), so that they apply to profiles of other depths, too.
+relative depths (first, last but one, last), so that they also apply to profiles of other depths.
 """
 
 from pathlib import Path
@@ -24,13 +24,13 @@ from engine.human.onnx import OnnxNetwork
 FEATURES_VERSION = "2"
 """Changes with the meaning of `reply_features`; a file states its version."""
 INPUT, OUTPUT = "features", "utilities"
-"""Tensor names in the file.  Input: replies by features.  Output: replies by two, the utilities with a
-human-move model and without."""
+"""Tensor names in the file. Input: replies by features. Output: replies by two: the utilities with a
+human-move model, and without."""
 
 _MIN_P = 1e-4
 _VISIBLE = 0.10
 _LAST_NETWORK = 1900
-"""The rating of the strongest people that a human-move network for chess, Maia's, was trained on."""
+"""The rating of the strongest people in the training data of Maia's networks for chess."""
 _REPLY_FEATURES = (
     "loss",
     "loss_root",
@@ -93,7 +93,7 @@ def reply_features(
     human: tuple[float, ...] | None,
     person: Person,
 ) -> NDArray[np.float32]:
-    """The features of each reply, one row of `FEATURES` a reply.
+    """The features of each reply, one row of `FEATURES` per reply.
 
     Args:
         scores_centi: Replies by depths, s_2 .. s_D, our view.

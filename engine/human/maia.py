@@ -24,7 +24,7 @@ GAME = "chess"
 MIN_LEGAL_MASS = 0.997
 """Minimum total probability of the legal moves that we accept in well-known openings."""
 _MIN_MASS_ANYWHERE = 1e-4
-"""The same in any position. Valid networks sometimes overlook a check or a pin almost entirely."""
+"""Minimum in any other position: valid networks sometimes overlook a check or a pin almost entirely."""
 _OPENINGS = (
     "startpos",
     "startpos moves e2e4",
@@ -38,7 +38,7 @@ _BATCH = 64
 
 @cache
 def openings() -> tuple[tuple[ChessPosition, ...], ...]:
-    """The openings for the test, as games from the start position; the first is the start position alone."""
+    """The test openings, as games from the start position; the first is only the start position."""
     game, openings = StandardChess(), []
     for text in _OPENINGS:
         start, _, moves = text.partition(" moves ")
@@ -50,7 +50,7 @@ def openings() -> tuple[tuple[ChessPosition, ...], ...]:
 
 
 class MaiaModel:
-    """One network, for people of one rating, whatever rating the query gives. Used by one thread at a time.
+    """One network, for people of one rating; it ignores the query's rating. Used by one thread at a time.
 
     Args:
         network: See `lab.training.maia_onnx`.
@@ -98,10 +98,10 @@ class MaiaModel:
     def ask(
         self, histories: Sequence[Sequence[ChessPosition]]
     ) -> tuple[list[tuple[float, ...]], list[float]]:
-        """The probabilities of the legal moves, and their share of the network's raw output.
+        """The probabilities of the legal moves, and their total share of the network's raw output.
 
         Args:
-            histories: For each, the latest positions of a game, oldest first; the last one has legal moves.
+            histories: Each has the latest positions of a game, oldest first; the last one has legal moves.
 
         Raises:
             BadModel: The output is malformed.
@@ -131,14 +131,14 @@ class MaiaModel:
 
 
 class EncodedPositions:
-    """Encoded positions, ready as input for several networks."""
+    """Encoded positions, which can be the input of several networks."""
 
     def __init__(self, histories: Sequence[Sequence[ChessPosition]]) -> None:
         self._planes = encode(histories)
         self._sizes, self._places = places([history[-1] for history in histories])
 
     def answers(self, model: MaiaModel) -> tuple[list[list[float]], list[float]]:
-        """For each position, the probability of each legal move, and their share of the raw output.
+        """The probabilities of each position's legal moves, and their total share of the raw output.
 
         Raises:
             BadModel: The output is malformed.

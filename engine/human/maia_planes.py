@@ -1,7 +1,7 @@
 """Maia's input planes, and the index of each move in its output.
 
-Both are lc0's.  The board is seen from the side to move: row 0 is its own first rank, files are never
-mirrored; for black the ranks are flipped and colours swapped, in earlier positions, too.
+Both are the same as in lc0. The board is seen from the side to move: row 0 is its own first rank, files are
+never mirrored; for black the ranks are flipped and colours swapped, also in earlier positions.
 
 Planes, each of 8 x 8: for each of the 8 latest positions, the present one first, 13: own pawns, knights,
 bishops, rooks, queens, king, the same of the other side, and all ones if that position has occurred before.
@@ -34,7 +34,7 @@ _EACH = 13
 NOW = (*range(_EACH), *range(HISTORY * _EACH, PLANES))
 """Indices of the present position's planes among the 112."""
 PAST = tuple(range(_EACH, HISTORY * _EACH))
-"""Indices of the earlier positions' planes."""
+"""Indices of the earlier positions' planes among the 112."""
 EMPTY = 110
 """The plane that is always zero."""
 _RULE_50 = _EACH + 5  # of the planes of the present
@@ -82,7 +82,7 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 SLOTS, _PLACES = _tables()
-"""The slots that some move uses, ascending: shape (1858,)."""
+"""The slots used by at least one move, ascending: shape (1858,)."""
 
 
 def _masks(position: ChessPosition) -> tuple[int, ...]:
@@ -107,7 +107,7 @@ def _castling(board: chess.Board, color: chess.Color) -> tuple[int, int]:
 
 
 class Planes(NamedTuple):
-    """Network input for n positions: bits except in one plane, each (rank, file, plane, position)."""
+    """Network input for n positions: bits except in one plane; axes (rank, file, plane, position)."""
 
     now: NDArray[np.float32]
     """Shape (8, 8, 21, n): the present position's 13 planes, then the 8 planes after the history."""
@@ -124,11 +124,11 @@ class Planes(NamedTuple):
 def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
     """Encode positions as network input.
 
-    A position object that several histories share is encoded once; so is the shared past of the positions
-    after each move of one position.
+    A position object shared by several histories is encoded once; so is the shared past when the histories
+    are one position followed by each of its moves.
 
     Args:
-        histories: For each, the latest positions of a game, at least one, oldest first; the last is the one
+        histories: Each has the latest positions of a game (at least one), oldest first; the last is the one
             to predict.
     """
     rows: dict[int, int] = {}
@@ -169,7 +169,7 @@ def encode(histories: Sequence[Sequence[ChessPosition]]) -> Planes:
 
 
 def _bits(masks: NDArray[np.uint64]) -> NDArray[np.float32]:
-    """From bitboards (position, plane) to planes (rank, file, plane, position)."""
+    """Convert bitboards (position, plane) to planes (rank, file, plane, position)."""
     ranks = masks.astype("<u8", copy=False).view(np.uint8).reshape(*masks.shape, 1, 8).T
     return np.unpackbits(ranks, axis=1, bitorder="little").astype(np.float32)
 
@@ -181,7 +181,7 @@ def places(positions: Sequence[ChessPosition]) -> tuple[NDArray[np.int64], NDArr
         positions: Each with at least one legal move.
 
     Returns:
-        The number of moves of each position, and the indices of all their moves in 0..1857, both flat.
+        The number of moves of each position, and the indices (0 to 1857) of all their moves, both flat.
     """
     sizes = np.array([len(position.legal) for position in positions])
     moves = np.fromiter(chain.from_iterable(position.legal for position in positions), np.int64, sizes.sum())

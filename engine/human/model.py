@@ -22,7 +22,7 @@ MASS_TOLERANCE = 1e-3
 
 
 class BadModel(Exception):
-    """An unreadable model, or one with malformed answers: the message names it and what is wrong."""
+    """A model is unreadable or gives malformed answers; the message names it and says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PredictionQuery:
 
     positions: tuple[Any, ...]
     """The game's latest positions, oldest first; the last one is the one to move in. Models use as much of
-    the history as they can, and work with less."""
+    the history as they can, and need only the last position."""
     person: Person = UNKNOWN_PERSON
 
 
@@ -51,7 +51,7 @@ class HumanModel(Protocol):
         """Maximum number of latest positions that it can use, including the present one; at least 1."""
 
     def predict(self, asks: Sequence[PredictionQuery]) -> list[tuple[float, ...]]:
-        """For each position, the probability of each legal move, in the game's fixed order.
+        """The probability of each legal move in each position, in the game's fixed order.
 
         Call it through `predicted`, which skips positions without a choice and checks the answers.
 
@@ -88,7 +88,7 @@ def predicted(model: HumanModel, game: Game[Any], asks: Sequence[PredictionQuery
 
 
 def checked_distribution(answer: Sequence[float], name: str) -> tuple[float, ...]:
-    """A model's probabilities, scaled to add up to 1 exactly.
+    """Scale a model's probabilities to add up to exactly 1.
 
     Raises:
         BadModel: They are not numbers from 0 to 1, or do not add up to 1.

@@ -19,7 +19,7 @@ def open_model(path: Path, *, narrow: bool = False) -> HumanModel:
     rating; other models in the folder are ignored.
 
     Args:
-        narrow: For a folder, use only the networks next to a person's rating, not a mean over several
+        narrow: For a folder, use only the networks adjacent to a person's rating, not a mean over several
             (`engine.human.rating_average`).
 
     Raises:

@@ -28,7 +28,7 @@ MAX_BYTES = 256 << 20
 
 _FATAL_ONLY = 4
 _TOLD = ("name", "licence", "source")
-"""Metadata that logs and terminals show."""
+"""Metadata that appears in logs and on terminals."""
 MAX_NAME_LENGTH = 80
 """Length limit for a network's name, in characters."""
 
@@ -106,7 +106,7 @@ class OnnxNetwork:
 
         Args:
             path: The file.
-            start: Load it now rather than on first use: loaded, it takes some ten times its file's memory.
+            start: Load it now, not on first use; it takes about ten times its file's size in memory.
 
         Raises:
             BadModel: It cannot be read, or is not a network; with `start`, it cannot be run.
@@ -158,7 +158,7 @@ class OnnxNetwork:
         return ModelInfo(self.kind, self.metadata["name"], self.sha256)
 
     def require(self, kind: str, game: str) -> None:
-        """Raises `BadModel` unless it is a network of this kind for this game."""
+        """Raise `BadModel` unless it is a network of this kind for this game."""
         if (self.kind, self.game) != (kind, game):
             raise BadModel(
                 f"{self.where}: a network of kind {self.kind!r} for {self.game!r}, not {kind!r} for {game!r}"
@@ -202,7 +202,7 @@ def _metadata(model: ProtobufFields) -> tuple[dict[str, str], str]:
 
 
 def _control_flow(model: ProtobufFields) -> str:
-    """The construct that might not terminate; empty: none.
+    """The construct in the network that might not terminate; empty: none.
 
     Repeated fields are read each time, because parsers merge them.  Weights are skipped: we read ``node`` of
     GraphProto (field 1), ``op_type`` (4) and ``attribute`` (5) of NodeProto, and the graphs of AttributeProto

@@ -1,8 +1,8 @@
 """Opponent-model search: selects moves and replies to search, and values the moves against a person.
 
-One `OpponentModelSearch` serves one decision.  It returns moves with values (`engine.human.value`), whatever
-search their scores come from: `from_profiler` takes the scores of our own search, `from_engine` those of
-another program, which only searches moves that can matter.
+One `OpponentModelSearch` serves one decision. It returns moves with values (`engine.human.value`).
+`from_profiler` takes the scores from our own search, `from_engine` from another program, which searches only
+moves that can matter.
 """
 
 import logging
@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _AT_ONCE = 16
-"""Network queries between checks of the stop flag, some 4 ms; single queries would cost far more."""
+"""Network queries between checks of the stop flag, some 4 ms; querying one at a time would cost far more."""
 
 FindProfiles = Callable[[str, Sequence[str]], Sequence[ReplyProfile]]
-"""Finds profiles of the given replies to our move with another program."""
+"""A function that finds profiles of the given replies to our move with another program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ModelHealth:
 
     @property
     def failures(self) -> tuple[int, int]:
-        """Failures since the start, and those since a query worked."""
+        """Number of failures since the start, and since the last query that worked."""
         with self._lock:
             return self._total, self._failures
 
@@ -136,11 +136,11 @@ class OpponentModelSearch:
 
     @property
     def needs_all_replies(self) -> bool:
-        """Whether probabilities need whole profiles; otherwise only the likely replies are searched."""
+        """Whether the probabilities need whole profiles; if not, only the likely replies are searched."""
         return self._calibrated is not None
 
     def failed(self, error: BadModel) -> str:
-        """Log a model's failure (once in a row) and return the text for the record."""
+        """Log a model's failure (only the first in a row) and return the text for the record."""
         self._models.health.failed(self._game.name, error)
         return str(error)
 
@@ -172,7 +172,7 @@ class OpponentModelSearch:
         return self.with_values(profiler.plain_above(depth, self._floor), profiler, depth)
 
     def with_values(self, found: list[Candidate], profiler: Profiler, depth: int) -> list[Candidate]:
-        """As `from_profiler`, from plain candidates; all within the budget must be exact.
+        """Like `from_profiler`, from plain candidates, whose raw values within the budget must be exact.
 
         Raises:
             BadModel: See `from_profiler`.
@@ -201,7 +201,7 @@ class OpponentModelSearch:
     def from_engine(
         self, values: Mapping[str, int], over: Collection[str], search: FindProfiles, most: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates with the values of all moves within the budget; the best one with its whole profile.
+        """Candidates with the values of all moves within the budget; the best move has its whole profile.
 
         The program searches the likely replies to each move within the budget.  It searches the remaining
         replies only for the chosen move; they may show it to be worse, and then another move is chosen.
@@ -287,8 +287,8 @@ class OpponentModelSearch:
         """The candidate with its replies' probabilities and the value that follows from them.
 
         Args:
-            looked: Searched replies by their text; empty for a move that ends the game or repeats a position,
-                which needs no prediction.
+            looked: The searched replies by their text; empty for a move that ends the game or repeats a
+                position and so needs no prediction.
         """
         move, after = candidate.move, self._position_after(candidate.move)
         texts = self._reply_texts(move)
@@ -325,7 +325,7 @@ class OpponentModelSearch:
         return self._after[move]
 
     def _ask(self, moves: Iterable[str]) -> None:
-        """Query the human-move model about the replies to the new ones among these moves, a few at a time."""
+        """Query the human-move model about the replies to those moves that are new, a few at a time."""
         new = [move for move in moves if move not in self._predicted]
         if not self._asks_human:
             return

@@ -1,4 +1,4 @@
-"""Our human-move model for Othello: a network trained on tournament games.
+"""The human-move model for Othello: a network trained on tournament games.
 
 The network (`lab.training.human_othello_graph` writes it) takes ``squares`` (n, 64, `PLANES`) and outputs
 ``logits`` (n, 64). Its input includes the rules: the legal moves, and their consequences, two plies deep.
@@ -44,7 +44,7 @@ DEFAULT_FILE = Path(__file__).with_name("othello_human.onnx")
 OWN, OTHER, LEGAL = 0, 1, 2
 _AFTER = 10
 PLANES = _AFTER + 6
-"""Numbers for each square:
+"""Input planes, one number per square in each:
 
 0-7, as 0 or 1: own disc; other's disc; a legal move; a legal move for the other side if it were to move;
 empty; the disc placed last; a disc flipped with it; empty, in a quadrant with an odd number of empty squares.
@@ -62,7 +62,7 @@ _AT_ONCE = 128
 
 
 class Sight(NamedTuple):
-    """The part of some positions that is the network's input; arrays of one length.
+    """The part of positions that the network sees, as arrays of equal length.
 
     The last ply is omitted (both boards are 0) when it was a pass or is unknown.
     """
@@ -73,10 +73,10 @@ class Sight(NamedTuple):
     placed: Boards
     """The disc that the other side has just placed."""
     flipped: Boards
-    """The discs that it turned over."""
+    """The discs that this disc turned over."""
 
     def turned(self, turn: NDArray[np.int64]) -> "Sight":
-        """Each position under its own symmetry."""
+        """Map each position by its own symmetry."""
         return Sight(*(turned(boards, turn) for boards in self))
 
     def of(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> "Sight":
@@ -141,11 +141,11 @@ def _seen(positions: Sequence[OthelloPosition]) -> tuple[int, int, int, int]:
 
 
 class OthelloHumanModel:
-    """p(move | position, last move) in Othello.  Used by one thread at a time.
+    """A model of p(move | position, last move) in Othello.  Used by one thread at a time.
 
     Args:
         network: As written by `lab.training.human_othello`.
-        openings: Whether to use its table of openings.
+        openings: Whether to use the network's table of openings.
 
     Raises:
         BadModel: The network is for something else, or cannot be used.

@@ -1,7 +1,7 @@
 """Othello's rules on arrays: move generation for many bitboards at once.
 
-Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`.  Every function takes and returns
-arrays of type uint64, of any one shape.
+Bit ``8 * row + column`` stands for a square, as in `engine.games.othello`. Every function takes and returns
+arrays of type uint64, all of the same shape, which may be any shape.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def flips_masks(mover: Boards, waiter: Boards, placed: Boards) -> Boards:
     """The discs flipped by a disc placed on an empty square; 0: not a legal placement.
 
     Args:
-        placed: One bit in each, on an empty square.
+        placed: Boards with one bit each, on an empty square.
     """
     flipped = np.zeros_like(mover)
     for step, reach in _DIRECTIONS:
@@ -67,13 +67,13 @@ def neighbours(boards: Boards) -> Boards:
 
 
 def bits(boards: Boards) -> NDArray[np.uint8]:
-    """Each square of each board as 0 or 1, a1 first: a last axis of 64 is added."""
+    """Expand each board to 64 squares of 0 or 1, a1 first, in a new last axis."""
     little = np.ascontiguousarray(boards, dtype="<u8")
     return np.unpackbits(little.view(np.uint8).reshape(*boards.shape, 8), axis=-1, bitorder="little")
 
 
 def _transposed(boards: Boards) -> Boards:
-    """Mirrored in the diagonal from a1 to h8, by swapping ever smaller blocks."""
+    """Mirror boards in the diagonal from a1 to h8 by swapping blocks of decreasing size."""
     for step, block in _BLOCKS:
         moved = block & (boards ^ (boards << step))
         boards = boards ^ (moved ^ (moved >> step))
@@ -108,9 +108,9 @@ TURNED = _turned()
 def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
     """Which symmetries map each position to its canonical orientation, shape (8, n).
 
-    That is the image with the smallest number for its occupied squares, and among those, for its own discs:
-    the same for all equivalent positions.  There is one such symmetry, or more if the position itself is
-    symmetric.
+    That image has the smallest bitboard of occupied squares and, among equals, the smallest bitboard of own
+    discs, so it is the same for all equivalent positions. There are several such symmetries if the position
+    itself is symmetric.
     """
     taken, mine = np.stack(images(own | other)), np.stack(images(own))
     least = taken == taken.min(axis=0)
@@ -120,6 +120,6 @@ def upright(own: Boards, other: Boards) -> NDArray[np.bool_]:
 
 
 def turned(boards: Boards, turn: NDArray[np.int64]) -> Boards:
-    """Each board under its own symmetry."""
+    """Map each board by its own symmetry."""
     chosen: Boards = np.stack(images(boards))[turn, np.arange(len(boards))]
     return chosen

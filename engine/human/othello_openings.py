@@ -1,9 +1,9 @@
 """A table of the moves that people have played in openings, to correct a network's predictions.
 
-A position that occurred in many games needs no estimate: we have counts of the moves.  The table has the
-positions that occurred often enough, each in its upright orientation (`engine.human.othello_boards.upright`),
-with the count of each move.  It is stored as text in an ONNX file's metadata: 64-bit keys, numbers of moves,
-squares and counts, one array after the other, packed.
+A position that occurred in many games needs no estimate, because the counts of its moves are known. The table
+has the positions that occurred often enough, each in its upright orientation
+(`engine.human.othello_boards.upright`), with the count of each move. It is stored as text in an ONNX file's
+metadata, as consecutive packed arrays: 64-bit keys, numbers of moves, squares and counts.
 """
 
 import base64
@@ -21,7 +21,7 @@ from engine.human.othello_boards import SQUARES, Boards
 NETWORK_GAMES = 5.0
 """Weight of the network's prediction, as a number of games through the position.
 
-Anything from 2 to 20 does as well on the validation years, to a thousandth of the log-loss.
+On the validation years, any weight from 2 to 20 gives the same log-loss to within a thousandth.
 """
 _COUNT = struct.Struct("<II")
 _MAX_BYTES = 4 << 20
@@ -30,7 +30,7 @@ _FOLD = np.uint64(29)
 
 
 def keys_of(own: Boards, other: Boards) -> Boards:
-    """A hash key for each position; some two positions of a table collide with a probability of 10^-11."""
+    """A hash key for each position; the probability that any two positions of a table collide is 10^-11."""
     mixed = own * _FACTORS[0]
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[1] + other
     mixed = (mixed ^ (mixed >> _FOLD)) * _FACTORS[0]
@@ -47,7 +47,7 @@ class OpeningTable:
     """Index of each position's first move; one more entry at the end."""
     squares: NDArray[np.uint8]
     games: NDArray[np.uint16]
-    """Number of games that continued with the move, older ones weighted down."""
+    """Number of games that continued with the move; older games have a lower weight."""
 
     @classmethod
     def none(cls) -> Self:
@@ -64,7 +64,7 @@ class OpeningTable:
         Args:
             keys: Key of the position of each move.
             squares: The moves.
-            weights: The weight of each.
+            weights: The weight of each move.
             least: Minimum total weight; other positions are dropped.
         """
         known, place, met = np.unique(keys, return_inverse=True, return_counts=True)
@@ -80,7 +80,7 @@ class OpeningTable:
         return cls(known[often], first, square.astype(np.uint8), games[position, square].astype(np.uint16))
 
     def text(self) -> str:
-        """The text form for `read`; the same table gives the same text."""
+        """The text form that `read` parses; equal tables give equal texts."""
         moves = np.diff(self.first).astype("<u1")
         arrays = (self.keys.astype("<u8"), moves, self.squares, self.games.astype("<u2"))
         data = _COUNT.pack(len(self.keys), len(self.squares)) + b"".join(part.tobytes() for part in arrays)
@@ -117,7 +117,7 @@ class OpeningTable:
         """A network's prediction, corrected by the moves played in positions of the table.
 
         Args:
-            keys: Of upright positions.
+            keys: Keys of positions in upright orientation.
             probabilities: Probabilities of their squares, shape (n, 64), each row adding up to 1.
         """
         if not len(self.keys):

@@ -1,15 +1,15 @@
 """Tilts the probabilities of a person's replies by the person's rating and the game's speed.
 
-A base model (a calibrated model or a human-move network) predicts average replies. A person differs from that
-in two numbers: how closely they follow it, b = e^x, and how much of the replies' true cost they see beyond
-it, k. With the base model's p0 and the cost c of each of n replies (exponential tilting)::
+A base model (a calibrated model or a human-move network) predicts average replies. Two numbers describe how a
+person differs: b = e^x, how closely they follow the base model, and k, how much of the replies' true cost
+they see in addition. With the base model's p0 and the cost c of each of n replies (exponential tilting)::
 
     p(r | x, k) = (1 - u) p0(r)^b exp(-k c(r)) / sum + u / n
 
-The pair (x, k) is unknown, so the answer is the mean over its prior: a Gaussian at the points of a grid,
-whose mean depends on the available information about the person. A *card*, ``person_GAME.json`` beside this
-module, has the priors, each for one base model (`lab.training.person_prior` fits them). The card's SHA-256 is
-the version of the priors: every probability can be recomputed from the card, p0 and the costs.
+The pair (x, k) is unknown, so the answer is the mean over its prior: a Gaussian on the points of a grid, with
+a mean that depends on what is known about the person. A *card*, ``person_GAME.json`` beside this module, has
+the priors, each for one base model (`lab.training.person_prior` fits them). The card's SHA-256 is the version
+of the priors: every probability can be recomputed from the card, p0 and the costs.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ def costs_of(candidate: Candidate, logistic_centi: float, depth: int) -> tuple[f
     Args:
         candidate: Our move with its whole profile.
         logistic_centi: `Game.expected_scale_centi` of the position in which the person replies.
-        depth: D of the profiles to use, counted from our move; a shallower profile is used to its end.
+        depth: D of the profiles to use, counted from our move; a shallower profile is used whole.
 
     Raises:
         IncompleteProfile: The profile is not whole.
@@ -88,7 +88,7 @@ class Grid:
 
     @property
     def is_free(self) -> NDArray[np.bool_]:
-        """For x and k, whether it has more than one value."""
+        """Whether x, and whether k, has more than one value."""
         return np.array([len(self.x) > 1, len(self.k) > 1])
 
 
@@ -97,7 +97,7 @@ class RatingScale:
     """How a rating becomes the features ``rating`` and ``new``."""
 
     origin: str
-    """The ratings that the prior was fitted to, as text for people."""
+    """The rating scale of the data that the prior was fitted to, as text for people."""
     centre: float
     unit: Annotated[float, Range(1.0, 1e6)]
     most: Annotated[float, Range(0.0, 100.0)]
@@ -112,7 +112,7 @@ class Gaussian:
 
     features: tuple[str, ...]
     coefficients: Floats
-    """Shape (features, 2): for x and for k."""
+    """Coefficients of the mean, shape (features, 2), for x and for k."""
     covariance: Floats
     """Shape (2, 2)."""
 
@@ -132,7 +132,7 @@ class Gaussian:
 
 @dataclass(frozen=True, slots=True)
 class BasePrior:
-    """The prior over one base model."""
+    """The prior for one base model."""
 
     base: str
     """See `base_key`."""
@@ -143,7 +143,7 @@ class BasePrior:
     grid: Grid
     scale: RatingScale
     rated: Gaussian | None
-    """For people with a rating; None: as for those without."""
+    """The prior for people with a rating; None: the same as for people without."""
     unrated: Gaussian
 
 
@@ -220,7 +220,7 @@ class PersonPrior:
     """u: share of the probability that is spread evenly over all replies."""
     forgetting: float
     """Share of the prior that is mixed in again before a person's next game, if evidence from their replies
-    is kept between games."""
+    is carried over from game to game."""
     bases: dict[str, BasePrior]
     """By `base_key`."""
 
@@ -228,7 +228,7 @@ class PersonPrior:
         """The prior for a person: the weight of each of the grid's points.
 
         Raises:
-            KeyError: The card has no prior over this base model.
+            KeyError: The card has no prior for this base model.
         """
         prior = self.bases[base]
         kind = prior.unrated if rating is None or prior.rated is None else prior.rated
@@ -246,11 +246,11 @@ class PersonPrior:
         """The probabilities of a position's replies for this person.
 
         Args:
-            base: The model that the probabilities are from (`base_key`). If the card does not know it, they
+            base: The model that the probabilities come from (`base_key`). If the card does not have it, they
                 are returned unchanged.
-            probabilities: By that model.
+            probabilities: Probabilities from that model.
             costs: `costs_of` with `BasePrior.depth`, in the same order.
-            rating: On the site's scale; None: unknown.
+            rating: The rating on the site's scale; None: unknown.
             seconds: `speed_s` of the game; None: unknown.
 
         Raises:

@@ -25,8 +25,8 @@ class RatingAverage:
     """The mean of a model's predictions for several ratings.  Used by one thread at a time.
 
     Args:
-        model: One that depends on the rating.
-        ratings: Supported ratings; we query some of them, at least `APART` from each other.
+        model: A model that depends on the rating.
+        ratings: Supported ratings; we query a subset in which any two are at least `APART` apart.
     """
 
     def __init__(self, model: HumanModel, ratings: Sequence[int]) -> None:

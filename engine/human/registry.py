@@ -1,8 +1,8 @@
 """The program's human-move models, by game; each searching thread opens its own copy.
 
-A game without a file of its own has the program's default: Othello a network, others the estimate from
-shallow searches (`engine.human.shallow`). Default networks open on first use; the operator's files open at
-once, so that a bad one fails at the start.
+For a game without a configured file the program has a default: a network for Othello, the estimate from
+shallow searches (`engine.human.shallow`) for other games. Default networks are opened on first use; the
+operator's files at the start, so that a bad file is reported then.
 """
 
 import threading
@@ -27,7 +27,7 @@ T = TypeVar("T", HumanModel, ReplyModel)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """The models to use, and how they value moves."""
+    """Settings: which models to use, and how they value moves."""
 
     models: tuple[str, ...] = ()
     """Files or folders of human-move models, at most one for each game."""
@@ -49,7 +49,7 @@ def _open_reply_model(path: Path) -> ReplyModel:
 
 
 class ModelRegistry:
-    """The program's models, with as many copies of each as are in use at a time.
+    """The program's models, with one copy of each per thread that uses it.
 
     Args:
         settings: The models to use.
@@ -84,8 +84,8 @@ class ModelRegistry:
         return tuple(sorted({*self._humans, *self._calibrated}))
 
     def failures(self) -> dict[str, tuple[int, int]]:
-        """Games whose models have been used, with the number of failures since the start, and of consecutive
-        failures until now."""
+        """Games whose models have been used, with the number of failures since the start and of the latest
+        consecutive failures."""
         with self._lock:
             return {game: health.failures for game, health in sorted(self._health.items())}
 
@@ -167,7 +167,7 @@ class ModelRegistry:
         return self._open_reply_model(own) if own.exists() else None
 
     def _taken(self, opened: dict[str, tuple[Path, T | None]], game_name: str) -> tuple[Path, T | None]:
-        """A game's file, and, on the first call, the model opened at the start."""
+        """A game's file and, on the first call only, the model opened at the start."""
         with self._lock:
             path, first = opened[game_name]
             opened[game_name] = path, None

@@ -17,15 +17,15 @@ class TemptingReply:
     p_reply: float = field(metadata={OLD_NAMES: ("odds",)})
     """Its probability."""
     cost: int
-    """Its cost by the decision's own search."""
+    """Its cost in the decision's own search."""
     deceives_at: tuple[int, ...]
     """Depths in plies at which it looks at least as good as every best reply, ascending."""
     confirmed_cost: int | None = None
-    """Its cost by the confirming search; None: no such search."""
+    """Its cost in the confirming search; None: there was no confirming search."""
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the confirming search finds an error, too."""
+        """Whether it is also an error in the confirming search."""
         return self.confirmed_cost is not None and self.confirmed_cost >= ERROR
 
     @property
@@ -44,7 +44,7 @@ class ReplyForecast:
     rule: int
     """The version of the rules (`engine.bait_rule.RULE`)."""
     model: ModelInfo
-    """The model behind it; kind `RANK_MODEL`: `rank_probabilities`."""
+    """The model of the forecast; kind `RANK_MODEL`: `rank_probabilities`."""
     prior: str
     """SHA-256 of the card that tilted the model to the person (`engine.human.person_prior`); empty: not
     tilted."""
@@ -53,19 +53,19 @@ class ReplyForecast:
     probabilities: tuple[float, ...] = field(metadata={OLD_NAMES: ("odds",)})
     """Each reply's probability, to six digits."""
     base: tuple[float, ...]
-    """The same by the model, before the tilt; empty: there was none."""
+    """The model's probabilities before the tilt; empty: there was no tilt."""
     tempting: tuple[TemptingReply, ...]
-    """Tempting replies by the decision's own search, in the order of the profile."""
+    """Tempting replies according to the decision's own search, in the order of the profile."""
     confirm_depth: int
     """Plies of the confirming search, counted from the decision's position; 0: it took too long."""
     confirm_source: str = ""
     """The engine that confirmed, named as `Decision.profile_source`; empty: none, or not recorded."""
     other: "ReplyForecast | None" = None
-    """The same for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
+    """The forecast for the other move of a trial's draw (`Decision.trial_draw`), without confirmation."""
 
     @property
     def confirmed(self) -> tuple[TemptingReply, ...]:
-        """The tempting replies that count."""
+        """The confirmed tempting replies."""
         return tuple(each for each in self.tempting if each.is_confirmed)
 
     @property
@@ -125,7 +125,7 @@ def _with_stored_names(record: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """A forecast's expectations for a reply, with those for a person who moves at random."""
+    """Expectations for a reply: by the forecast, and for a person who moves at random."""
 
     error_uniform: float
     """Share of the replies that are errors."""
@@ -146,4 +146,4 @@ class Expectations:
     optimal_uniform: float
     """Share of the replies that are among the best."""
     optimal_expected: float
-    """Probability of one of these."""
+    """Probability that the reply is among the best."""

@@ -36,7 +36,7 @@ class ReplyModel(Protocol):
         human: tuple[float, ...] | None,
         person: Person,
     ) -> dict[str, float]:
-        """The probability of each reply, by its text; they add up to 1.
+        """The probability of each reply, by the reply's text; they add up to 1.
 
         Call it through `checked_probabilities`.
 

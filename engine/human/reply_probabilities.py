@@ -19,14 +19,14 @@ from engine.human.reply_model import checked_probabilities
 
 @dataclass(frozen=True, slots=True)
 class ReplyPrediction:
-    """A person's probabilities of the replies to a move, and the models behind them."""
+    """The probabilities of a person's replies to a move, and the models that gave them."""
 
     replies: tuple[str, ...]
     """Every legal reply, in the game's order."""
     probabilities: tuple[float, ...]
     """Probability of each reply; they add up to 1."""
     base: tuple[float, ...]
-    """The same before the tilt, as `model` predicted them."""
+    """The probabilities before the tilt, as `model` predicted them."""
     model: ModelInfo
     """A calibrated model or a human-move network."""
     human: ModelInfo | None
@@ -56,8 +56,8 @@ def predict_replies(
         seconds: `engine.human.person_prior.speed_s` of the game; None: unknown.
 
     Returns:
-        None: there is neither a calibrated model nor a human-move network, or none of them answers (logged
-        once in a row); or there is no reply.
+        None: there is neither a calibrated model nor a human-move network, or none of them answers (logged at
+        the first failure in a row), or there is no reply.
 
     Raises:
         IncompleteProfile: The candidate's profile is not whole.

@@ -30,11 +30,11 @@ class ShallowOptions:
     """Assumed search depth of people, and the confidence in it.
 
     Fitted on 2026-11-22 by ``python -m bench.shallow_people`` to 1,503 human moves at chess and 1,502 at
-    Othello: two plies give 2.43 and 1.32 nats a move, four 2.32 and 1.24, a uniform distribution 3.28 and
+    Othello: two plies give 2.43 and 1.32 nats per move, four 2.32 and 1.24, a uniform distribution 3.28 and
     2.05. On 2026-11-25, with the scores of search revision 3, parameters fitted to each game separately would
     have gained less than 0.005 nats (5.5 points and 5 % at chess, 6.5 and 2 % at Othello), so these stayed.
 
-    At chess two plies take a tenth of a millisecond for each reply, four some two.
+    At chess, two plies take a tenth of a millisecond per reply, four about two milliseconds.
     """
 
     plies: int = 2
@@ -60,7 +60,7 @@ class ShallowModel:
     Args:
         game_name: Name in `engine.games`.
         options: Its parameters.
-        searcher: For that game; None: a new one.
+        searcher: A searcher for that game; None: create one.
     """
 
     plies_wanted = 1

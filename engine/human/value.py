@@ -5,11 +5,11 @@ reply is weighted by its probability (as in "When Suboptimal Minimax is Better",
 
     value(m) = sum over r of p(r | m) w(s_D(m, r))
 
-Replies that are hardly ever played are not searched; each counts as if it were the best, at w(raw(m)).
+Replies that are hardly ever played are not searched; each counts as w(raw(m)), as if it were the best.
 (Calibrated models need complete profiles: then every reply is searched and counts.) An expectation is not a
 guarantee, so only moves with a small guaranteed loss get a value: those within a budget of expected score
 below the best, and within a share of the best one's expected score (`floor_centi`). A forced win is worth the
-whole point, so no expectation can be worth more: the shortest one is played without a model.
+whole point, and no expectation exceeds that: the shortest forced win is played without a model.
 """
 
 import math
@@ -54,7 +54,7 @@ def expectation(probabilities: Iterable[float], utilities: Iterable[float], rest
     Args:
         probabilities: Probability of each reply.
         utilities: Utility of each reply, in the same order.
-        rest: Utility of the remaining replies, whose probability is missing from `probabilities`.
+        rest: Utility of the remaining replies, which have the rest of the probability.
 
     Returns:
         The mean, rounded to a millionth of the unit so that summation order cannot decide between equals.
@@ -73,7 +73,7 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
     """A move's value from the probabilities and scores of its replies.
 
     A move without probabilities has its guaranteed value: it ends the game or repeats a position of the game.
-    Repeating does not provoke an error: the opponent did not err there the last time.
+    A repetition is not expected to provoke an error, because the opponent did not err there before.
 
     Raises:
         IncompleteProfile: A reply that counts has no score.
@@ -89,7 +89,7 @@ def value_of(candidate: Candidate, params: ValueParams) -> float:
 
 
 def floor_centi(best_centi: int, params: ValueParams) -> int:
-    """The minimum guaranteed score within the budget of the best one.
+    """The minimum guaranteed score that is within the budget below the best one.
 
     Args:
         best_centi: The best raw value, in centi-units.
@@ -134,7 +134,7 @@ def choose_by_value(candidates: Sequence[Candidate]) -> str:
 
 
 def goes_by_values(decision: Decision) -> bool:
-    """Whether values made the choice; otherwise plain minimax did: a forced win, or no model."""
+    """Whether the values decided; otherwise plain minimax did, as for a forced win or without a model."""
     return any(candidate.value is not None for candidate in decision.candidates)
 
 

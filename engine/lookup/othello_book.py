@@ -4,9 +4,9 @@ Positions that the board's eight symmetries map to one another share an entry, u
 (the *canonical* one); moves are mapped accordingly. Colours do not matter: an entry is seen from the side to
 move. ``python -m lab.training.othello_book`` makes books; none comes with the program.
 
-The file is gzip'd text, one JSON value a line: ``zcat`` can show it, gzip's checksum detects damage, and it
-is small.  (A database would be several times larger, and the engine does without one.)  The first line is the
-header::
+The file is gzip'd text, one JSON value per line: it is small, ``zcat`` can show it, and gzip's checksum
+detects damage. (A database would be several times larger, and the engine does without one.) The first line is
+the header::
 
     {"format": "desdemona book", "version": 1, "game": "othello", "entries": 2, "made": {...}}
 
@@ -55,13 +55,13 @@ class BookMove(NamedTuple):
 
     move: Move
     score_centi: int
-    """For the side to move."""
+    """In centidiscs, for the side to move."""
     depth: int
     """Plies from the position to the leaves of the search behind the score."""
     games: int = 0
-    """Games in which it was played; 0 in a book that is not built from games."""
+    """Number of games in which it was played; 0 in a book that is not built from games."""
     mean_result: float | None = None
-    """Mean result of those games for the side to move: 1 won, 0 lost; None: no game, or none was finished."""
+    """Mean result of those games for the side to move: 1 won, 0 lost; None: no game was finished."""
 
 
 def turned_board(board: int, symmetry: int) -> int:
@@ -82,7 +82,7 @@ def turned_board(board: int, symmetry: int) -> int:
 def canonical(mover: int, waiter: int) -> tuple[BookKey, tuple[int, ...]]:
     """The canonical form of a position, and every symmetry that maps the position to it.
 
-    There are several when the position itself is symmetric, as at the start.
+    There are several if the position itself is symmetric, like the start position.
     """
     images = [(turned_board(mover, symmetry), turned_board(waiter, symmetry)) for symmetry in range(8)]
     least = min(images)
@@ -141,7 +141,7 @@ class Book:
         return len(self._entries)
 
     def moves(self, position: OthelloPosition) -> tuple[BookMove, ...]:
-        """The position's moves in the book, best first, ties in the game's order; empty: not in the book."""
+        """The position's moves in the book, best first, ties in the game's order; empty: no such position."""
         key, symmetries = canonical(position.mover, position.waiter)
         back = _BACK[symmetries[0]]
         moves = [move._replace(move=turned(move.move, back)) for move in self._entries.get(key, ())]

@@ -24,14 +24,14 @@ _KEY = struct.Struct(">Q8x")
 
 
 class BookChoice(StrEnum):
-    """How a move is chosen among those of a book."""
+    """How to choose among a book's moves."""
 
     WEIGHTED = "weighted"
     """At random, in proportion to the weights."""
     BEST = "best"
-    """The one of the largest weight; ties go to the first in the book."""
+    """The move with the largest weight; ties go to the first in the book."""
     EVEN = "even"
-    """At random, each with the same probability."""
+    """At random, all with the same probability."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +39,12 @@ class BookUse:
     """When a book is used, and how."""
 
     game: str = "chess"
-    """Chess or one of its variants."""
+    """The game: chess or one of its variants."""
     side: int | None = None
-    """Only for this side: 0 White, 1 Black; None: both."""
+    """Use the book only for this side: 0 White, 1 Black; None: for both."""
     choice: BookChoice = BookChoice.WEIGHTED
     max_ply: int | None = None
-    """Only for this many plies of a game; None: no limit."""
+    """Use the book only in this many first plies of a game; None: no limit."""
     min_weight: int = 1
     """Moves of a lower weight are left out; books use weight 0 for moves that must not be played."""
 
@@ -64,7 +64,7 @@ class PolyglotBook:
 
         Args:
             path: The book.
-            use: When and how to use it; None: always, by the weights.
+            use: When and how to use the book; None: always, at random by weight.
 
         Raises:
             BadSource: It is missing, truncated, or not a book: its positions are not in order.
@@ -89,7 +89,7 @@ class PolyglotBook:
         return f"a Polyglot book of {len(self._reader)} moves"
 
     def choose(self, position: ChessPosition, rng: random.Random) -> LookupMove | None:
-        """A move of the book, if it is to be used here (see `engine.lookup.source.RootSource`)."""
+        """A move of the book, if the settings allow its use here (see `engine.lookup.source.RootSource`)."""
         use, board = self._use, position.board
         if use.side not in (None, self._game.side_to_move(position)):
             return None

@@ -8,7 +8,7 @@ from engine.game import Move
 
 
 class BadSource(ValueError):
-    """A file or folder that is not a book or table, or is damaged; the message names it and what is wrong."""
+    """A file or folder is not a book or table, or is damaged; the message names it and says what is wrong."""
 
 
 class LookupMove(NamedTuple):
@@ -31,13 +31,13 @@ class RootSource(Protocol):
         """A move for an unfinished game; None: the source does not have the position.
 
         Args:
-            position: Of the source's game, with the game before it if that matters to the rules.
+            position: A position of the source's game, with earlier moves if they matter to the rules.
             rng: Decides among equally good moves; the same state selects the same move.
         """
 
 
 class FoundMove:
-    """A source with one move, found elsewhere for the queried position."""
+    """A source with one move, which was found elsewhere for the queried position."""
 
     def __init__(self, found: LookupMove) -> None:
         self._found = found

@@ -1,8 +1,8 @@
 """Chess endgames from Syzygy tablebases, read by python-chess.
 
 A table has the outcome (WDL), and the plies to the next capture or pawn move that preserves the win (DTZ). A
-winner who always takes the shortest way there wins, within the fifty-move rule if possible at all; not always
-in the most natural way, because the tables do not have the distance to mate.
+winner who always takes the shortest way there wins, within the fifty-move rule if that is possible, but not
+always in the most natural way, because the tables lack the distance to mate.
 """
 
 import random
@@ -40,7 +40,7 @@ class _Judged(NamedTuple):
     merit: float
     """Tie-break among moves of the same outcome."""
     is_sure: bool
-    """Whether the outcome is certain; it is not if one ply decides about the fifty-move rule."""
+    """Whether the outcome is certain; it is not if the fifty-move rule depends on a single ply."""
 
 
 class SyzygyTables:
@@ -49,7 +49,7 @@ class SyzygyTables:
     def __init__(self, tables: chess.syzygy.Tablebase, most_pieces: int) -> None:
         """
         Args:
-            tables: Used by any number of threads.
+            tables: The tables, which any number of threads may use.
             most_pieces: Positions with more pieces, kings included, are not probed.
         """
         self._tables = tables

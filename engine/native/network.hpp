@@ -4,9 +4,9 @@
 // move changes few of them, so that the sums of the first layer (the *accumulators*) are updated move by move.  Each
 // side has an accumulator of `kWidth` sums; the second layer is one neuron, which sees the mover's accumulator first,
 // then the other's, each sum limited to 0 .. 1 and squared.  It has `kBuckets` sets of weights, by the number of
-// pieces.  Its output is added to the linear evaluation, which knows mobility, threats and pawns already: so a small
-// network and few games are enough.  engine/games/networks.py reads the file, lab/training/networks.py learns
-// it, and tests/engine/games/network_mirror.py is a readable mirror.
+// pieces. Its output is added to the linear evaluation, which already covers mobility, threats and pawns, so a small
+// network and few games are enough. engine/games/networks.py reads the file, lab/training/networks.py learns it, and
+// tests/engine/games/network_mirror.py is a readable mirror.
 #pragma once
 
 #include <cstdint>

@@ -32,9 +32,9 @@ class StopFlag {
     // the parent's clock.
     explicit StopFlag(const StopFlag* parent) noexcept : clock_(parent->clock_), parent_(parent) {}
 
-    // From now on its clock runs with the processor time of the calling thread, so that a busy machine takes none of a
-    // search's time; but at 1 / `most_stretch` of the speed of the wall clock at least.  It goes on from its present
-    // time.
+    // From now on the flag's clock counts the processor time of the calling thread, so that a busy machine takes none
+    // of a search's time; it runs at 1 / `most_stretch` of the wall clock's speed at least. It continues from its
+    // present time.
     void follow_thread(double most_stretch) noexcept;
 
     // Changes `most_stretch`; the time may jump, so set the deadline afterwards.  From any thread.

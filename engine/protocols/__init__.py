@@ -15,7 +15,7 @@ is s_(d+1), counted from the root.
 
 Such an engine extends, reduces and prunes, so its "depth" is not a number of plies, and its scores are not
 those of plain minimax: a record says so (`engine.decision.Decision.search_mode` is ``engine``) and names the
-engine (`engine.decision.SourceInfo`).  Its transposition table is cleared before every search.  A table still
-warm from the root search would already contain the refutations and spoil the shallow scores, which reveal
-traps: measured with Stockfish 15.1, they differ by 60 centipawns on average.
+engine (`engine.decision.SourceInfo`). Its transposition table is cleared before every search. A table filled
+by the root search would already contain the refutations and spoil the shallow scores, which reveal traps:
+with Stockfish 15.1 they differ by 60 centipawns on average.
 """

@@ -33,11 +33,11 @@ class EngineReply:
     said: str
     """The variation that contains the move."""
     evaluation_centi: int | None = None
-    """Own view, centi-units."""
+    """The engine's evaluation, from its own view, in centi-units."""
     variation: tuple[str, ...] = ()
     depth: int | None = None
     nodes: int | None = None
-    """Positions that the engine visited, by its own count; None: not reported."""
+    """Number of positions visited, as reported by the engine; None: not reported."""
 
 
 class EngineProtocol(ABC):
@@ -79,7 +79,7 @@ def first_with(move: str, lines: Sequence[EngineReply]) -> EngineReply | None:
 
 
 def wait_for(question: MoveRequest, game: Game[Any], settings: ExternalSettings, stop: StopFlag) -> WaitLimit:
-    """Longest wait for the answer: the given time plus a margin, or else bounded time and silence."""
+    """The wait for the answer: at most the given time plus a margin, otherwise bounded time and silence."""
     limit_s, now = question.allowance.limit_s(game.side_to_move(question.position)), time.monotonic()
     if limit_s is not None:
         return WaitLimit(stop, now + limit_s + settings.silence_s)

@@ -83,11 +83,11 @@ class MoveScores:
     """The engine's own name."""
     best_centi: int
     scores_centi: tuple[int, ...]
-    """None is above the best."""
+    """The score of each move; none is above the best score."""
 
 
 class EngineHealth:
-    """The recent failures of an engine, over all its processes: decides on logging and restarts."""
+    """The recent failures of an engine, over all its processes; decides when to log and to restart."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -103,7 +103,7 @@ class EngineHealth:
         return self._clock() >= self._not_before
 
     def failed(self, settings: EngineSettings, error: EngineError) -> None:
-        """Log the first failure in a row, and delay the next start."""
+        """Count a failure: log the first one in a row, and delay the next start."""
         with self._lock:
             wait_s = _BACK_OFF_S[min(self._failures, len(_BACK_OFF_S) - 1)]
             self._failures += 1
@@ -129,7 +129,7 @@ class EngineSource:
     Args:
         settings: Which engine, and the limits of its searches.
         health: Shared by all processes of one engine.
-        connect: Starts the engine.
+        connect: A function that starts the engine.
         game: Its rules; None: those registered under its name.
         clock: A monotonic clock, in seconds.
     """
@@ -193,7 +193,7 @@ class EngineSource:
                 count; None: the moves within the window get complete profiles.
 
         Returns:
-            None: the engine had no result in time, or failed, which is in the log.
+            None: the engine had no result in time, or failed (the failure is logged).
 
         Raises:
             BadModel: A model gives no answer.
@@ -218,10 +218,10 @@ class EngineSource:
             position: An unfinished game.
             limits: As for `analyse`; in addition, the clocks that the engine manages itself
                 (`EngineSettings.limit`).
-            stop: Ends the search early, which then has the best move so far.
+            stop: Ends the search early; the result is then the best move so far.
 
         Returns:
-            None: the engine had no move in time, or failed, which is in the log.
+            None: the engine had no move in time, or failed (the failure is logged).
         """
         began = self._clock()
         clock, longest_s = limits.engine_clock, limits.longest_s
@@ -247,17 +247,17 @@ class EngineSource:
     def compare(
         self, position: Any, moves: Sequence[str], depth: int, stop: StopFlag, longest_s: float
     ) -> MoveScores | None:
-        """Scores of some moves together with that of the best one.
+        """Scores of some moves and of the best move.
 
         Args:
             position: The position in which they are legal.
-            moves: One or more.
+            moves: One or more moves.
             depth: Depth of both searches, in plies.
-            stop: Ends them early.
+            stop: Ends the searches early.
             longest_s: Their total time limit, in seconds.
 
         Returns:
-            None: the engine had no result in time, or failed, which is in the log.
+            None: the engine had no result in time, or failed (the failure is logged).
 
         Raises:
             Stopped: The flag was set first.
@@ -291,7 +291,7 @@ class EngineSource:
     # --- Starting and failing ---------------------------------------------------------------------------
 
     def _asked(self, work: Callable[[Link], T], stop: StopFlag, start_until: float) -> T | None:
-        """The result of some work with the running engine; None: it is not running yet, failed or was
+        """The result of `work` with the running engine; None: the engine is not running yet, failed or was
         stopped.
 
         Args:
@@ -429,8 +429,8 @@ class EngineSource:
     def _whole_profiles(
         self, searches: "_EngineSearches", root: "_Root", values: dict[str, int], depth: int
     ) -> tuple[list[Candidate], int]:
-        """Candidates, those within the window with complete profiles; and the lowest of their scores at the
-        root."""
+        """Candidates, with complete profiles for those within the window; and the lowest root score among
+        these."""
         settings = self.settings
         best_first = sorted(values, key=lambda move: -values[move])  # stable: ties in the game's order
         profiles = {
@@ -468,7 +468,7 @@ class EngineSource:
         return BestMoveRequest(text, depth=depth)
 
     def _own_move(self, link: Link, position: Any, answer: EngineOutput) -> EngineMove:
-        """The move of an answer, not judged yet.
+        """The move in an answer, not judged yet.
 
         Raises:
             EngineError: It has no move, or an illegal one.
@@ -529,7 +529,7 @@ class EngineSource:
         """Replies' s_2 .. s_D: the opponent's scores at depths 1 .. D-1, seen from our side.
 
         Args:
-            wanted: The replies; None: all.
+            wanted: The replies to search; None: all.
         """
         legal = tuple(self._game.move_text(move) for move in self._game.legal_moves(after))
         replies = legal if wanted is None else tuple(wanted)
@@ -576,7 +576,7 @@ class _Root:
     over: dict[str, int]
     """Scores of the moves that end the game, our view."""
     om_search: OpponentModelSearch | None
-    """None: profiles must be complete."""
+    """Values the moves; None: profiles must be complete."""
 
 
 @dataclass(slots=True)
@@ -605,7 +605,7 @@ class _EngineSearches:
 
 
 class EnginePool:
-    """The program's engines, by game, with as many processes of each as are in use at a time."""
+    """The program's engines, by game, with one process of each per concurrent user."""
 
     def __init__(
         self,
@@ -646,7 +646,7 @@ class EnginePool:
                 source.close()
 
     def close(self) -> None:
-        """End all processes; one that is lent ends when it is returned."""
+        """End all processes; a process that is lent ends when it is returned."""
         with self._lock:
             self._is_closed = True
             sources = [source for idle in self._idle.values() for source in idle]

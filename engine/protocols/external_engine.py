@@ -1,4 +1,4 @@
-"""`ExternalEngine`: another program that plays a side, over any protocol."""
+"""`ExternalEngine`: another program that plays one side, over any protocol."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ class ExternalEngine:
     """Another program, used by one thread at a time.  It starts when a game begins.
 
     Args:
-        settings: The program, and how it is used.
+        settings: The program, and how to use it.
     """
 
     def __init__(self, settings: ExternalSettings) -> None:

@@ -17,7 +17,7 @@ class SearchRequest:
     lines: int
     """Number of best moves to show (MultiPV)."""
     moves: tuple[str, ...] = ()
-    """Search only these; empty: all."""
+    """The only moves to search; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ _DEEPEST = 999
 
 
 def plausible_nodes(nodes: int | None) -> int | None:
-    """Nodes that an engine reports; None: none, or an implausible number."""
+    """The number of nodes that an engine reports; None: none, or an implausible number."""
     return nodes if nodes is not None and 0 <= nodes <= _MAX_NODES else None
 
 
 def plausible_depth(depth: int | None) -> int | None:
-    """The same for a depth, in plies."""
+    """The depth in plies that an engine reports; None: none, or an implausible number."""
     return depth if depth is not None and 0 <= depth <= _DEEPEST else None
 
 
@@ -77,7 +77,7 @@ class EngineOutput:
 
 
 ANSWER_S = 0.5
-"""Longest wait for the move of an engine after the stop command, in seconds; a busy machine may need it."""
+"""Longest wait for an engine's move after the stop command, in seconds; long enough for a busy machine."""
 
 
 class Link(Protocol):
@@ -102,7 +102,7 @@ class Link(Protocol):
 
         Args:
             ask: The search.
-            patience: Its end is not an error of the engine (`WaitLimit.late` is None).
+            patience: Limits the wait; its end is not an error of the engine (`WaitLimit.late` is None).
 
         Raises:
             Stopped: The wait ended early; the engine stops its search and is ready for the next one.

@@ -21,7 +21,7 @@ from engine.stop import StopFlag, Stopped
 _SQUARE = re.compile(r"[a-h][1-8]|pa(?:ss)?", re.IGNORECASE)
 _FIRST_DEPTH = 8
 _USUAL_DEPTH = 12
-"""The protocol always has a depth, and NTest and Edax use only that, whatever the clock says."""
+"""The protocol always requires a depth, and NTest and Edax use only the depth and ignore the clock."""
 _MAX_DISCS = 1e6  # discs; anything larger is not an evaluation
 _MAX_S = 359_999  # 99:59:59
 
@@ -102,7 +102,7 @@ class NBoardClient(EngineProtocol):
 
 
 def clock_text(allowance: Allowance, side: int, moves_left: int) -> str:
-    """A clock on which no time has been used yet, with the mover's allowance as its time left.
+    """A clock on which no time has been used yet, showing the mover's allowance as the time left.
 
     The protocol has no time per move: we send a clock with that much for each of the remaining moves.
     """
@@ -159,7 +159,7 @@ def read_go(line: str, lines: list[EngineReply]) -> EngineReply:
 
 
 def read_eval(text: str) -> int | None:
-    """Centidiscs of an evaluation in discs; for a pair (draws to black, draws to white), the common bound."""
+    """Convert discs to centidiscs; a pair (draws to black, draws to white) becomes the common bound."""
     values = []
     for part in text.split(","):
         try:

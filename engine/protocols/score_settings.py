@@ -41,9 +41,9 @@ class EngineSettings:
     """Deepest search of the root, at least 2; the replies are searched one less."""
     window_centi: int = 50
     """A move is analysed if its root score is at most this far below the best. The best is the highest root
-    score, or less if the replies to the analysed moves show that it was too high."""
+    score, or a lower one if the replies to the analysed moves show that it was too high."""
     candidates: int = 8
-    """Maximum number of moves analysed, the best ones."""
+    """Maximum number of moves analysed; the best moves are chosen."""
     max_lines: int = 0
     """Maximum MultiPV value to use; 0: the engine's own limit. More moves are searched in several parts."""
     limit: MoveLimit = MoveLimit.DEPTH

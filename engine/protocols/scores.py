@@ -28,7 +28,7 @@ def split_text(position_text: str) -> tuple[list[str], list[str]]:
 
 
 def centi(value: int, is_mate: bool, ply: int) -> int:
-    """An engine's score as a score of this program, side to move's view.
+    """Convert an engine's score to a score of this program, from the side to move's view.
 
     Args:
         value: Centi-units or moves to mate: see `InfoLine.value`.

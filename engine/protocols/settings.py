@@ -73,8 +73,8 @@ class Allowance:
     depth: int | None = None
     """Deepest search in plies; None: unspecified.  GTP cannot express it; NBoard requires it, and gets 12."""
     nodes: int | None = None
-    """Approximate number of positions to visit; None: unspecified.  Other programs: only by one of
-    `STOPPABLE`."""
+    """Approximate number of positions to visit; None: unspecified. Allowed for other programs only with a
+    protocol in `STOPPABLE`."""
     cpu_s: float | None = None
     """Seconds of processor time for this move, all threads together; None: unspecified.  Likewise."""
 
@@ -101,7 +101,7 @@ class Allowance:
         return self.move_s
 
     def less(self, spent_s: float, side: int) -> Self:
-        """The same after that side's clock has run for this long."""
+        """The allowance after that side's clock has run for this long."""
         if self.remaining_s is None:
             return self
         left = list(self.remaining_s)
@@ -116,15 +116,15 @@ class ChosenMove:
     move: str
     """The move, legal, in the game's notation."""
     evaluation_centi: int | None
-    """The engine's evaluation, own view, in centi-units; a mate found is beyond `engine.game.WIN_CENTI`.
+    """The engine's own evaluation in centi-units; a mate found is beyond `engine.game.WIN_CENTI`.
     None: not reported."""
     variation: tuple[str, ...]
     """The legal prefix of its principal variation; the first move is `move`."""
     depth: int | None
-    """By the engine's own count; None: not reported."""
+    """Depth as reported by the engine; None: not reported."""
     time_s: float
     """Seconds from query to answer, restarts included."""
     cpu_s: float | None = None
     """Seconds of processor time for the move, all threads together; None: unknown."""
     nodes: int | None = None
-    """Positions visited, by the engine's own count; None: not reported."""
+    """Number of positions visited, as reported by the engine; None: not reported."""

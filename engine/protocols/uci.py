@@ -63,7 +63,7 @@ class UciProgram:
     Args:
         process: The program.
         protocol: ``uci`` or ``ucci``.
-        stop_s: Seconds within which it must end a stopped search.
+        stop_s: Seconds within which the program must end a stopped search.
     """
 
     def __init__(self, process: EngineProcess, protocol: str, stop_s: float = math.inf) -> None:
@@ -71,7 +71,7 @@ class UciProgram:
         self.protocol = protocol
         self.is_ucci = protocol == "ucci"
         self.options: dict[str, EngineOption] = {}
-        """By `option_key` of their names."""
+        """The engine's options, by `option_key` of their names."""
         self._stop_s = stop_s
         self._stopped_at = 0.0
         self._is_searching = False
@@ -114,12 +114,12 @@ class UciProgram:
         self.process.say(f"setoption {setting}", wait)
 
     def set_chess960(self, fen: Sequence[str], wait: Waiting, *, always: bool = False) -> None:
-        """Send whether a position is one of Chess960, where castling rights name files (``HAha``).
+        """Tell the program whether a position is from Chess960, where castling rights name files (``HAha``).
 
         Args:
             fen: The fields of its FEN.
             wait: Limits the wait.
-            always: Send it even if the program knows it already.
+            always: Send it even if the program already knows it.
         """
         is_chess960 = not set(fen[2]) <= set("KQkq-")
         if "uci_chess960" in self.options and (always or is_chess960 != self._is_chess960):
@@ -189,7 +189,7 @@ class UciProgram:
         return self.from_wire(words[1]) if has_move else None
 
     def move_list(self, before: str, moves: Sequence[str]) -> str:
-        """Moves in the protocol's notation, after some text; empty without moves."""
+        """Moves in the protocol's notation, after some text; an empty text without moves."""
         shift = -1 if self.is_ucci else 0
         return " ".join([before, *(shift_ranks(move, shift) for move in moves)]) if moves else ""
 
@@ -199,7 +199,7 @@ class UciProgram:
 
 
 def option_key(name: str) -> str:
-    """The name of an option in the form in which we compare it."""
+    """The name of an option in the form that we compare."""
     return name.lower().replace(" ", "_")
 
 

@@ -23,7 +23,7 @@ from engine.protocols.uci import UciProgram, option_key
 from engine.stop import StopFlag, Stopped
 
 _CPU_POLL_S = 0.002
-"""Interval at which the processor time of a program with such a limit is read, in seconds."""
+"""Interval at which we read a program's processor time if that is limited, in seconds."""
 _MANAGED = ("uci_variant", "uci_chess960", "usemillisec", "ponder")
 
 
@@ -38,7 +38,7 @@ class _ProcessorTimeLimit:
     wait: WaitLimit
     """Ends the wait in any case."""
     used_s: Callable[[], float | None]
-    """Processor time that the program has used since it started."""
+    """Returns the processor time that the program has used since it started."""
     until_s: float
 
     @property
@@ -49,7 +49,7 @@ class _ProcessorTimeLimit:
         """See `engine.process.Waiting.check`.
 
         Raises:
-            _ProcessorTimeUp: The program must end its search.
+            _ProcessorTimeUp: The processor time is used up, so the program must end its search.
         """
         self.wait.check(name, since)
         used_s = self.used_s()
@@ -125,7 +125,7 @@ class UciClient(EngineProtocol):
         return EngineReply(move, said, best.evaluation_centi, best.variation, best.depth, thinking.nodes)
 
     def _search(self, go: str, question: MoveRequest, thinking: _Thinking, stop: StopFlag) -> list[str]:
-        """The words of the line that ends the search, within its processor time if that is limited."""
+        """The words of the line that ends the search; enforces a limit on processor time."""
         wait, cpu_s = wait_for(question, self._game, self._settings, stop), question.allowance.cpu_s
         used_s = self._process.processor_time_s()
         if cpu_s is not None and used_s is None:

@@ -1,8 +1,8 @@
-"""Reply profiles: every reply's exact score at every depth, or the part that the choice depends on.
+"""Reply profiles: every reply's exact score at every depth, or only the scores that the choice depends on.
 
-A whole table costs many times as much as the plain search, and almost none of it can change the choice. The
+A full table costs many times as much as the plain search, and almost none of it can change the choice. The
 C++ core prunes the rest, with proofs (``engine/native/search/profile.hpp``); `Profiler.naive_candidates`
-fills the whole table, for any game and search, and is the reference for all other methods.
+computes the full table, for any game and search, and is the reference for all other methods.
 """
 
 import math
@@ -20,7 +20,7 @@ from engine.trappy import Standing, bonus_cap, is_swindle, standing, utility, wi
 
 
 class Profiler:
-    """Scores around one position; each is computed at most once as the search deepens."""
+    """Scores around one position; each score is computed at most once as the search deepens."""
 
     def __init__(
         self, game: Game[Any], searcher: Searcher, position: Any, params: TrapParams, stop: StopFlag
@@ -62,17 +62,17 @@ class Profiler:
     # --- Raw values -------------------------------------------------------------------------------------
 
     def plain(self, depth: int, within_centi: int = 0) -> list[Candidate]:
-        """Candidates of plain minimax: exact raw values for the best and its equals, bounds for the rest.
+        """Candidates of plain minimax: exact raw values for the best moves, bounds for the rest.
 
         Raw values at most `within_centi` below the best are exact too, and all bounds are lower.
         """
         return self.plain_above(depth, lambda best: best - within_centi)
 
     def plain_above(self, depth: int, floor_centi: Callable[[int], int]) -> list[Candidate]:
-        """As `plain`, with a floor that is a non-decreasing function of the best raw value.
+        """Like `plain`, with a floor that is a non-decreasing function of the best raw value.
 
-        Principal variation search at the root: the last iteration's best move comes first, so that for most
-        other moves a search only has to prove that they stay below the floor.
+        Uses principal variation search at the root: the last iteration's best move comes first, so most other
+        moves only need a proof that they stay below the floor.
         """
         best = -INFINITY
         raw: dict[Move, tuple[int, bool]] = {}
@@ -115,7 +115,7 @@ class Profiler:
         return [with_trap(candidate, self._params, swindle) for candidate in candidates]
 
     def pruned_candidates(self, depth: int) -> list[Candidate]:
-        """The same choice from fewer profiles: skips moves that no bonus could lift to the top."""
+        """Candidates for the same choice from fewer profiles: skips moves that no bonus could make best."""
         params = self._params
         raws = [self.raw_value(move, depth) for move in self.moves]
         candidates = [
@@ -163,7 +163,7 @@ def scores_after(
     most: int,
     stop: StopFlag,
 ) -> Sequence[tuple[int, ...]]:
-    """As `NativeSearcher.scores_after`, by any searcher.
+    """Like `NativeSearcher.scores_after`, with any searcher.
 
     Raises:
         Stopped: The flag is or becomes set.

@@ -1,4 +1,4 @@
-"""The reference search: short, plain alpha-beta for any game; the fast searches must give equal results.
+"""The reference search: short, plain alpha-beta for any game.  The fast searches must give the same results.
 
 All scores are centi-units from the view of the side to move in the searched position.  `depth` counts plies
 from there; at depth 0 an unfinished game scores its static evaluation.
@@ -37,9 +37,9 @@ class Searcher(Protocol):
 
 
 def minimax(game: Game[Any], position: Any, depth: int) -> int:
-    """Plain minimax in negamax form: every line, no window (Gordon & Reda 2006, Figure 1).
+    """Plain minimax in negamax form, without a window (Gordon & Reda 2006, Figure 1).
 
-    As for every search, the position is one of `Game.for_search`.
+    As for every search, the position comes from `Game.for_search`.
     """
     moves = game.legal_moves(position)
     if not moves:
@@ -90,10 +90,9 @@ def exact_score(searcher: Searcher, position: Any, depth: int, stop: StopFlag) -
 def principal_variation(
     game: Game[Any], searcher: Searcher, position: Any, depth: int, stop: StopFlag
 ) -> tuple[str, ...]:
-    """The line of both sides' best moves, each the first best one in the game's move order.
+    """The line of both sides' best moves; among equals, the first in the game's move order.
 
-    Searches again for the scores along the line: with a transposition table almost all of them are still
-    stored.
+    The scores along the line are searched again; with a transposition table almost all are still stored.
     """
     line: list[str] = []
     position = game.for_search(position)

@@ -12,12 +12,12 @@ class SearchResult:
     score_centi: int
     """Score in centi-units, side to move's view: an estimate, unless `solved` or `confidence` is 100."""
     depth: int
-    """Plies of the deepest completed search; for a solved game, all the remaining plies."""
+    """Depth in plies of the deepest completed search; for a solved game, all the remaining plies."""
     confidence_percent: int
-    """Confidence of each cut that a full-width search would agree; 100: no such cuts."""
+    """Confidence, for each selective cut, that a full-width search would agree; 100: no such cuts."""
     solved: bool
-    """Whether score and move are the game-theoretic ones."""
+    """Whether score and move are game-theoretically exact."""
     principal_variation: tuple[str, ...]
-    """The line expected from here, `move` first."""
+    """The expected line, beginning with `move`."""
     nodes: int
     """Positions visited."""

@@ -1,4 +1,4 @@
-"""Picks the search for a game: the C++ core if it supports the game, otherwise the reference."""
+"""Selects the search for a game: the C++ core if it supports the game, otherwise the reference search."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -65,7 +65,7 @@ class NativeSearcher:
         """Exact scores of the positions after the given legal moves, by searches of `least` .. `most` plies.
 
         Returns:
-            For each move the scores that `exact_score` finds, from the view of the side to move there.
+            For each move the scores that `exact_score` finds, from the view of the side to reply.
 
         Raises:
             Stopped: The flag is or becomes set.
@@ -76,10 +76,10 @@ class NativeSearcher:
     def trappy_candidates(
         self, position: Any, depth: int, params: TrapParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the same choice as the whole table.
+        """Candidates that give the same choice as the full table.
 
-        The chosen move's adjusted value is at most that of the whole table, and high enough: only
-        `engine.completion.complete` finds it exactly.  Bounds stand in for the omitted scores and prove the
+        The chosen move's adjusted value may be lower than in the full table, but is high enough;
+        `engine.completion.complete` computes the exact value. Bounds replace the omitted scores and prove the
         choice (`engine.verification.verify` checks them).
 
         Raises:
@@ -120,7 +120,7 @@ class NativeSearcher:
     def tempting_candidates(
         self, position: Any, depth: int, params: TrapParams, tempting: TemptingParams, stop: StopFlag
     ) -> list[Candidate]:
-        """Candidates that give the choice of the strategy tempting, likewise.
+        """Candidates that give the choice of the strategy tempting, with bounds that prove it.
 
         Args:
             position: As the root of a search.
@@ -178,14 +178,14 @@ class NativeSearcher:
         contempt_centi: int = 0,
         nodes: int | None = None,
     ) -> SearchResult:
-        """The best move within the limits, by selective search: for strong play, not for trap analysis.
+        """The best move within the limits, from selective search: for strong play, not for trap analysis.
 
         Args:
             position: A position in which the game is not over.
             depth: Maximum depth in plies, 1 to `Game.deepest_search`.  Othello: a depth of at least the
                 number of empty squares solves the endgame if time allows, and always without a clock.
-            time_s: Time limit in seconds, by the flag's clock; None: no clock. No iteration starts that would
-                exceed it.
+            time_s: Time limit in seconds, by the flag's clock; None: no clock. No iteration is started that
+                would exceed it.
             stop: Ends the search early; it then returns its best result so far.
             confidence_percent: Othello only: required confidence of a selective cut, 73, 87, 95 or 99. 100:
                 full width, as `search`.
@@ -250,7 +250,7 @@ N = TypeVar("N", ChessNetwork, XiangqiNetwork)
 
 @cache
 def _network(game_name: str, kind: type[N]) -> N:
-    with reading(networks.weights_file(game_name)):
+    with reading(networks.network_file(game_name)):
         return kind(networks.weights(game_name))
 
 

@@ -1,1 +1,1 @@
-"""Kinds of players, one object each, with requirements, choice, and verification of records."""
+"""The strategies, one object each, with their requirements, choice of moves, and verification of records."""

@@ -1,4 +1,4 @@
-"""Strategies whose moves our exact scores did not choose; the scores only judge the replies."""
+"""Strategies whose moves do not come from our exact scores; these scores only judge the replies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ _JUDGED_DEPTH = 8
 _JUDGED_SHARE = 0.05
 
 LOOKED_UP = (SearchMode.BOOK, SearchMode.TABLEBASE, SearchMode.EXPLORER, SearchMode.ONLINE_TABLEBASE)
-"""Modes of moves from books and tables."""
+"""The search modes of moves from books and tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownMoves(Standard):
-    """Plays the moves of books and tables if they have the position."""
+    """Plays the moves of books and tables for the positions in them."""
 
     looks_up: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class KnownMoves(Standard):
         return context.with_exact_choice(decision)
 
     def judged(self, context: MoveContext) -> Decision:
-        """The standard strategy's choice, by a search that suffices to judge the replies."""
+        """The standard strategy's choice, from a search that suffices to judge the replies."""
         most = context.own_limits()
         most = replace(share_of(most, _JUDGED_SHARE), depth=min(most.depth, _JUDGED_DEPTH))
         return self.by_scores(context, *context.deepen(PLAIN, most))

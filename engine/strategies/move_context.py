@@ -1,4 +1,4 @@
-"""`MoveContext`: a position to choose a move in, with the searches that strategies choose by."""
+"""`MoveContext`: a position to choose a move in, with the searches that strategies use."""
 
 import math
 import random
@@ -40,7 +40,7 @@ MIN_S, MAX_S = 0.001, 1e6
 
 @dataclass(frozen=True, slots=True)
 class StrongOptions:
-    """Settings of the strategy strong; a game without a selective search is played by full width."""
+    """Settings of the strategy strong; for a game without a selective search, it uses full-width search."""
 
     depth: int = 60
     """Maximum depth of the selective search in plies, 2 to 120, if there is a clock."""
@@ -51,7 +51,7 @@ class StrongOptions:
     contempt_centi: int = 0
     """How far below zero a draw scores for the side to move, in games with draws by rule."""
     sources: Mapping[str, Sequence[RootSource]] = field(default_factory=dict)
-    """By game name: books and tables to consult before a search, in this order."""
+    """Books and tables by game name, to be consulted before a search in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Resources:
 
     game: Game[Any]
     params: TrapParams
-    """Of the trap arithmetic."""
+    """Parameters of the trap arithmetic."""
     searcher: Searcher
     """Finds the scores."""
     strong: StrongOptions
     rng: random.Random
     """Chooses among a book's moves."""
     engine: EngineSource | None
-    """Another engine for the same game; None if there is none, or the strategy needs none."""
+    """Another engine for the same game; None: none is available, or the strategy needs none."""
     models: Models | None
     """Models of the people who play the game; None: the estimate from shallow searches."""
     randomised: RandomisedParams
@@ -77,13 +77,13 @@ class Analysis(NamedTuple):
     """An analysis of the moves by iterative deepening."""
 
     candidates_at: Callable[[Profiler, int], list[Candidate]]
-    """Every legal move, as far as the choice depends on it, from a search to a given depth."""
+    """Analyses every legal move to a given depth, as far as the choice depends on it."""
     is_costly: bool
-    """Whether it costs more than the raw values, so that only possibly last iterations need it."""
+    """Whether it costs more than the raw values alone and so is needed only in possibly last iterations."""
 
 
 PLAIN = Analysis(Profiler.plain, is_costly=False)
-"""The raw values alone."""
+"""Computes only the raw values."""
 
 
 class _Budget(NamedTuple):
@@ -94,8 +94,8 @@ class _Budget(NamedTuple):
     spent: Callable[[], float]
     """The amount spent so far, in the same unit."""
     used: Callable[[], float]
-    """The same without the time for which the thread had no processor: the basis for forecasting the next
-    iteration's cost."""
+    """The amount spent without the time in which the thread had no processor; forecasts of the next
+    iteration's cost use it."""
 
 
 class _Pace:
@@ -123,24 +123,24 @@ class MoveContext:
     strategy: str
     """Name of the strategy, for the record."""
     position: Any
-    """With the earlier positions of its game."""
+    """The position, with the earlier positions of its game."""
     root: Any
-    """The same as the root of a search."""
+    """The position as the root of a search."""
     params: TrapParams
     """`Resources.params` with the game's own logistic function."""
     limits: Limits
     stop: StopFlag
     began_s: float
-    """When the time of the limits began, by the flag's clock."""
+    """Time on the flag's clock from which the limits count."""
     avoidance: RepetitionAvoidance | None
-    """How to leave a line that was played before; None: not needed."""
+    """How to avoid a line that was played before; None: not needed."""
     background: Background
     """The game's history, and the person who will reply."""
     seed: int | None
     """64 random bits for a randomised decision; None: no randomisation."""
 
     def with_share(self, share: float) -> Self:
-        """The context with that share of its time and nodes."""
+        """The context with a share of its time and nodes."""
         return replace(self, limits=share_of(self.limits, share))
 
     def after_a_wait(self) -> Self:
@@ -155,7 +155,7 @@ class MoveContext:
         return replace(self, limits=limits, began_s=now_s)
 
     def decision(self, move: str, candidates: Sequence[Candidate], depth: int, **more: Any) -> Decision:
-        """The record of a choice by our own scores, unless `more` names others.
+        """The record of a choice from our own scores, unless `more` names other scores.
 
         Args:
             move: The chosen move.
@@ -198,9 +198,9 @@ class MoveContext:
         return None
 
     def draw_for_variety(self) -> Decision | None:
-        """A random draw among the best moves of a plain search; None: there is nothing to draw from.
+        """A random draw among the best moves of a plain search; None: there is no move to draw.
 
-        Nothing is drawn in games that need another engine, because the core's scores are too weak to play by.
+        There are no draws in games that need another engine, because the core's scores are too weak for them.
         """
         avoidance, game = self.avoidance, self.use.game
         if avoidance is None or game.name in ENGINE_GAMES:
@@ -299,8 +299,8 @@ class MoveContext:
     def _is_settled(self, candidates: Sequence[Candidate], depth: int) -> bool:
         """Whether no deeper search can change the result: the best score is the game's true result.
 
-        Deeper searches would repeat it at every depth, and so dilute the shallow scores in the trap
-        arithmetic. A lost game is searched to its very end: an escape may be a horizon effect.
+        Deeper searches would repeat this result at every depth, and so dilute the shallow scores in the trap
+        arithmetic. A lost game is searched to its end, because an apparent escape may be a horizon effect.
         """
         game = self.use.game
         most = game.most_plies_left(self.root)
@@ -314,7 +314,7 @@ class MoveContext:
     def with_exact_choice(self, decision: Decision) -> Decision:
         """The decision with the exact raw value of its move, which is needed to judge the replies.
 
-        If the search was stopped and the value takes long, the replies are judged by the first iteration.
+        After a stopped search, if the value takes too long, the first iteration judges the replies.
         """
         brief = StopFlag()
         if self.stop.is_set():
@@ -349,12 +349,12 @@ class MoveContext:
 
 
 def best_raw_move(candidates: Sequence[Candidate]) -> str:
-    """The move of the highest raw value, the first in order among equals."""
+    """The move with the highest raw value, the first in order among equals."""
     return max((c for c in candidates if not c.raw_is_bound), key=lambda c: c.raw_centi).move
 
 
 def share_of(limits: Limits, share: float) -> Limits:
-    """The limits with that share of their time and nodes."""
+    """The limits with a share of their time and nodes."""
     time_s = None if limits.time_s is None else share * limits.time_s
     nodes = None if limits.nodes is None else max(1, int(share * limits.nodes))
     return replace(limits, time_s=time_s, nodes=nodes)

@@ -1,4 +1,4 @@
-"""Strategies on the scores or moves of another engine (UCI, UCCI); on our own scores while it does not
+"""Strategies that use the scores or moves of another engine (UCI, UCCI), or our own while it does not
 answer."""
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from engine.trappy import with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class OnEngineScores(Strategy):
-    """Mixed into a strategy, makes it choose by the engine's scores instead of ours."""
+    """A mixin that makes a strategy use the engine's scores instead of ours."""
 
     asks_engine: ClassVar[bool] = True
     is_compared: ClassVar[bool] = False
@@ -39,7 +39,7 @@ class OnEngineScores(Strategy):
         )
 
     def _by_engine(self, context: MoveContext, found: EngineAnalysis) -> Decision:
-        """The decision on the engine's scores, with the chosen move's profile already complete."""
+        """The decision from the engine's scores, with the chosen move's profile already complete."""
         candidates = found.candidates
         if not self.counts_bonus:
             candidates = tuple(with_trap(c, context.params, swindle=True) for c in candidates)
@@ -62,7 +62,7 @@ class OnEngineScores(Strategy):
     def verify_window(self, decision: Decision) -> None:
         """Check a choice by the engine's scores, which prove nothing about moves that it did not analyse.
 
-        These must be exactly the moves below the record's floor, and all others have complete profiles,
+        These must be exactly the moves below the record's floor; all other moves must have complete profiles,
         unless an opponent model chose the replies that count.
         """
         self.verify_choice(decision)
@@ -83,19 +83,19 @@ class OnEngineScores(Strategy):
 
 @dataclass(frozen=True, kw_only=True)
 class TrappyOnEngine(OnEngineScores, Trappy):
-    """The strategy trappy on another engine's scores."""
+    """The strategy trappy with another engine's scores."""
 
     plays_engine_games: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModelOnEngine(OnEngineScores, OpponentModel):
-    """The strategy opponent_model on another engine's scores."""
+    """The strategy opponent_model with another engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedOnEngine(OnEngineScores, Calibrated):
-    """The strategy calibrated on another engine's scores."""
+    """The strategy calibrated with another engine's scores."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The move of the highest expected value over the replies that a model of people predicts."""
+"""Plays the move with the highest expected value over the replies that a model of people predicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _NO_TIME = "there was no time to ask it"
 
 @dataclass(frozen=True, kw_only=True)
 class OpponentModel(Strategy):
-    """Values moves by `engine.human.value`; plays as the standard strategy while no model answers."""
+    """Values moves with `engine.human.value`; plays like the standard strategy while no model answers."""
 
     sets_traps: ClassVar[bool] = True
     models_opponent: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class OpponentModel(Strategy):
         super().verify_choice(decision)
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`: with values, nothing is left open."""
+        """See `Strategy.verify_scores`; if the record has values, no score can be open."""
         if goes_by_values(decision):
             self.verify_choice(decision)
         else:

@@ -1,4 +1,4 @@
-"""The strategy trappy, but in some decisions a draw decides whether it sets the trap."""
+"""The strategy trappy, except that a random draw decides in some decisions whether it sets the trap."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

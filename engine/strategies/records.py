@@ -52,11 +52,11 @@ def _verify_replies(candidate: Candidate, depth: int) -> None:
 
 
 def verify_left_out(decision: Decision, *, counts_bonus: bool, swindle: bool) -> None:
-    """Check that nothing the search left open could have changed a choice by raw or adjusted values.
+    """Check that no score left open by the search could change a choice by raw or adjusted values.
 
     Args:
         decision: The record.
-        counts_bonus: Whether adjusted values decide.
+        counts_bonus: Whether adjusted values decide the choice.
         swindle: Whether every move loses by force (`engine.trappy.is_swindle`).
 
     Raises:
@@ -93,7 +93,7 @@ def verify_variety_draw(decision: Decision) -> None:
 
 
 def verify_pick(decision: Decision) -> None:
-    """Check a move that exact scores did not choose: it is accepted as it is, once its replies can be judged.
+    """Check a move that was not chosen by exact scores: it is accepted if its replies can be judged.
 
     Raises:
         RecordError: The record lacks the pick, or the move's exact value.

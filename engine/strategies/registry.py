@@ -52,7 +52,7 @@ def strategies_for(game_name: str) -> tuple[str, ...]:
 
 
 def own_strategies() -> tuple[str, ...]:
-    """Names of the strategies that need neither another engine, nor a person as opponent, nor a level."""
+    """Names of the strategies that need no other engine, no person as opponent, and no level."""
     return tuple(
         name
         for name, each in STRATEGIES.items()
@@ -61,5 +61,5 @@ def own_strategies() -> tuple[str, ...]:
 
 
 def compared_strategies() -> tuple[str, ...]:
-    """Names of the strategies that the papers compare, which differ only in the traps."""
+    """Names of the strategies compared in the papers, which differ only in setting traps."""
     return tuple(name for name, each in STRATEGIES.items() if each.is_compared)

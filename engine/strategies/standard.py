@@ -13,7 +13,7 @@ from engine.strategies.strategy import Strategy
 
 @dataclass(frozen=True, kw_only=True)
 class Standard(Strategy):
-    """Plays the highest raw value, the first in order among equals."""
+    """Plays the move with the highest raw value, the first in order among equals."""
 
     is_compared: ClassVar[bool] = True
 

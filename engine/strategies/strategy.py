@@ -30,7 +30,7 @@ class Strategy(ABC):
     """The strategy's name in records, settings and messages."""
 
     sets_traps: ClassVar[bool] = False
-    """It sets traps on purpose; others set them only by accident."""
+    """It sets traps on purpose; other strategies set them only by accident."""
     counts_bonus: ClassVar[bool] = False
     """Candidates' adjusted values include the bonus for a trap (`engine.trappy`)."""
     is_calibrated: ClassVar[bool] = False
@@ -42,18 +42,18 @@ class Strategy(ABC):
     looks_up: ClassVar[bool] = False
     """It uses books and tables (`engine.lookup`)."""
     asks_engine: ClassVar[bool] = False
-    """It uses another engine (UCI, UCCI); our own search while no engine is available."""
+    """It uses another engine (UCI, UCCI), or our own search while no engine is available."""
     plays_engine_moves: ClassVar[bool] = False
     """It plays the best move of the other engine's own search."""
     plays_engine_games: ClassVar[bool] = False
     """It also plays the games that need another engine (`engine.games.ENGINE_GAMES`)."""
     draws_decisions: ClassVar[bool] = False
-    """Against people it draws some of its moves at random, instead of one that sets a trap
+    """Against people, a random draw decides in some decisions whether it sets a trap
     (`engine.randomised`)."""
     has_level: ClassVar[bool] = False
-    """It plays below its strength, as weakly as its level says (`engine.variety.LEVELS`)."""
+    """It plays below full strength, at a level (`engine.variety.LEVELS`)."""
     is_compared: ClassVar[bool] = False
-    """It takes part in the comparison, unless the settings name other strategies."""
+    """It takes part in the comparison by default, when the settings name no strategies."""
 
     # --- Choosing ---------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ class Strategy(ABC):
         return self
 
     def choose(self, context: MoveContext) -> Decision:
-        """Choose a move. It does not fill in the time nor, for our own searches, the nodes.
+        """Choose a move. The caller fills in the time and, for our own searches, the nodes.
 
         A stopped search falls back on the deepest completed iteration.  The first one, two plies, always
         completes, so there is always a decision.
@@ -77,11 +77,11 @@ class Strategy(ABC):
         return context.draw_for_variety() or self.decide(context)
 
     def decide(self, context: MoveContext) -> Decision:
-        """The choice if no book or table has the position, and no line must be avoided."""
+        """The choice when no book or table has the position and no line must be avoided."""
         return self.search(context, None)
 
     def search(self, context: MoveContext, people: OpponentModelSearch | None) -> Decision:
-        """The choice by scores.
+        """The choice from scores.
 
         Args:
             context: The position and the limits.
@@ -108,15 +108,15 @@ class Strategy(ABC):
 
     @abstractmethod
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
-        """The move that follows from candidates; one whose raw value is only bounded is never chosen.
+        """The move that follows from candidates; a move whose raw value is only bounded is never chosen.
 
         Args:
             candidates: Every legal move in the game's order, as far as known.
-            params: Of the trap arithmetic.
+            params: Parameters of the trap arithmetic.
         """
 
     def ranked(self, profiler: Profiler, depth: int, params: TrapParams) -> list[Candidate]:  # noqa: ARG002
-        """Candidates with exact raw values of all moves, to rank them and choose."""
+        """Candidates with exact raw values of all moves, for ranking and choosing."""
         return profiler.plain(depth, INFINITY)
 
     # --- Verifying --------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ class Strategy(ABC):
         verify_mode(decision)
 
     def modes(self) -> Mapping[SearchMode, Callable[[Decision], None]]:
-        """The ways in which it chooses, each with the check for a choice made that way."""
+        """The search modes of its choices, each with the check for such a choice."""
         return {SearchMode.EXACT: self.verify_scores, SearchMode.VARIETY_DRAW: verify_variety_draw}
 
     def verify_scores(self, decision: Decision) -> None:
-        """Check a choice by our own exact scores."""
+        """Check a choice from our own exact scores."""
         self.verify_choice(decision)
         swindle = is_swindle(decision.candidates, decision.params)
         verify_left_out(decision, counts_bonus=self.counts_bonus, swindle=swindle)

@@ -16,7 +16,7 @@ from engine.time_management import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class Strong(KnownMoves):
-    """Searches selectively; by full width in games without that search."""
+    """Uses selective search, or full-width search in games without one."""
 
     searches_selectively: ClassVar[bool] = True
 
@@ -53,9 +53,9 @@ class Strong(KnownMoves):
         return decision if decision.principal_variation else context.with_variation(decision)
 
     def _rest(self, context: MoveContext, judged_nodes: int) -> Limits:
-        """The limits that remain for the selective search after the moves were judged.
+        """The limits left for the selective search after the moves have been judged.
 
-        With only a depth limit it searches as deep as the other strategies, otherwise as deep as its limits
+        With only a depth limit, the search is as deep as in other strategies, otherwise as deep as its limits
         allow.
         """
         limits, rest = context.limits, context.limits

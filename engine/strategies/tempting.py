@@ -1,4 +1,4 @@
-"""The move whose replies tempt most by shallow scores, in exact integers and without a model of people."""
+"""Plays the move whose replies tempt most by shallow scores: exact integers, no model of people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from engine.trappy import best_standing, is_swindle, with_trap
 
 @dataclass(frozen=True, kw_only=True)
 class Tempting(Strategy):
-    """Plays by the arithmetic of `engine.tempting_player`; in positions lost by force, like trappy."""
+    """Uses the arithmetic of `engine.tempting_player`; in positions lost by force, it plays like trappy."""
 
     settings: TemptingParams = field(default_factory=TemptingParams)
 
@@ -57,7 +57,7 @@ class Tempting(Strategy):
         ]
 
     def by_scores(self, context: MoveContext, candidates: Sequence[Candidate], depth: int) -> Decision:
-        """See `Strategy.by_scores`: the record has the strategy's settings."""
+        """See `Strategy.by_scores`; the record also has the strategy's settings."""
         return replace(super().by_scores(context, candidates, depth), tempting=self.settings)
 
     def best_move(self, candidates: Sequence[Candidate], params: TrapParams) -> str:
@@ -79,7 +79,7 @@ class Tempting(Strategy):
         ]
 
     def verify_scores(self, decision: Decision) -> None:
-        """See `Strategy.verify_scores`: by the settings of the record."""
+        """See `Strategy.verify_scores`; uses the settings in the record."""
         if decision.tempting is None:
             raise RecordError(f"the {self.name} player needs its settings, but the record has none")
         replace(self, settings=decision.tempting).verify_choice(decision)

@@ -1,9 +1,9 @@
 """Tests whether trappiness adds information to a model of people, the cost and the shallow scores.
 
-Two conditional logits (McFadden 1974) predict the reply among those of its position. The smaller one uses the
-logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower depths;
-the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are fitted on
-four fifths of the persons and judged on the others, so the larger one need not do better.
+Two conditional logits (McFadden 1974) predict which of a position's replies is played. The smaller one uses
+the logarithm of a model's probability, the cost, and the reply's deficit against the others at shallower
+depths; the larger one also the paper's trappiness in its three forms, alone and times the cost. Both are
+fitted on four fifths of the persons and judged on the others, so the larger one need not do better.
 """
 
 from collections.abc import Mapping
@@ -35,9 +35,9 @@ class AddedValue:
     model: str
     """The model whose probabilities both logits use."""
     nats: Estimate
-    """Mean of -ln p(reply) of the smaller logit, in nats a reply."""
+    """Mean of -ln p(reply) of the smaller logit, in nats per reply."""
     gain: Estimate
-    """The improvement by the larger one."""
+    """Reduction of `nats` by the larger logit."""
 
 
 def added_by_trappiness(
@@ -47,10 +47,10 @@ def added_by_trappiness(
 
     Args:
         probabilities: Each model's probabilities of the replies.
-        seed: Of the folds.
+        seed: Seed for drawing the folds.
 
     Returns:
-        Empty with fewer persons than folds.
+        One result per model; empty if there are fewer persons than folds.
     """
     persons = people.persons
     if int(persons.max()) + 1 < FOLDS:
@@ -79,7 +79,7 @@ def _column(people: Population, name: str) -> Floats:
 
 
 def folds_of(persons: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The fold of each position, by its person's number: `FOLDS` or more persons are assigned at random."""
+    """The fold of each position; each of the `FOLDS` or more persons is assigned to a random fold."""
     count = int(persons.max()) + 1
     return np.asarray(np.random.default_rng(seed).permutation(count)[persons] % FOLDS)
 
@@ -88,7 +88,7 @@ def held_out(features: Floats, rows: ReplyRows, folds: NDArray[np.int64]) -> Flo
     """-ln p of each position's reply by a logit that was fitted on the other folds.
 
     Args:
-        features: A row for each reply; those of `rows` are not used.
+        features: One row per reply, used in place of the features in `rows`.
     """
     spread = features.std(axis=0)
     scaled = (features - features.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

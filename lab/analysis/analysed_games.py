@@ -30,7 +30,7 @@ class AnalysisSettings:
     depth: int
     """D: the profiles have the scores of searches of 2 .. D plies, counted from our move."""
     engine_version: str
-    """Of our engine."""
+    """Version of our engine."""
     settings: dict[str, Any]
     """The other engine's further options, as plain JSON values; empty for the native one."""
 
@@ -45,18 +45,18 @@ class AnalysedPosition:
     game_id: int
     """The imported game's key."""
     ply: int
-    """The reply's: the number of moves before it."""
+    """Ply of the reply: the number of moves before it."""
     side: int
     """The person's."""
     position: str
-    """Before our move."""
+    """The position before our move."""
     move: str
     reply: str
     rating: int | None
     clock_s: float | None
     """The person's remaining time before the reply, in seconds."""
     logistic_centi: float
-    """s of the logistic function from scores to expected score: the game's own for `position`."""
+    """s of the logistic function from scores to expected score, for this game and `position`."""
     replies: tuple[ReplyProfile, ...]
     """A complete profile of every legal reply, in the game's order."""
     nodes: int
@@ -82,14 +82,14 @@ class StoredPosition:
     game_key: str
     """The game's `storage.research.archive.content_key`, which is the same in every database."""
     date: str
-    """The game's, as its source writes it."""
+    """Date of the game, as its source writes it."""
     found: AnalysedPosition
     human: tuple[float, ...] | None
-    """The requested model's probability of each reply; None: it has not predicted this position."""
+    """The requested model's probability of each reply; None if the model has not predicted this position."""
     name: str = ""
-    """The person's, as the game's source writes it; empty: unknown."""
+    """Name of the person, as the game's source writes it; empty if unknown."""
     time_control: str = ""
-    """The person's, as the game's source writes it, such as ``180+2``; empty: unknown."""
+    """The person's time control as the game's source writes it, such as ``180+2``; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class AnalysisCount:
 
 
 async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> int:
-    """The key of an analysis, which is added if new."""
+    """Return the key of an analysis; add the analysis if it is new."""
     content = json.dumps(asdict(analysis), sort_keys=True)
     key = hashlib.sha256(content.encode()).hexdigest()
     key_of_row = await insert_new(session, AnalysisRow, content_key=key, **asdict(analysis))
@@ -113,7 +113,7 @@ async def keep_analysis(session: AsyncSession, analysis: AnalysisSettings) -> in
 
 
 async def count_analyses(session: AsyncSession, game: str | None = None) -> list[AnalysisCount]:
-    """All analyses, the one with the most positions first."""
+    """All analyses, sorted by number of positions, largest first."""
     positions = func.count(AnalysedPositionRow.id)
     games = func.count(AnalysedPositionRow.imported_game_id.distinct())
     statement = (
@@ -179,7 +179,7 @@ async def each_position(
     """The positions of an analysis in the order in which they were stored, read in batches.
 
     Args:
-        model_id: The model whose predictions to include, where there are any.
+        model_id: The model whose predictions to include; positions without one have None.
     """
     last = 0
     while True:
@@ -209,7 +209,7 @@ async def each_position(
 
 
 async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
-    """The key of a model, which is added if new."""
+    """Return the key of a model; add the model if it is new."""
     key_of_row = await insert_new(session, HumanModelRow, **columns_of(info))
     if key_of_row is not None:
         return key_of_row
@@ -219,7 +219,7 @@ async def keep_model(session: AsyncSession, info: ModelInfo) -> int:
 async def list_models(session: AsyncSession, analysis_id: int) -> list[tuple[int, ModelInfo]]:
     """The models with predictions for an analysis's positions, with their keys.
 
-    The newest comes first: the one that was added to this database last.
+    The model added to this database last comes first.
     """
     predicted = (
         select(PredictionRow.model_id)

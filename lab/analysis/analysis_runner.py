@@ -44,10 +44,10 @@ class Tally:
     """Counts of the moves to analyse, by result."""
 
     known: int
-    """Already analysed before this run."""
+    """Moves analysed before this run."""
     new: int
     failed: int
-    """The engine failed on them; a later run tries them again."""
+    """Moves on which the engine failed; a later run tries them again."""
 
 
 async def run_analysis(
@@ -63,7 +63,7 @@ async def run_analysis(
 
     Args:
         engine: The engine to use; None: the native search.
-        stop: Ends the run early; results so far are stored.
+        stop: Ends the run early; the results so far stay stored.
 
     Returns:
         The analysis's key, and a tally.
@@ -71,7 +71,7 @@ async def run_analysis(
     Raises:
         AnalysisError: The analysis cannot continue.
         StorageError: A result cannot be stored.
-        WorkersError: The workers die, or are gone.
+        WorkersError: The workers keep crashing, or the cluster is gone.
     """
     async with database.write() as session:
         analysis_id = await keep_analysis(session, analysis)
@@ -191,7 +191,7 @@ def _by_source(games: Sequence[GivenGame]) -> Iterator[list[GivenGame]]:
 
 
 def analysed(game_id: int, each: Answered, found: ProfiledMove) -> AnalysedPosition:
-    """A worker's result for a move of the game with this key."""
+    """Convert a worker's result to a row of the game with this key."""
     return AnalysedPosition(
         game_id=game_id,
         ply=each.ply,

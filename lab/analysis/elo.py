@@ -17,10 +17,10 @@ from storage.research.archive import content_key
 START = 1500.0
 """Rating before the first game."""
 K_NEW, K = 80.0, 24.0
-"""K during the first `NEW_GAMES` games of a player, and after.
+"""K in a player's first `NEW_GAMES` games, and K afterwards.
 
-The setting with the lowest log-loss among eight, on the results of WTHOR 2006-2015 (2026-11-25): .5705; with
-60 and 24 during 20 games .5731, with 40 and 20 .5766, with 32 throughout .5793.
+Of eight settings, this one has the lowest log-loss on the results of WTHOR 2006-2015 (2026-11-25): .5705. 60
+and 24 during 20 games give .5731, 40 and 20 give .5766, a constant 32 gives .5793.
 """
 NEW_GAMES = 40
 SETTLED_GAMES = 20
@@ -30,14 +30,14 @@ _PER_POINT = math.log(10.0) / 400.0
 
 @dataclass(frozen=True, slots=True)
 class RatedResult:
-    """A game's data for ratings."""
+    """The data of a game that ratings need."""
 
     key: str
     """The game's `storage.research.archive.content_key`."""
     year: int
     players: tuple[str, str]
     points: float
-    """The first player's: 1, 1/2 or 0."""
+    """Points of the first player: 1, 1/2 or 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class EloStanding:
 
     rating: float
     games: int
-    """Number of games behind it."""
+    """Number of games that the rating is based on."""
 
 
 def rated_result(record: GameRecord) -> RatedResult | None:
-    """A game's result; None: it lacks the year, the result or a name, or both names are equal."""
+    """A game's result; None if the year, the result or a name is missing, or both names are equal."""
     year, (first, second) = year_of(record.date), record.players
     if year is None or record.points is None or not first or not second or first == second:
         return None
@@ -61,7 +61,7 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
     """Both players' standings before each game, by the game's key.
 
     Args:
-        results: Years in any order; games of a year in the order in which they were played.
+        results: Results in any order of years; within a year, in the order of play.
     """
     now: dict[str, EloStanding] = {}
     standings = {}
@@ -77,10 +77,10 @@ def standings(results: Iterable[RatedResult]) -> dict[str, tuple[EloStanding, El
 def with_ratings(
     positions: Iterable[StoredPosition], known: Mapping[str, tuple[EloStanding, EloStanding]]
 ) -> list[StoredPosition]:
-    """The positions with the reconstructed ratings of those who replied; None before `SETTLED_GAMES` games.
+    """Replace the ratings of the people who replied by reconstructed ones; None before `SETTLED_GAMES` games.
 
     Args:
-        known: The standings by game (`standings`).
+        known: The standings by game key, from `standings`.
     """
     ratings = []
     for stored in positions:

@@ -1,8 +1,8 @@
 """Fits a calibrated model to a database's analyses, and rejects one without an improvement.
 
 A new model is accepted only if it significantly beats the one that it replaces on unseen moves, in
-cross-validation over whole games. Its part for positions without a human-move model must at least not be
-worse.
+cross-validation over whole games. The part for positions without a human-move model must not be worse than
+before.
 """
 
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class Validated:
     against: str
     against_nll: float
     better: Estimate
-    """Improvement in log-loss per reply."""
+    """Improvement in log-loss per reply over the model to beat."""
     auc: Estimate
     """AUC of "this bad reply is played", over all bad replies."""
     auc_better: Estimate
@@ -70,7 +70,7 @@ class Fitted:
     """The ONNX file."""
     model: CalibratedModel
     human: str
-    """Name of the human-move model among its inputs; empty: none."""
+    """Name of the human-move model among its inputs; empty if there is none."""
     validated: tuple[Validated, ...]
 
     def card(self, about: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def fit(
         on_step: Called with the name of each step before it begins.
 
     Raises:
-        FitRefused: There is too little data, or the model is no better, or worse without a human-move model.
+        FitRefused: Too little data, no improvement, or the part without a human-move model is worse.
     """
     _require_enough(people)
     parts: dict[bool, Part] = {}
@@ -185,10 +185,10 @@ def _validated(
 def _accept_model(validated: list[Validated]) -> None:
     """Accept the new model if its first part is significantly better and no other is significantly worse.
 
-    The first part serves wherever its inputs exist; the other serves where there is no human-move model.
+    The first part is used wherever its inputs exist, the other where there is no human-move model.
 
     Raises:
-        FitRefused: It is not accepted.
+        FitRefused: The new model is not accepted.
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:

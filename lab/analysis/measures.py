@@ -1,9 +1,9 @@
 """Quality of a predictor: AUC, Brier score, log-loss, reliability; and intervals by groups, such as persons.
 
 Moves of one person are not independent.  A resample therefore draws groups with replacement and takes all
-their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples.  Differences between
-two predictors are taken within each resample, so they are much more precise than either predictor's own
-score. Below 30 effective groups there is no interval (docs/statistics.md): so few groups vary too little
+their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples. The difference
+between two predictors is computed within each resample, so it is much more precise than either predictor's
+own score. Below 30 effective groups there is no interval (docs/statistics.md): so few groups vary too little
 between resamples, and the interval would be too narrow. Shares, means and ratios have intervals by leaving
 out one person at a time (`storage.evidence.inference.fixed`).
 """
@@ -41,17 +41,17 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class PersonShare:
-    """A count among cases, as a share in [0, 1] with its 95 % interval by persons; None without cases."""
+    """A proportion of cases, in [0, 1], with its 95 % interval clustered by person; None without cases."""
 
     count: int
     of: int
     persons: int
-    """Persons with a case."""
+    """Number of persons with at least one case."""
     share: float | None
     low: float | None
-    """None while there are too few persons."""
+    """Lower limit; None if there are too few persons."""
     high: float | None
-    """None while there are too few persons."""
+    """Upper limit; None if there are too few persons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class Drawn:
 
 
 class Resamples:
-    """Resamples of groups, shared by all statistics on a set of cases; none before 30 effective groups.
+    """Resamples of groups, shared by all statistics on a set of cases; none below 30 effective groups.
 
     Args:
-        groups: The person of each case, or the game, as a number from 0.
+        groups: Number of each case's person or game, from 0.
     """
 
     def __init__(self, groups: Ints, count: int = RESAMPLES, seed: int = 1) -> None:
@@ -158,10 +158,10 @@ def reliability(probabilities: Floats, hits: Bools, persons: Ints) -> list[Bin]:
 
 
 def person_share(hits: Bools, persons: Ints) -> PersonShare:
-    """A share with its interval by leaving out one person at a time.
+    """A proportion with its interval from leaving out one person at a time (the jackknife).
 
-    If none or all of the cases are hits, no omission changes anything; the interval is then Wilson's, as if
-    each of the effective persons had one case.
+    If none or all of the cases are hits, leaving a person out changes nothing; the interval is then Wilson's
+    with one case per effective person.
 
     Args:
         hits: Shape (n,).
@@ -179,22 +179,21 @@ def person_share(hits: Bools, persons: Ints) -> PersonShare:
 
 
 def estimate_of(found: FixedInterval) -> Estimate:
-    """A fixed interval as an estimate, with NaN for values that are undefined or from too few persons."""
+    """Convert a fixed interval to an estimate; NaN where a value is undefined or has too few persons."""
     found = only_of_enough_persons(found)
     low, high, value = (math.nan if each is None else each for each in (found.low, found.high, found.value))
     return Estimate(value, low, high)
 
 
 def mean_of(values: Floats, persons: Ints) -> Estimate:
-    """The mean of a value over all cases, with its interval by leaving out one person at a time."""
+    """The mean of a value over all cases, with its interval from leaving out one person at a time."""
     return estimate_of(fixed_mean(values, persons))
 
 
 def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
-    """The AUC of each position: how often a hit scores above a miss of the same position.
+    """The AUC within each position: how often a hit scores above a miss of the same position.
 
-    Pooled over positions, an AUC also rewards distinguishing positions in which hits are frequent; this one
-    does not.
+    A pooled AUC also rewards a predictor for recognising positions with many hits; this one does not.
 
     Args:
         scores: Shape (n,).
@@ -202,7 +201,7 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
         positions: The position of each case, in ascending order, shape (n,).
 
     Returns:
-        Shape (number of different positions,), in their order; NaN where all or none are hits.
+        Shape (number of different positions,), in order of position; NaN where all or no cases are hits.
     """
     starts = np.flatnonzero(np.diff(positions, prepend=-1))
     within_auc = np.full(len(starts), math.nan)
@@ -216,9 +215,9 @@ def within_auc(scores: Floats, hits: Bools, positions: Ints) -> Floats:
 
 
 def as_probabilities(scores: Floats, hits: Bools, groups: Ints, folds: int = 5) -> Floats:
-    """Turn scores of any scale into probabilities, with a logistic curve fitted on other groups.
+    """Convert scores of any scale to probabilities, by a logistic curve fitted on the other groups.
 
-    NaN if there are no others.
+    NaN if there are no other groups.
     """
     spread = scores.std()
     scaled = (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))

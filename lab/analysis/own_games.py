@@ -21,7 +21,7 @@ from lab.analysis.analysed_games import AnalysedPosition, StoredPosition
 from storage.tables.games import DecisionRow, GameRow, OpponentRow, OutcomeRow
 
 _MAX_DECISIONS = 500
-"""Decisions that one statement reads."""
+"""Maximum number of decisions that one SQL statement reads."""
 
 
 def with_predictions(
@@ -29,15 +29,14 @@ def with_predictions(
     given: Sequence[tuple[StoredPosition, GameRecord]],
     on_count: Callable[[int], None] = lambda _: None,
 ) -> list[StoredPosition]:
-    """Add a model's predictions to positions; the model receives as much of each game as it uses.
+    """Add a model's predictions to positions; the model receives as much of the game history as it uses.
 
     Args:
         given: Positions with their games; the model is queried game by game.
         on_count: Called with the number of positions just done.
 
     Returns:
-        The positions in the same order; without a prediction where the rules no longer allow the stored
-        replies.
+        The positions in the same order; no prediction where today's rules do not allow the stored replies.
 
     Raises:
         BadModel: The model gives no answer.
@@ -68,7 +67,7 @@ def _positions(record: GameRecord) -> list[Any]:
 
 
 def _query(model: HumanModel, game: Game[Any], played: list[Any], found: AnalysedPosition) -> PredictionQuery:
-    """The query for a position, without its history if the stored moves lead elsewhere."""
+    """The query for a position, without its history if the stored moves do not lead to the position."""
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
     known = played[: found.ply + 1]
@@ -94,7 +93,7 @@ def _by_reply(
 async def own_positions(session: AsyncSession, game: str) -> AsyncIterator[tuple[StoredPosition, GameRecord]]:
     """The bot's own moves with a complete profile that a person answered, in the order of play.
 
-    Each comes with its game's moves, and without predictions.  Games against bots are left out.
+    Each position has its game's moves and no predictions.  Games against bots are left out.
     """
     last = 0
     while True:

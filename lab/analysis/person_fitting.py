@@ -44,7 +44,7 @@ UNIFORM, FORGETTING = 0.003, 0.05
 """See `engine.human.person_prior.PersonPrior`."""
 TILTS = Grid(tuple(round(-1.0 + 0.2 * at, 1) for at in range(11)), tuple(float(k) for k in range(-8, 17, 2)))
 TRUTH_ALONE = Grid((0.0,), tuple(float(k) for k in range(-4, 21, 2)))
-"""Grids: x and k; k alone, for people with few replies each."""
+"""Grids over x and k, and over k alone (for people with few replies each)."""
 MIN_PERSONS, MIN_REPLIES = 40, 1000
 """Minimum data in either half: with less, a prior learns noise."""
 _DIGITS = 6
@@ -71,13 +71,13 @@ class PersonReplies:
     """The person of each position, numbered from 0."""
     names: tuple[str, ...]
     ratings: tuple[float | None, ...]
-    """Before the game of each position."""
+    """Rating of the person before the game of each position."""
     games: tuple[int | None, ...]
-    """Games behind that rating; None: enough."""
+    """Number of games that the rating is based on; None if it counts in full."""
     seconds: tuple[float | None, ...]
     """`engine.human.person_prior.speed_s` at each position."""
     experience: tuple[int | None, ...]
-    """Games that each person had played before the year of the first position; None: unknown."""
+    """Games that each person had played before the year of the first position; None if unknown."""
 
     def features(self, names: tuple[str, ...], scale: RatingScale) -> Floats:
         """The features of each position, shape (positions, features)."""
@@ -97,15 +97,15 @@ class Band:
     persons: int
     replies: int
     errors: int
-    """Replies that cost 10 % of expected score or more."""
+    """Number of replies that cost 10 % of expected score or more."""
     nats: Estimate
     """Mean of -ln p(reply) of the base model."""
     ratio: Estimate
     """The number of errors that the base model expects, divided by the actual number."""
     gains: dict[str, Estimate]
-    """Nats gained by the tilt; with the prior ``unrated`` and ``rated``."""
+    """Nats per reply gained by the tilt, by prior: ``unrated`` and ``rated``."""
     ratios: dict[str, Estimate]
-    """As `ratio`, after the tilt."""
+    """The same ratio as `ratio`, after the tilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class FittedPrior:
     base: BaseProbabilities
     prior: BasePrior
     persons: int
-    """Number of persons that it was learned from."""
+    """Number of persons from whom the prior was learned."""
     replies: int
     bands: tuple[Band, ...]
 
@@ -159,7 +159,7 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
     """A card with a new entry, which replaces one over the same base model.
 
     Raises:
-        FitRefused: The existing card is of another game, or its priors have another share or rate.
+        FitRefused: The existing card is for another game, or its priors have a different share or rate.
     """
     shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
     if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
@@ -178,10 +178,10 @@ def replies_of(
     """The replies of the persons in a population.
 
     Args:
-        probabilities: Of its replies.
-        depth: D of the costs.
+        probabilities: The base model's probability of each reply.
+        depth: Search depth D at which costs were measured.
         standings: Reconstructed ratings by game (`lab.analysis.elo`), to use instead of the recorded ones.
-        experience: Number of games that persons had played before; a missing name had none.
+        experience: Number of games that each person had played before, by name; 0 for missing names.
 
     Raises:
         FitRefused: No position has a person's name.
@@ -249,12 +249,12 @@ def fit_person_prior(
     """Fit a prior to one half of the persons and measure it on the other.
 
     Args:
-        data: With the probabilities of `base` and costs at `depth`.
-        seed: Of the halves and of the resamples.
+        data: Replies, with the probabilities of `base` and the costs at `depth`.
+        seed: Seed for drawing the halves and the resamples.
         on_step: Called with the name of each step before it begins.
 
     Raises:
-        FitRefused: There is too little data, or the prior gains nothing beyond chance.
+        FitRefused: Too little data, or no significant gain from the prior.
     """
     halves = np.array([half_of_person(name, seed) for name in data.names], np.int64)[data.persons]
     _require_enough(data, halves)
@@ -327,7 +327,7 @@ def _speed_features(seconds: Sequence[float | None]) -> tuple[str, ...]:
 
 
 def _fitted(data: PersonReplies, names: tuple[str, ...], prior: BasePrior) -> Gaussian:
-    """A Gaussian in the card's form: with rounded numbers."""
+    """A Gaussian as the card stores it, with rounded numbers."""
     size = len(data.names)
     likely = log_likelihoods(data.replies, data.persons, size, prior.grid, prior.least, UNIFORM)
     features = data.features(names, prior.scale)
@@ -414,7 +414,7 @@ def _band_record(band: Band) -> dict[str, Any]:
 
 
 def _numbers(each: Estimate) -> list[float | None]:
-    """The value and its interval; None where it is undefined, because JSON has no NaN."""
+    """The value and its interval; None replaces NaN, which JSON lacks."""
     return [
         round(float(number), 4) if np.isfinite(number) else None
         for number in (each.value, each.low, each.high)

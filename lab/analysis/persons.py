@@ -41,14 +41,14 @@ def seconds_of(time_control: str) -> float | None:
 
 
 def rating_bands(ratings: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Masks of the ratings in each band, by the band's name; the last band is of people without one."""
+    """Boolean mask for each rating band, by its name; the last band contains people without a rating."""
     known = _numbers(ratings)
     found = _bands("rated", known, (-np.inf, *RATING_STEPS, np.inf))
     return found | {"without a rating": np.isnan(known)}
 
 
 def games_bands(games: Sequence[float | None]) -> dict[str, NDArray[np.bool_]]:
-    """Masks of the numbers of earlier games in each band, by the band's name; unknown numbers lie in none."""
+    """Boolean mask for each band of earlier games, by its name; unknown numbers are in no band."""
     return _bands("games before:", _numbers(games), (0, *GAMES_STEPS, np.inf))
 
 

@@ -40,7 +40,7 @@ def _plain(name: str) -> str:
 
 
 def _areas(pyplot: Any, found: Study) -> Any:
-    """AUC of every predictor with its interval."""
+    """Plot the AUC of every predictor with its interval."""
     sides = [
         ("which bad reply is played", found.bad_reply),
         ("which position provokes an error", found.error),
@@ -68,7 +68,7 @@ def _areas(pyplot: Any, found: Study) -> Any:
 
 
 def _reliability(pyplot: Any, found: Study) -> Any:
-    """Predicted and actual frequencies of the models, by decile."""
+    """Plot the models' predicted and actual frequencies, by decile."""
     sides: list[tuple[str, Sequence[Judged]]] = [
         ("this bad reply is played", found.bad_reply),
         ("this position provokes an error", found.error),
@@ -115,7 +115,7 @@ def _reliability(pyplot: Any, found: Study) -> Any:
 
 
 def _temptation(pyplot: Any, found: Study) -> Any:
-    """How often replies of equal cost are played: traps and others."""
+    """Plot how often traps and other replies of equal cost are played."""
     count = len(found.temptation)
     figure, axes = pyplot.subplots(1, count, figsize=(3 * count, 3), sharey=True)
     for axis, (name, rows) in zip(axes, found.temptation.items(), strict=True):

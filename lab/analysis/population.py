@@ -26,13 +26,12 @@ class Portion:
     """Filter on the positions of an analysis."""
 
     half: int | None = None
-    """0 or 1: positions of one half of the games (`lab.analysis.recorded_games.half_of`); None: of all
-    games."""
+    """Only positions of half 0 or 1 of the games (`lab.analysis.recorded_games.half_of`); None: all games."""
     person_half: int | None = None
-    """0 or 1: replies of one half of the persons (`lab.analysis.recorded_games.half_of_person`), never of
-    programs; the priors of the people model are learned from half 0. None: of everybody."""
+    """Only replies of half 0 or 1 of the persons (`lab.analysis.recorded_games.half_of_person`), without
+    programs; the priors of the people model are learned from half 0. None: everybody."""
     seed: int = 1
-    """Seeds the splits into halves."""
+    """Seed of the splits into halves."""
     from_year: int | None = None
     to_year: int | None = None
     min_rating: int | None = None
@@ -54,17 +53,17 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Positions, with the replies of all of them concatenated."""
+    """Positions, with all their replies concatenated in flat arrays."""
 
     game: Game[Any]
     positions: list[StoredPosition]
     rows: ReplyRows
-    """Features of the replies; with those from a human-move model if every position has a prediction."""
+    """Features of the replies, including human-move model features if every position has a prediction."""
     models: dict[str, NDArray[np.float64]]
-    """Each human-move model's probabilities of the replies, by name; the features use the first one's."""
+    """Each human-move model's probabilities of the replies, by name; the features use the first model."""
     loss: NDArray[np.float64]
     """Cost of each reply to the person, in expected score on the scale of the position before our move, as in
-    the trap arithmetic. The features use the scale of the position after it, which hardly differs."""
+    the trap arithmetic. The features use the nearly equal scale after our move."""
     of_position: NDArray[np.int64]
     """Index of each reply's position."""
     left_out: int
@@ -72,7 +71,7 @@ class Population:
 
     @property
     def has_human(self) -> bool:
-        """Whether there are predictions of a human-move model."""
+        """Whether human-move model predictions exist."""
         return bool(self.models)
 
     @property
@@ -93,11 +92,11 @@ class Population:
         return played
 
     def sums(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Sums over each position's replies."""
+        """Sum a value over each position's replies."""
         return np.asarray(np.add.reduceat(values.astype(np.float64), self.rows.starts))
 
     def most(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Maxima over each position's replies."""
+        """Maximum of a value over each position's replies."""
         return np.asarray(np.maximum.reduceat(values.astype(np.float64), self.rows.starts))
 
 
@@ -124,9 +123,9 @@ def population(
     (`Population.left_out`).
 
     Args:
-        model: The name of that model.
-        others: Probabilities of other models, by model name and position key; models without those of all
-            positions are left out.
+        model: Name of the human-move model.
+        others: Probabilities of other models, by model name and position key; models that lack a position are
+            left out.
         on_count: Called with the number of positions just done.
     """
     game = get_rules(game_name)

@@ -25,15 +25,15 @@ _MAX_REPORTED = 5
 
 @dataclass(frozen=True, slots=True)
 class GivenGame:
-    """A game of a file."""
+    """A game read from a file."""
 
     record: GameRecord
     key: str
     """The record's `storage.research.archive.content_key`."""
     clocks_s: tuple[float, ...]
-    """Clock of the mover after each move, in seconds; empty: unknown."""
+    """Clock of the mover after each move, in seconds; empty if unknown."""
     source: str
-    """The file's name."""
+    """Name of the file."""
     source_format: str
 
     @property
@@ -57,7 +57,7 @@ class MoveFilter:
     """Only replies after at least this many moves."""
     to_ply: int | None = None
     every: int = 1
-    """Only every n-th move of a game; the first one differs from game to game."""
+    """Only every n-th move of a game; the offset varies from game to game."""
     sample: int | None = None
     """Maximum number of moves to draw; a larger sample contains the smaller one."""
     seed: int = 1
@@ -99,14 +99,14 @@ def year_of(date: str) -> int | None:
 
 
 def is_within(number: float | None, least: int | None, most: int | None) -> bool:
-    """Whether a year or rating lies within the limits; None: no limit, or an unknown number."""
+    """Whether a year or rating lies within the limits; a limit of None is open, an unknown number is None."""
     if least is None and most is None:
         return True
     return number is not None and (least is None or number >= least) and (most is None or number <= most)
 
 
 def half_of(key: str, seed: int) -> int:
-    """The half of all games to which a game belongs, 0 or 1: learn from one and test on the other.
+    """Assign a game to half 0 or 1 of all games: learn from one half and test on the other.
 
     Args:
         key: The game's `storage.research.archive.content_key`, so that the halves are the same in every
@@ -116,7 +116,7 @@ def half_of(key: str, seed: int) -> int:
 
 
 def half_of_person(name: str, seed: int) -> int:
-    """The half of all persons to which a person belongs, 0 or 1."""
+    """Assign a person to half 0 or 1 of all persons."""
     return _draw(seed, name, "person") & 1
 
 
@@ -156,7 +156,7 @@ def read_games(
 
 
 def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
-    """Each game once, by `GivenGame.key`: files may overlap or be named twice."""
+    """Drop repeated games, by `GivenGame.key`: files may overlap or be named twice."""
     found: dict[str, GivenGame] = {}
     for given in games:
         found.setdefault(given.key, given)
@@ -166,7 +166,7 @@ def first_copies(games: Sequence[GivenGame]) -> list[GivenGame]:
 def choose(
     games: Sequence[GivenGame], choice: MoveFilter, on_batch: Callable[[int], None] = lambda _: None
 ) -> list[Answered]:
-    """The moves to analyse, in the games' order; a sample is in the order of the draw.
+    """The moves to analyse, in the order of the games; a random sample is in the order drawn.
 
     Args:
         games: The games; only the first copy of each counts.
@@ -217,7 +217,7 @@ def _answered(
     most: int,
     on_batch: Callable[[int], None],
 ) -> Iterator[Answered]:
-    """The first `most` of these moves that allowed at least two replies."""
+    """The first `most` moves that allowed at least two replies."""
     plies: dict[int, list[int]] = {}
     for at, ply in wanted:
         plies.setdefault(at, []).append(ply)

@@ -29,7 +29,7 @@ class AnalysisError(DesdemonaError):
 
 
 class _Engine:
-    """A running engine that ends with its thread, so that it does not keep the process alive."""
+    """A running engine, closed when its thread ends, so that it does not keep the process alive."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self.link = UciLink(settings)
@@ -47,7 +47,7 @@ class ProfileTask:
     move: str
     depth: int
     engine: EngineSettings | None
-    """None: the native search."""
+    """The engine to use; None: the native search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ProfiledMove:
 
 
 def profile(task: ProfileTask) -> ProfiledMove:
-    """Every reply's scores after 2 .. D plies, our view.
+    """Every reply's scores at depths 2 .. D, from our side.
 
     Raises:
         AnalysisError: The engine failed; the next task starts it again.
@@ -85,7 +85,7 @@ def _native(task: ProfileTask) -> tuple[tuple[ReplyProfile, ...], int]:
 
 
 def _engine(task: ProfileTask, settings: EngineSettings) -> tuple[tuple[ReplyProfile, ...], int]:
-    """The opponent's scores at depths 1 .. D-1 from an empty table, seen from our side."""
+    """Profile the replies by another engine: depths 1 .. D-1 after our move, scores from our side."""
     game = get_rules(task.game)
     position = game.parse_position(task.position)
     after: Any = game.play(position, game.parse_move(position, task.move))

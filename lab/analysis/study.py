@@ -1,8 +1,8 @@
 """Computes a study: tempting replies, Figure 9, and the quality of predictors of errors.
 
-One endpoint is primary: how often the baits were played (candidate baits if none were confirmed), compared
-with the program's own forecast (`lab.analysis.tempting_replies`). All other results are exploratory.
-Intervals are by person, and there are none below 30 effective persons.
+The primary endpoint compares how often the baits were played (candidate baits if none were confirmed) with
+the program's own forecast (`lab.analysis.tempting_replies`). All other results are exploratory. Intervals are
+clustered by person and need at least 30 effective persons.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,26 +43,26 @@ from storage.evidence.inference.persons import effective_persons
 
 CALIBRATED, ALONE = "calibrated model", "calibrated, no human-move model"
 PAPER = "trappiness, median"
-"""The paper's own predictor."""
+"""Name of the paper's own predictor."""
 
 Probabilities = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Quality of a predictor."""
+    """The quality of one predictor."""
 
     name: str
     auc: Estimate
-    """Over all cases, whatever their position."""
+    """AUC pooled over all cases of all positions."""
     above: dict[str, Estimate]
-    """Difference of its AUC from those of the human-move models and of the paper's trappiness."""
+    """Its AUC less the AUC of each human-move model and of the paper's trappiness, by name."""
     within: Estimate | None
-    """Mean of the positions' own AUCs (`lab.analysis.measures.within_auc`); None: a case is a position."""
+    """Mean AUC within positions (`lab.analysis.measures.within_auc`); None if each case is a position."""
     within_above: dict[str, Estimate]
-    """As `above`, for `within`."""
+    """The same differences as `above`, for `within`."""
     is_probability: bool
-    """Whether it predicts probabilities; if not, a logistic curve fitted on other people supplies them."""
+    """Whether its scores are probabilities; if not, a logistic curve fitted on others converts them."""
     brier: Estimate
     log_loss: Estimate
     curve: tuple[Bin, ...]
@@ -78,30 +78,30 @@ class Study:
     persons: int
     """Number of people who replied; if a name is missing, the game counts as one person."""
     effective_persons: float
-    """P (`storage.evidence.inference.persons`): there are no intervals below 30."""
+    """Effective number of persons, P (`storage.evidence.inference.persons`); no intervals below 30."""
     replies: int
     bad_replies: int
     errors: PersonShare
-    """Replies played that were bad."""
+    """Share of the replies played that were bad."""
     baits: BaitTable | None
     """Tempting replies, with the primary endpoint; None: not requested."""
     experience: tuple[ErrorBand, ...]
-    """Errors by the games that people had played before; empty: unknown."""
+    """Errors by number of games that people had played before; empty if unknown."""
     mean_loss: Estimate
     nll: dict[str, Estimate]
     """By model name: mean negative log-likelihood of the replies played."""
     top1: dict[str, Estimate]
-    """By model name: how often its most probable reply was played."""
+    """By model name: how often the model's most probable reply was played."""
     figure9: tuple[Figure9, ...]
     human_models: tuple[str, ...]
-    """Names of the human-move models among the predictors; the first one's probabilities feed the
-    calibrated model."""
+    """Names of the human-move models among the predictors; the first model is the calibrated model's
+    input."""
     temptation: dict[str, tuple[Temptation, ...]]
-    """By trap definition (`trap_kinds`)."""
+    """Frequencies of traps and other replies by cost, for each trap definition (`trap_kinds`)."""
     bad_reply: tuple[Judged, ...]
     """Predictors of "this bad reply is played", over all bad replies."""
     added: tuple[AddedValue, ...]
-    """The gain from trappiness over each model of people; empty: too few persons."""
+    """The gain from trappiness over each model of people; empty if there are too few persons."""
     error: tuple[Judged, ...]
     """Predictors of "this position provokes an error", over all positions with a bad reply."""
 
@@ -125,11 +125,11 @@ def study(
     """Run the study on a population.
 
     Args:
-        calibrated: A model that was not fitted to these games; None: no model.
+        calibrated: A calibrated model that was not fitted to these games, if any.
         baits: The table of tempting replies (`lab.analysis.tempting_replies.bait_table`).
         tilted: Probabilities of the replies by models tilted to the person, by name, for errors by
         experience.
-        games_before: See `lab.analysis.experience.errors_by_experience`; None: unknown.
+        games_before: See `lab.analysis.experience.errors_by_experience`; None if unknown.
         threshold_percent: Minimum quality of a trap that counts as set (`TrapParams.threshold_percent`).
         resamples: Number of resamples of the persons, for the intervals of AUC, Brier score and log-loss.
         on_step: Called with the name of each step before it begins.
@@ -276,11 +276,11 @@ def _judge(
     *,
     is_within: bool,
 ) -> tuple[Judged, ...]:
-    """Judge predictors of hits among cases.
+    """Measure how well predictors distinguish hits from misses.
 
     Args:
         positions: Each case's position, ascending.
-        is_within: Whether a position has several cases, so that an AUC within positions exists.
+        is_within: Whether positions have several cases each, so that an AUC within positions is defined.
     """
     if not len(hits) or hits.all() or not hits.any():
         return ()

@@ -1,4 +1,4 @@
-"""Formats a study as plain-text tables that fit a page."""
+"""Formats a study as plain-text tables."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -251,7 +251,7 @@ def _estimate(each: Estimate, form: str) -> str:
 
 
 def _value(each: Estimate, form: str) -> str:
-    """The value without its interval; a dash: undefined."""
+    """The value without its interval; a dash if undefined."""
     return "-" if math.isnan(each.value) else f"{each.value:{form}}"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def svg_files(folder: Path) -> Iterator[tuple[Any, Callable[[Any, str], Path]]]:
-    """matplotlib's `pyplot`, and a function that writes a figure to a file of the folder, created if needed.
+    """Return matplotlib's `pyplot` and a function that writes a figure to the folder, created if needed.
 
     Raises:
         OSError: A file cannot be written.

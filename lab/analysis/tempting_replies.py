@@ -1,12 +1,12 @@
-"""Tempting replies in analysed games by the program's own rule, and their frequency.
+"""Finds tempting replies in analysed games by the program's own rule, and counts how often people play them.
 
-The forecasts are those that the bot makes in play (`engine.forecasts`): by the calibrated model if there is
-one, otherwise by the human-move model, tilted to the person by rating and speed; and by the scores alone (R,
+The forecasts are made as in play (`engine.forecasts`): by the calibrated model if there is one, otherwise by
+the human-move model, tilted to the person by rating and speed; and by the scores alone (R,
 `engine.bait_rule.rank_probabilities`). The stored predictions replace the human-move network. Tempting
 replies are candidate baits; those that a search two plies deeper confirms are baits. For each move, only the
 bait with the highest probability times cost counts. Only positions with a candidate bait are searched.
 
-Decided positions are left out: if our move wins or loses by force, scores are not distances.
+Decided positions are left out: when our move wins or loses by force, score differences are meaningless.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,16 +37,16 @@ from lab.analysis.trap_counts import decision_of
 from storage.evidence.inference.fixed import fixed_ratio
 
 RANK_MODEL_NAME = "R"
-"""The forecast from the scores alone."""
+"""Name of the forecast from the scores alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecaster:
-    """A way to forecast replies, and its forecasts."""
+    """A forecasting model and its forecasts."""
 
     name: str
     forecasts: tuple[ReplyForecast | None, ...]
-    """Of each position; None: the models have no answer there."""
+    """The forecast for each position; None where the models give none."""
 
     @property
     def is_tilted(self) -> bool:
@@ -55,31 +55,31 @@ class Forecaster:
 
     @property
     def probabilities(self) -> NDArray[np.float64] | None:
-        """The probabilities of all replies; None: a position has no forecast."""
+        """The probabilities of all replies; None if any position lacks a forecast."""
         known = [forecast.probabilities for forecast in self.forecasts if forecast is not None]
         return np.concatenate(known) if len(known) == len(self.forecasts) else None
 
 
 @dataclass(frozen=True, slots=True)
 class BaitRow:
-    """The frequency of baits, or of candidate baits, among those offered to some people."""
+    """How often some people took the baits (or candidate baits) offered to them."""
 
     model: str
     people: str
-    """``all``, or a band of ratings."""
+    """``all`` or a rating band."""
     is_confirmed: bool
-    """Whether the row is about baits; False: about candidate baits, confirmed or not."""
+    """True: the row counts confirmed baits; False: all candidate baits."""
     offered: PersonShare
-    """Moves that set a bait, among all."""
+    """Share of moves that set a bait."""
     played: PersonShare
-    """Replies that were the bait, the tempting reply with the highest probability times cost, among those to
-    moves that set one."""
+    """Share of replies to such moves that were the bait, which is the tempting reply with the highest
+    probability times cost."""
     predicted: float | None
-    """Mean probability of the bait; None: no move set one."""
+    """Mean forecast probability of the bait; None if no move set one."""
     ratio: Estimate
     """Expected number of baits played, divided by the actual number."""
     fell: PersonShare
-    """Replies that were tempting, among those to moves that set a bait."""
+    """Share of replies to moves that set a bait that were any tempting reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +87,19 @@ class BaitTable:
     """Tempting replies in a population."""
 
     primary: BaitRow
-    """The study's primary endpoint: the ratio of the first model's row for all people, of baits if any search
-    was made to confirm them, else of candidate baits. The other rows are exploratory."""
+    """The study's primary endpoint: the first model's ratio for all people, for confirmed baits if a
+    confirming search was made, else for candidate baits. The other rows are exploratory."""
     rows: tuple[BaitRow, ...]
     decided: int
     """Positions left out because our move won or lost by force."""
     unconfirmed: str
-    """Why no candidate bait was confirmed; empty: confirmation was done."""
+    """Why candidate baits were not confirmed; empty if they were."""
     unsearched: int
     """Positions whose confirming search took too long; their candidate baits do not count as baits."""
 
 
 class _StoredPredictions:
-    """A human-move model whose only answer is a stored one."""
+    """A human-move model that returns a stored prediction."""
 
     plies_wanted = 1
 
@@ -125,8 +125,8 @@ def forecasters(
     """Forecast the replies in every position by every available forecaster; no candidate is confirmed yet.
 
     Args:
-        calibrated: A model that was not fitted to these games; None: no model.
-        human: The model whose predictions the positions have; None: they have none.
+        calibrated: A calibrated model that was not fitted to these games, if any.
+        human: The model that made the positions' predictions; None if they have none.
         prior: Tilts predictions to the person; None: no tilt.
         on_count: Called with the number of positions just done.
 
@@ -161,8 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order, which in old records may differ from the
-    game's."""
+    """The probability of each reply, in the profile's order; in old records it may differ from the game's."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))
@@ -196,7 +195,7 @@ def confirm_all(
     """The forecasts with tempting replies searched two plies deeper, each once for all forecasters.
 
     Args:
-        searcher: The searcher, of the kind and revision that made the profiles.
+        searcher: A searcher of the same kind and revision as made the profiles.
         on_count: Called with the number of positions just done, including those without a candidate bait.
     """
     found: list[list[ReplyForecast | None]] = [[] for _ in given]
@@ -238,8 +237,8 @@ def bait_table(people: Population, given: Sequence[Forecaster], unconfirmed: str
     """Count the baits and the candidate baits offered and played.
 
     Args:
-        given: The forecasters; the first one is that of the primary endpoint.
-        unconfirmed: Why no candidate bait was confirmed; empty: `confirm_all` confirmed them.
+        given: The forecasters; the primary endpoint uses the first one.
+        unconfirmed: Why candidate baits were not confirmed; empty after `confirm_all`.
     """
     decided = np.array([abs(each.found.candidate.raw_centi) >= WIN_CENTI for each in people.positions])
     bands = rating_bands([each.found.rating for each in people.positions])

@@ -1,4 +1,4 @@
-"""Figure 9 for a population of players, and the frequencies of traps and other replies of equal cost."""
+"""Figure 9 for a population of players, and how often traps and other replies of equal cost are played."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decision import Candidate, Decision, OutcomeKind
-from engine.judgement import Judgement, classify_reply, judge
+from engine.judgement import Judgement, classify_by_figure_9, judge
 from engine.params import Assessment, Scale, TrapParams
 from engine.trappy import reply_quality
 from lab.analysis.measures import Estimate, PersonShare, estimate_of, person_share
@@ -30,14 +30,14 @@ class Figure9:
     fell_for_best: PersonShare
     elsewhere: PersonShare
     plain_optimal: PersonShare
-    """Share of optimal replies to moves that set no trap: the base rate."""
+    """The base rate: share of optimal replies to moves that set no trap."""
     expected: dict[str, Estimate]
-    """By model name: expected falls per actual fall."""
+    """By model name: expected falls divided by actual falls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temptation:
-    """Frequencies of traps and other replies of about the same cost."""
+    """How often traps and other replies of about the same cost are played."""
 
     low: float
     high: float
@@ -57,7 +57,7 @@ def trap_kinds(threshold_percent: float) -> dict[str, TrapParams]:
 
 
 def _filled(people: Population, params: TrapParams) -> list[TrapParams]:
-    """The parameters for each position, with its own logistic function if the scale needs one."""
+    """The trap parameters for each position, with a logistic function of its own if the scale requires it."""
     return [params.for_position(stored.found.logistic_centi) for stored in people.positions]
 
 
@@ -90,14 +90,14 @@ def figure9(
     """Figure 9 by one trap definition.
 
     Args:
-        name: Of the definition.
-        judged: Every position, judged by it.
+        name: Name of the trap definition.
+        judged: Every position, judged by that definition.
         probabilities: Each model's probabilities of the replies, by model name.
     """
     outcomes = []
     for stored, filled in zip(people.positions, _filled(people, params), strict=True):
         decision = decision_of(people.game.name, stored.found.position, stored.found.candidate, filled)
-        outcomes.append(classify_reply(decision, stored.found.reply))
+        outcomes.append(classify_by_figure_9(decision, stored.found.reply))
     is_set = np.array([each.is_trap for each in judged], np.bool_)
     persons = people.persons
 
@@ -125,7 +125,7 @@ def figure9(
 
 
 def decision_of(game: str, position: str, candidate: Candidate, params: TrapParams) -> Decision:
-    """A decision for the move, as input of `classify_reply`."""
+    """A decision with this move, as input for `classify_by_figure_9`."""
     return Decision(
         game=game,
         position=position,
@@ -143,7 +143,7 @@ def decision_of(game: str, position: str, candidate: Candidate, params: TrapPara
 
 
 def temptation(people: Population, is_trap: NDArray[np.bool_]) -> tuple[Temptation, ...]:
-    """Frequencies of replies of about the same cost, by cost.
+    """How often replies of about the same cost are played, by cost.
 
     Args:
         is_trap: Whether each reply is a trap.

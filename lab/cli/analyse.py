@@ -98,10 +98,10 @@ def analyse_command(
 ) -> None:
     """Analyse recorded games of people from files.
 
-    For every move with a reply, searches all replies to every depth from 2 plies to --depth, and stores the
-    scores with the reply played; `study` reports on them.  The same command resumes a stopped run; with
-    --model it adds the model's predictions to all positions analysed in this way.  The exit status is 128
-    plus the signal's number when a signal stopped it.
+    For every move that was answered, the command searches all replies to every depth from 2 to --depth plies,
+    and stores the scores with the reply played; `study` reports on them. The same command resumes a stopped
+    run; with --model it adds the model's predictions to all positions analysed in this way. The exit status
+    is 128 plus the signal's number when a signal stopped it.
     """
     config = config_of(context)
     require_known("--game", game, GAMES)
@@ -162,7 +162,7 @@ async def _run(
     wanted: list[Answered],
     workers: LocalWorkers | ClusterWorkers,
 ) -> tuple[Tally, int, int | None]:
-    """Return the tally, the number of positions predicted, and the signal that ended the run."""
+    """Return the tally, the number of positions predicted, and the signal that ended the run, if any."""
     stop, received = stop_on_signals()
     database = await Database.open(url, busy_timeout_s=LONG_BUSY_TIMEOUT_S)
     predicted = 0

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class TiltedModel(StrEnum):
-    """The model that the prior of the people model tilts."""
+    """The base model that the prior tilts."""
 
     CALIBRATED = "calibrated"
     """The calibrated model, with the human-move model's predictions."""
     ALONE = "alone"
-    """The calibrated model without them."""
+    """The calibrated model without the human-move model's predictions."""
     HUMAN = "human"
     """The human-move model."""
 
 
 _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
-"""Minimum probability of a base model that counts (`engine.human.person_prior.BasePrior.least`)."""
+"""Floor of a base model's probabilities (`engine.human.person_prior.BasePrior.least`)."""
 
 
 @with_options
@@ -90,7 +90,7 @@ def _base_of(
 
 
 def _known_card(out: Path) -> dict[str, Any] | None:
-    """The card to extend; None if there is none."""
+    """The existing card to extend; None if there is none."""
     from engine.human.person_prior import PersonPrior
 
     if not out.exists():

@@ -11,7 +11,7 @@ from bot.cli.common import UsageError, note
 
 
 def require_extra(option: str, module: str) -> None:
-    """Report a missing dependency at once rather than after long work."""
+    """Report a missing dependency at the start, before long work."""
     if find_spec(module) is None:
         raise UsageError(f"{option} needs the extra `lab`: `pip install 'desdemona[lab]'`")
 
@@ -36,7 +36,7 @@ def write_model(out: Path, card: dict[str, Any], model: bytes | None = None) -> 
     """Write a model with its card, both or neither; without a model, the card alone.  Returns the card.
 
     Raises:
-        UsageError: They cannot be written.
+        UsageError: The files cannot be written.
     """
     content = (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode()
     try:
@@ -53,5 +53,5 @@ def print_lines(text: str) -> None:
 
 
 def report_step(what: str) -> None:
-    """Show the name of a step on standard error."""
+    """Print the name of a step to standard error."""
     note(f"... {what}")

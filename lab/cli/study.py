@@ -124,7 +124,7 @@ def study_command(
 def _forecasts(
     data: StudyData, calibrated: "CalibratedModel | None", is_asked: bool
 ) -> "tuple[tuple[Forecaster, ...], str]":
-    """The forecasts of the replies, and why no candidate bait is confirmed (empty: they are).
+    """The forecasts of the replies, and why candidate baits are not confirmed (empty if they are).
 
     Raises:
         BadModel: The card of the people model is broken.
@@ -151,7 +151,7 @@ def _forecasts(
 
 
 def _games_before(options: StudyOptions, data: StudyData) -> Counter[str] | None:
-    """Imported games of each person before the year of the first position; None if there are none."""
+    """Number of imported games of each person before the year of the first position; None without games."""
     from lab.analysis.recorded_games import year_of
 
     first = min(

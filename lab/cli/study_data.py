@@ -1,4 +1,4 @@
-"""The replies of people that `lab study`, `lab fit` and `lab fit-person` use: options that choose them."""
+"""The replies of people that `lab study`, `lab fit` and `lab fit-person` use, and options to select them."""
 
 import re
 import shlex
@@ -49,7 +49,7 @@ PersonHalf = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """The replies of people to use, and the form of the result; each field is an option of the commands."""
+    """Which replies of people to use, and the output format; each field is an option of the commands."""
 
     context: typer.Context
     game: Annotated[str, typer.Option("--game", help="Game, for instance chess or othello.")]
@@ -102,13 +102,13 @@ class StudyOptions:
     output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE
 
     def read(self, person_half: int | None = None) -> "StudyData":
-        """The data; a note on standard error describes them.
+        """Load the data, and describe them on standard error.
 
         Args:
-            person_half: Only replies of one half of the persons, 0 or 1; None: of all.
+            person_half: Only replies of half 0 or 1 of the persons; None: of all persons.
 
         Raises:
-            UsageError: There are none.
+            UsageError: No replies are selected.
         """
         from lab.analysis.population import Portion
 
@@ -141,19 +141,19 @@ class StudyOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyData:
-    """Replies of people to moves."""
+    """Replies of people, with their origin."""
 
     people: "Population"
     human: ModelInfo | None
-    """The human-move model with predictions for them."""
+    """The human-move model with predictions for the replies, if any."""
     analysis: AnalysisSettings | None
-    """How they were analysed; None: in play."""
+    """Settings of the analysis; None if the bot searched the positions in play."""
     description: str
     portion: "Portion"
 
     @property
     def card(self) -> dict[str, Any]:
-        """Their description for a model's card, as plain JSON values."""
+        """A description of the data for a model's card, as plain JSON values."""
         portion = {key: value for key, value in asdict(self.portion).items() if value is not None}
         return {
             "game": self.people.game.name,
@@ -165,7 +165,7 @@ class StudyData:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command for typer: its first parameter, `StudyOptions`, becomes an option for each field."""
+    """Convert a command for typer: each field of its first parameter, `StudyOptions`, becomes an option."""
     own = list(signature(command).parameters.values())[1:]
     parameters = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own] + [
         Parameter(
@@ -189,7 +189,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
-    """The calibrated model in a file; without a path the bundled one, None if the game has none."""
+    """Load the calibrated model in a file, by default the bundled one; None if the game has none."""
     from engine.human.calibrated import open_calibrated
 
     require_known("--game", game, GAMES)
@@ -205,11 +205,11 @@ def calibrated_of(path: Path | None, game: str) -> "CalibratedModel | None":
 
 
 def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
-    """The requested positions; with `StudyOptions.elo`, people are rated by the results of all imported games
-    once they have played enough of them (`lab.analysis.elo`).
+    """The requested positions; with `StudyOptions.elo`, people who have played enough imported games are
+    rated by the results of all imported games (`lab.analysis.elo`).
 
     Raises:
-        UsageError: There are none.
+        UsageError: No position is selected.
     """
     from lab.analysis.elo import standings, with_ratings
     from lab.analysis.population import population
@@ -247,7 +247,7 @@ def read_people(options: StudyOptions, portion: "Portion") -> StudyData:
 
 
 def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition], ModelInfo | None]:
-    """The bot's own positions, and the model queried about all of them; None: only the shallow guess."""
+    """The bot's own positions, and the human-move network that predicts all of them, if any."""
     from lab.analysis.own_games import own_positions, with_predictions
 
     async def read(database: Database) -> list[tuple[StoredPosition, GameRecord]]:
@@ -268,7 +268,7 @@ def _own(options: StudyOptions, portion: "Portion") -> tuple[list[StoredPosition
 def _analysed(
     options: StudyOptions, portion: "Portion"
 ) -> tuple[AnalysisSettings, list[StoredPosition], ModelInfo | None, dict[str, dict[int, tuple[float, ...]]]]:
-    """How it was analysed, its positions, their human-move model, and other models' probabilities."""
+    """The analysis's settings and positions, their human-move model, and other models' probabilities."""
     from lab.analysis.population import load
 
     async def read(
@@ -305,7 +305,7 @@ Known = tuple[int, ModelInfo]
 
 
 def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
-    """The requested human-move model, by name or SHA-256, by default the newest; None if there is none."""
+    """The human-move model requested by name or SHA-256, by default the newest; None if there is none."""
     found = [each for each in known if wanted in (None, each[1].name)]
     if not found and wanted is not None and re.fullmatch("[0-9a-fA-F]{6,64}", wanted):
         found = [each for each in known if each[1].sha256.startswith(wanted.lower())]
@@ -316,7 +316,7 @@ def _first(known: Sequence[Known], wanted: str | None) -> Known | None:
 
 
 def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
-    """The keys of the models other than the first, the oldest first, by unique names."""
+    """Keys of all models but the first, by unique name, oldest first."""
     names = [info.name for _, info in known]
     return {
         info.name if names.count(info.name) == 1 else model_identity(info): number
@@ -326,5 +326,5 @@ def _others(known: Sequence[Known], first: Known) -> dict[str, int]:
 
 
 def model_identity(info: ModelInfo) -> str:
-    """Name and first digits of the SHA-256, which --human accepts."""
+    """Name and first digits of the SHA-256, as --human accepts them."""
     return f"{info.name} {info.sha256[:6]}"

@@ -1,6 +1,6 @@
 """Ablation of the trap arithmetic: recorded replies, and games with one part replaced.
 
-In recorded games each part is a covariate of the reply (`lab.experiments.ablation_replies`). In play the
+In recorded games each part is a covariate of the replies (`lab.experiments.ablation_replies`). In play the
 paper's strategy has one part replaced at a time: the assessment of shallow scores, the quality of a trap, the
 limit on the bonus, the minimum size of a score.
 """
@@ -42,7 +42,7 @@ from lab.experiments.matches import discs, paired_jobs
 
 GAMES = ("chess", "othello")
 WORTH_HAVING = 0.005
-"""Minimum useful gain in nats a reply: a smaller one may be measurable, but is not worth having."""
+"""Minimum useful gain in nats per reply; a smaller one may be measurable but does not matter."""
 _REPLIES = {"chess": 3000, "othello": 9000}
 _BATCH = 100
 CONTROL, PAPER = "standard", "paper"
@@ -57,23 +57,23 @@ ARMS = {
     "flat budget for scale": "trappy:scale=expected,risk_share_percent=100",
     "margin: a disc": "trappy:margin_centi=100",
 }
-"""The strategies; two choose by an arithmetic of this module."""
+"""Player specification of each arm; two arms use the arithmetic in this module."""
 PLAY_GAME = "othello"
 PEOPLE = (1.5, 1.0, 0.5)
-"""Temperatures of the people: from careless to sure."""
+"""Temperatures of the human-move model: from careless to sure."""
 CORNERS = """\
 w7/8/8/3wb3/3bw3/8/8/8 b | b7/8/8/3wb3/3bw3/8/8/8 b
 w7/8/8/3wb3/3bw3/8/8/7w b | b7/8/8/3wb3/3bw3/8/8/7b b
 w6w/8/8/3wb3/3bw3/8/8/7w b | b6b/8/8/3wb3/3bw3/8/8/7b b
 """
-"""Odds of one to three corners, because from the usual start every strategy wins everything."""
+"""Start positions with a handicap of one to three corners; from the usual start every arm wins every game."""
 _DEPTH = {Size.SMALL: 3, Size.FULL: 4}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 67}
 _PAIRS_A_JOB = 10
 
 
 class Ablation(Experiment):
-    """The parts in recorded games, and in play."""
+    """Measures each part in recorded games and in play."""
 
     name: ClassVar = "ablation"
     title: ClassVar = "Which part of the trap arithmetic earns anything?"
@@ -82,7 +82,7 @@ class Ablation(Experiment):
     needs: ClassVar = f"{NEEDED}, and Maia's networks in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; games in rounds, so that a part of them has every strategy."""
+        """See `Experiment.jobs`; games are interleaved, so that a partial run covers every strategy."""
         recorded = [
             job
             for game, most in _REPLIES.items()
@@ -107,7 +107,7 @@ class Ablation(Experiment):
         return [*recorded, *played]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Covariates of some replies, or ``games``: our points and margin in discs."""
+        """Covariates of some replies; or ``games``, with our points and margin in discs."""
         if "arm" not in arguments:
             return replies(
                 arguments["game"],
@@ -146,7 +146,7 @@ class Ablation(Experiment):
 
 
 class AblatedPlayer(OurPlayer):
-    """The paper's strategy with one part replaced; it chooses from the whole table, and records nothing."""
+    """The paper's strategy with one part replaced; it chooses from the full table and records nothing."""
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str, arm: str, depth: int) -> None:
         super().__init__(spec, game_name, seed)
@@ -168,7 +168,7 @@ def chosen(table: Sequence[Candidate], params: TrapParams, arm: str, scale_centi
     """The move with the highest adjusted value, with one part of the paper's arithmetic replaced.
 
     Args:
-        table: Every move with its whole profile.
+        table: Every move with its complete profile.
         arm: `TEMPTATION`: a trap's trappiness is 1 if the reply is tempting, else 0. `COST`: its profit is
             weighted by the reply's probability. Anything else: the paper's own.
         scale_centi: s of the logistic function to expected score.
@@ -236,7 +236,7 @@ def _name(arm: str, heat: float, first: int) -> str:
 
 
 def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[Any, Any]]:
-    """Pairs of games of every arm, of the pairs that all have played: pair, game, points and margin."""
+    """Results of the pairs that every arm has played, with axes pair, game, and points or margin."""
     found: dict[str, list[Any]] = {arm: [] for arm in ARMS}
     for heat in PEOPLE:
         for first in range(0, _PAIRS[size], _PAIRS_A_JOB):
@@ -250,7 +250,7 @@ def _games(results: Mapping[str, Result], size: Size) -> dict[str, np.ndarray[An
 def _less(
     games: Mapping[str, np.ndarray[Any, Any]], one: str, other: str, what: int, comparisons: int
 ) -> MeanEstimate:
-    """One arm's points (0) or discs (1) a game less another's, pair by pair."""
+    """One arm's points (0) or discs (1) per game less another arm's, pair by pair."""
     return mean_of((games[one] - games[other])[..., what].mean(axis=1), comparisons)
 
 
@@ -268,7 +268,7 @@ def _recorded_claims(recorded: Mapping[str, Gains]) -> Iterator[PaperClaim]:
 
 
 def worth_having(gain: MeanEstimate) -> tuple[ClaimVerdict, str]:
-    """Whether a gain is at least `WORTH_HAVING`, by its interval; and in words, also whether there is any."""
+    """Verdict on whether a gain reaches `WORTH_HAVING`, by its interval, and that verdict in words."""
     if gain.low >= WORTH_HAVING:
         return ClaimVerdict.HOLDS, "worth having"
     is_measurable = gain.low > 0

@@ -55,7 +55,7 @@ COLUMNS = tuple(dict.fromkeys([*KNOWN, *(name for names in PARTS.values() for na
 _MARGIN_CENTI = 100
 _DIGITS = 4
 _HALF = 1
-"""The half of the games (chess) or persons (Othello) that the calibrated models have not seen."""
+"""The half of the games (chess) or persons (Othello) that was not used to fit the calibrated models."""
 _SPLIT_SEED = 1
 
 
@@ -63,7 +63,7 @@ _SPLIT_SEED = 1
 
 
 def replies(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """The covariates of the replies to some of the moves of the sample.
+    """Compute the covariates of the replies to part of the sampled moves.
 
     Args:
         folder: Games of people and networks (`Ablation.needs`).
@@ -71,8 +71,8 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
         most: Size of the sample.
 
     Returns:
-        ``persons`` and ``counts``: of each position, the person who replied, and the number of replies;
-        ``played``: the reply's index among them; ``columns``: of each reply, by `COLUMNS`.
+        ``persons`` and ``counts``: for each position, the person who replied and the number of replies;
+        ``played``: the index of the reply played; ``columns``: covariates of each reply, by `COLUMNS`.
     """
     wanted = _sample(game, folder, seed, most)[first : first + count]
     found = [_stored(at, each, _human(game, folder)) for at, each in enumerate(wanted)]
@@ -116,7 +116,7 @@ def replies(game: str, folder: str, seed: int, first: int, count: int, most: int
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
-    """The moves of the sample, from games or persons that no model was learned from."""
+    """The sampled moves, from games or persons that were not used to learn a model."""
     games = given_games(game, folder)
     if game == "chess":
         games = [each for each in games if half_of(each.key, _SPLIT_SEED) == _HALF]
@@ -135,7 +135,7 @@ def _is_other_half(name: str) -> bool:
 
 @lru_cache(maxsize=2)
 def _human(game: str, folder: str) -> HumanModel:
-    """The network of people: for chess the mean of those in the folder, for Othello the program's own."""
+    """The human-move model: for chess the mean of the networks in the folder, for Othello the bundled one."""
     models = (str(Path(folder) / "maia"),) if game == "chess" else ()
     return opened("ablation", ModelSettings(models=models), game).human
 
@@ -169,19 +169,19 @@ def _trappiness(positions: Sequence[StoredPosition], **settings: Any) -> Floats:
 
 
 def _scores(each: StoredPosition) -> Floats:
-    """Scores of every reply by depth, the person's view."""
+    """Scores of every reply by depth, from the person's side."""
     return -np.array([reply.scores_centi for reply in each.found.replies], float)
 
 
 def _deceives(each: StoredPosition) -> NDArray[np.bool_]:
-    """Whether a reply looks, at some shallower depth, at least as good as all truly best replies."""
+    """Whether a reply scores, at some shallower depth, at least as well as all truly best replies."""
     scores = _scores(each)
     best = scores[:, -1] == scores[:, -1].max()
     return np.asarray((scores[:, :-1] >= scores[best, :-1].max(axis=0)).any(axis=1))
 
 
 def _ranks(each: StoredPosition) -> Floats:
-    """ln(1 + number of replies that look better after two and three plies together)."""
+    """ln(1 + number of replies with a better score at depth 2 and at depth 3, counted together)."""
     glances = _scores(each)[:, :2].sum(axis=1)
     return np.asarray(np.log1p((glances[None, :] > glances[:, None]).sum(axis=1)))
 
@@ -191,24 +191,24 @@ def _ranks(each: StoredPosition) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Gains:
-    """The gain from the parts over {ln p, cost, looks}, in nats a reply."""
+    """The gain from each part over {ln p, cost, shallow scores}, in nats per reply."""
 
     positions: int
     persons: int
     nats: float
-    """Mean -ln p(reply) without any of them."""
+    """Mean -ln p(reply) of the logit without any part."""
     of: Mapping[str, MeanEstimate]
-    """By `PARTS`."""
+    """Gain in nats per reply, by `PARTS`."""
 
 
 def gains(parts: Sequence[Result], seed: int, alpha: float) -> Gains | None:
-    """Fit the logits, each on four fifths of the persons, and judge them on the rest.
+    """Fit each logit on four fifths of the persons and measure it on the rest.
 
     Args:
-        alpha: Probability that the interval of `PRIMARY` excludes the truth; for the others 5 %.
+        alpha: Error probability of the interval of `PRIMARY`; 5 % for the others.
 
     Returns:
-        None: there are too few persons.
+        None if there are too few persons.
     """
     names = [name for part in parts for name in part["persons"]]
     numbers = {name: at for at, name in enumerate(dict.fromkeys(names))}

@@ -1,8 +1,8 @@
-"""The blog "When Suboptimal Minimax is Better": its worked example, and games of its rule against people.
+"""The blog "When Suboptimal Minimax is Better": its worked example, and its rule in games against models.
 
 The rule: a move's value is the mean of the scores after the replies, weighted by a model of the opponent; a
-decided game counts ten pawns; as soon as a mate in five or fewer is known, it is played without averaging.
-Both players detect such mates in the same way, so that only the averaging differs.
+decided game counts as ten pawns; a known mate in five or fewer is played without averaging. Both players
+detect such mates in the same way, so that only the averaging differs.
 """
 
 import math
@@ -50,13 +50,13 @@ _SPECS = {
     MODEL: "opponent_model:depth={depth},value_scale=pawns,budget_percent=100,share_percent=100,"
     "least_percent=0",
 }
-"""Every legal move and every reply counts, in pawns."""
+"""Parameters: every legal move and every reply counts, in pawns."""
 CHECKMATE_PAWNS = 10
 """The blog's CHECKMATE_WEIGHT, and ours by default (`engine.params.ValueParams`)."""
 MATE_MOVES = 5
-"""The longest mate, in moves, that ends the averaging."""
+"""Longest mate, in moves, that is played without averaging."""
 _MATE_PLIES, _MATE_NODES = 2 * MATE_MOVES - 1, 10_000
-"""Depth and positions of the search for mates before each move."""
+"""Depth and node limit of the mate search before each move."""
 BLUNDER_CENTI = 200
 """Minimum cost of a blunder; the blog gives no number."""
 _DEPTH = {Size.SMALL: 2, Size.FULL: 4}
@@ -66,11 +66,11 @@ EXAMPLES = (
     ((0.6, 0.3, 0.1, 0.1), (5, 1, 0.5, -1), 3.25),
     ((0.9, 0.05, 0.03, 0.02), (4, 0.5, 0, -2), 3.585),
 )
-"""Probabilities and scores of the replies to each of the two moves, and the value as printed."""
+"""For each of the two moves: probabilities and scores of its replies, and its value as printed."""
 
 
 class Blog400(Experiment):
-    """The worked example, and both players against people of every level."""
+    """The worked example, and both players against human-move models of every level."""
 
     name: ClassVar = "blog-400"
     title: ClassVar = "Opponent-model search against people"
@@ -79,7 +79,7 @@ class Blog400(Experiment):
     needs: ClassVar = "Maia's networks, maia-1100.onnx to maia-1900.onnx (`desdemona lab import-model`)"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; in rounds, so that a part of them has games of every level."""
+        """See `Experiment.jobs`; interleaved, so that a partial run covers every level."""
         levels: Sequence[int | None] = LEVELS if size is Size.FULL else (None,)
         return [
             Job(
@@ -101,8 +101,8 @@ class Blog400(Experiment):
         """Play a few pairs against people of one level.
 
         Returns:
-            ``games``: of each its points, our moves, and the judged replies: their number, errors (a tenth of
-            expected score), blunders (two pawns), and cost in pawns.
+            ``games``: for each game its points, the number of our moves, and for the judged replies their
+            number, errors (a tenth of expected score), blunders (two pawns), and cost in pawns.
         """
         level, first = arguments["level"], arguments["first"]
         model = "" if level is None else f"model={Path(arguments[FOLDER]) / f'maia-{level}.onnx'}"
@@ -144,9 +144,9 @@ class Blog400(Experiment):
 
 
 class MatingPlayer(OurPlayer):
-    """One of our players, which plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
+    """Wraps one of our players; plays a mate in `MATE_MOVES` or fewer as soon as a search has proved it.
 
-    Its recorded decisions are those of all other moves.
+    Only the wrapped player's moves are recorded as decisions.
     """
 
     def __init__(self, spec: OurSpec, game_name: str, seed: str) -> None:
@@ -203,7 +203,7 @@ def played(terms: Terms, number: int, seed: int) -> list[float]:
 def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
     """The cost of a reply, in hundredths of a per cent of expected score, and in centi-units up to ten pawns.
 
-    None: there was no choice, or no profile.
+    None if there was no choice, or no profile.
     """
     profiles = {each.reply: each.scores_centi for each in decision.chosen.replies}
     if not decision.is_complete or len(profiles) < 2 or reply not in profiles:
@@ -220,20 +220,20 @@ def judged_reply(decision: Decision, reply: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The games that both have played: pairs, games of a pair, numbers of a game (`Blog400.run`)."""
+    """The games that both players have played, with axes pair, game of the pair, number (`Blog400.run`)."""
 
     a: np.ndarray[Any, Any]
-    """The standard player's."""
+    """Games of the standard player."""
     b: np.ndarray[Any, Any]
-    """The opponent-model player's."""
+    """Games of the player with the opponent model."""
     openings: np.ndarray[Any, Any]
     """The index of each pair's opening."""
 
     def mean(self, values: np.ndarray[Any, Any]) -> MeanEstimate:
-        """Mean over the openings of the pairs' values; NaN: unknown.
+        """Mean over openings of the pairs' values, of which NaN is ignored.
 
-        All levels play the same openings, against people with the same seeds, so an opening is the mean of
-        its levels and counts once.
+        All levels play the same openings with the same seeds, so an opening's value is the mean over levels
+        and counts once.
         """
         known = np.isfinite(values)
         _, at = np.unique(self.openings[known], return_inverse=True)
@@ -260,19 +260,19 @@ def _both(results: Mapping[str, Result], level: int | None, size: Size) -> _Comp
 
 
 def _score(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Score of each pair."""
+    """Score of each pair of games."""
     return np.asarray(games[..., 0].mean(axis=1))
 
 
 def _moves(games: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Mean moves of each pair's won games; NaN: neither was won."""
+    """Mean number of moves in each pair's won games; NaN if neither was won."""
     won = games[..., 0] == 1
     total = (games[..., 1] * won).sum(axis=1)
     return np.where(won.any(axis=1), total / np.maximum(1, won.sum(axis=1)), math.nan)
 
 
 def _rate(games: np.ndarray[Any, Any], column: int) -> np.ndarray[Any, Any]:
-    """Of each pair, per reply; NaN: no reply was judged."""
+    """Sum of a number per judged reply, for each pair; NaN if no reply was judged."""
     replies = games[..., 2].sum(axis=1)
     return np.where(replies > 0, games[..., column].sum(axis=1) / np.maximum(1, replies), math.nan)
 

@@ -59,8 +59,8 @@ def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
     """N and Y of every board after a given number of moves, from H's side, without search.
 
     N counts the ones.  Y is B^(2D) for a board with a row or diagonal of ones, which H wins, -B^(2D) for one
-    with a column of zeros, which V wins, and else N.  On a tall board a diagonal is one of any of the squares
-    that are stacked in it.  (The paper prints Y's recursion with N: a typing error.)
+    with a column of zeros, which V wins, and else N. On a tall board, a diagonal passes through any one of
+    the squares stacked in each cell. (The paper prints Y's recursion with N: a typing error.)
     """
     b, left = shape.b, shape.levels - level
     side = b ** (left // 2)
@@ -79,7 +79,7 @@ def values_at(board: Bits, shape: Shape, level: int) -> dict[str, Values]:
 
 
 def backed_up(values: NDArray[np.generic], b: int, level: int, to_level: int) -> NDArray[np.generic]:
-    """Minimax from all boards of one level, or a slice of them, to those of an earlier one."""
+    """Back up values by minimax from all boards of one level, or a slice of them, to an earlier level."""
     backed_up = values
     for at in range(level - 1, to_level - 1, -1):
         backed_up = backed_up.reshape(-1, b)
@@ -91,28 +91,28 @@ def tip_level(shape: Shape, level: int, look_ahead: int) -> int:
     """The level of the boards that a player evaluates when moving at a given level.
 
     Args:
-        look_ahead: Plies beyond the boards that the move leads to. No player looks beyond H's last move but
-            one.
+        look_ahead: Plies searched beyond the boards after the move. No player searches past H's
+            second-to-last move.
     """
     return max(level + 1, min(level + 1 + look_ahead, shape.levels - 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A board with the players' evaluations of it."""
+    """A board with the evaluations that players use."""
 
     shape: Shape
     values: dict[int, dict[str, Values]]
-    """N and Y of all boards, by level."""
+    """N and Y of all boards, by level and name."""
     truth: dict[int, NDArray[np.generic]]
     """The winner of each board under best play (1: H), by level."""
 
     @classmethod
     def of(cls, board: Bits, shape: Shape, deepest: int | None = None) -> "Position":
-        """Evaluate a board at all levels.
+        """Evaluate a board at every level.
 
         Args:
-            deepest: The last level whose boards are evaluated; None: all.
+            deepest: The last level to evaluate; None: all levels.
         """
         truth: dict[int, NDArray[np.generic]] = {shape.levels: board}
         for level in range(shape.levels - 1, -1, -1):
@@ -121,7 +121,7 @@ class Position:
         return cls(shape, {level: values_at(board, shape, level) for level in levels}, truth)
 
     def best_moves(self, node: int, level: int, look_ahead: int, evaluation: str) -> NDArray[np.intp]:
-        """The moves that a player considers best, all equal.
+        """The moves that share the best value for a player.
 
         Args:
             node: The board's index within its level.
@@ -138,7 +138,7 @@ class Position:
         """Play to the end; ties are broken at random.
 
         Args:
-            look_ahead: V's and H's.
+            look_ahead: Look-ahead of V and of H.
 
         Returns:
             1: H won; 0: V did.
@@ -150,10 +150,10 @@ class Position:
         return int(self.truth[self.shape.levels][node])
 
     def accuracy(self, node: int, level: int, look_ahead: int, evaluation: str) -> float | None:
-        """How often a player's move keeps a won game won, if the move matters.
+        """How often a player's best moves keep a won game won, if the choice matters.
 
         Returns:
-            The share of the moves considered best that keep it won; None: all moves do, or none does.
+            Share of the best-valued moves that keep the game won; None if all legal moves do, or none does.
         """
         won = self.won_moves(node, level)
         return (
@@ -161,7 +161,7 @@ class Position:
         )
 
     def won_moves(self, node: int, level: int) -> NDArray[np.bool_] | None:
-        """The moves that keep a won game won; None: all moves do, or none does."""
+        """The moves that keep a won game won; None if all moves do, or none does."""
         b = self.shape.b
         won = np.asarray(self.truth[level + 1][node * b : (node + 1) * b] == level % 2)
         return None if won.all() or not won.any() else won

@@ -20,10 +20,10 @@ EXPERIMENTS = {
 
 
 def get_experiment(name: str) -> Experiment:
-    """The experiment with a name.
+    """The experiment with this name.
 
     Raises:
-        KeyError: There is none.
+        KeyError: No experiment has this name.
     """
     experiment: Experiment = resolve_name(EXPERIMENTS[name])()
     return experiment

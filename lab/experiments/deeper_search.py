@@ -1,4 +1,4 @@
-"""Abramson's question asked of real games: does deeper search play better at Othello, chess and xiangqi?"""
+"""Abramson's question in real games: does deeper search play better at Othello, chess and xiangqi?"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -31,14 +31,14 @@ _ORACLE = {
     Size.SMALL: {"othello": 6},
     Size.FULL: {"othello": 11, "chess": 7, "xiangqi": 6},
 }
-"""Depth of the search by which first moves are judged."""
+"""Depth of the search that judges first moves."""
 _POSITIONS = {Size.SMALL: 5, Size.FULL: 400}
 _BATCH = 20
 _TABLE_MB = 64
 
 
 class DeeperSearch(MatchExperiment):
-    """Depth D + 1 against D, and first moves judged by a deep search."""
+    """Plays depth D + 1 against D, and judges first moves by a deep search."""
 
     name: ClassVar = "deeper-search"
     title: ClassVar = "Does deeper search play better in real games?"
@@ -71,7 +71,7 @@ class DeeperSearch(MatchExperiment):
         return [*judged, *super().jobs(size)]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """See `MatchExperiment.run`; for positions, the cost of each depth's first move."""
+        """See `MatchExperiment.run`; jobs on positions return the cost of each depth's first move."""
         if "oracle" not in arguments:
             return super().run(arguments, seed)
         numbers = range(arguments["first"], arguments["first"] + arguments["count"])

@@ -24,9 +24,9 @@ class MeanEstimate:
     low: float
     high: float
     n: int
-    """Number of values; 0: there is no mean."""
+    """Number of values; with 0 there is no mean."""
     has_interval: bool = True
-    """False: there is too little data; the limits are infinite."""
+    """False if there is too little data; the limits are then infinite."""
 
     def __neg__(self) -> "MeanEstimate":
         return MeanEstimate(-self.value, -self.high, -self.low, self.n, self.has_interval)
@@ -52,7 +52,7 @@ def mean_of(values: NDArray[np.float64], comparisons: int = 1) -> MeanEstimate:
 
 
 def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
-    """Whether every mean is above a level; fails as soon as one is below."""
+    """Verdict on whether every mean is above a level; it fails if any mean is below."""
     findings = [finding_of(each.low - level, each.high - level) for each in found]
     if IntervalFinding.LESS in findings:
         return ClaimVerdict.FAILS
@@ -61,22 +61,22 @@ def verdict_above(found: Sequence[MeanEstimate], level: float) -> ClaimVerdict:
 
 
 def above_zero(found: MeanEstimate) -> ClaimVerdict:
-    """Whether the mean is above 0."""
+    """Verdict on whether the mean is above 0."""
     return verdict_above((found,), 0.0)
 
 
 def in_points(found: MeanEstimate) -> str:
-    """A difference of shares, in hundredths."""
+    """Format a difference of proportions, in percentage points."""
     return with_interval(found, 100, 1, "+")
 
 
 def percent(found: MeanEstimate) -> str:
-    """A mean share in per cent."""
+    """Format a mean proportion, in per cent."""
     return with_interval(found, 100, 1)
 
 
 def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: str = "") -> str:
-    """An estimate with its interval, as far as they are known."""
+    """Format an estimate with its interval; unknown parts are left out."""
     if found.n == 0:
         return "-"
     value, low, high = (
@@ -86,17 +86,17 @@ def with_interval(found: MeanEstimate, times: float = 1, digits: int = 2, sign: 
 
 
 def at_level(found: MeanEstimate, alpha: float) -> str:
-    """The interval's level in brackets, if it is not the usual one and there is an interval."""
+    """The interval's level in brackets, if there is an interval and its level is not 95 %."""
     return f" ({100 * (1 - alpha):g} %)" if found.has_interval and alpha != ALPHA else ""
 
 
 def tally(scores: NDArray[np.float64]) -> str:
-    """Wins, draws and losses among games with these scores, as +1 =2 -3."""
+    """Format the wins, draws and losses among these scores, as +1 =2 -3."""
     return "+{} ={} -{}".format(*(int((scores == wanted).sum()) for wanted in (1.0, 0.5, 0.0)))
 
 
 def share_percent(found: Share | PersonShare) -> str:
-    """A share with its interval, in per cent; without one if there are too few persons or openings."""
+    """Format a proportion in per cent; its interval is omitted for too few persons or openings."""
     if found.share is None:
         return "-"
     value = f"{100 * found.share:.1f}"

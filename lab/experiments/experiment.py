@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from lab.experiments.experiment_report import Report
 
 FOLDER = "folder"
-"""Name of a job's argument, added when the job is handed out: the folder with data that is not in the
-program."""
+"""Name of the job argument with the folder of external data; the runner adds it to each job."""
 
 Result = dict[str, Any]
 """A job's result: plain JSON values."""
@@ -27,25 +26,25 @@ class Size(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A part of an experiment that one process does alone."""
+    """A part of an experiment that one process computes."""
 
     name: str
     """Unique within the run, whatever its size; at most 200 characters."""
     arguments: Mapping[str, Any]
-    """Plain JSON values that, with the seed, determine the result."""
+    """Plain JSON values that determine the result, together with the seed."""
 
 
 class Experiment(ABC):
-    """One experiment; an instance has no state."""
+    """One experiment; instances have no state."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str]
-    """The paper, with figure or table."""
+    """Paper, with figure or table."""
     version: ClassVar[str]
-    """Changes with everything that changes the results."""
+    """Version of the experiment; to be changed whenever results change."""
     needs: ClassVar[str] = ""
-    """The required contents of the folder `FOLDER` for a full run, in words; empty: no folder is read."""
+    """Required contents of the folder `FOLDER` for a full run, in words; empty if no folder is read."""
 
     @abstractmethod
     def jobs(self, size: Size) -> Sequence[Job]:
@@ -53,12 +52,12 @@ class Experiment(ABC):
 
     @abstractmethod
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Do a job: the same result for the same arguments and seed."""
+        """Do a job; the same arguments and seed give the same result."""
 
     @abstractmethod
     def report(self, results: Mapping[str, Result], size: Size) -> Report:
-        """The report on the results, also while some are missing.
+        """The report on the results; some results may be missing.
 
         Args:
-            results: By the job's name.
+            results: Results by job name.
         """

@@ -12,7 +12,7 @@ class ClaimVerdict(StrEnum):
     HOLDS = "holds"
     FAILS = "does not hold"
     INCONCLUSIVE = "cannot be told"
-    """The results are compatible with it and with its opposite, or there are too few."""
+    """The results are compatible with the claim and with its opposite, or there are too few results."""
 
     @property
     def text(self) -> str:
@@ -22,7 +22,7 @@ class ClaimVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PaperClaim:
-    """A statement of the paper, and our result on it."""
+    """A claim of the paper, and our result on it."""
 
     says: str
     verdict: ClaimVerdict
@@ -32,7 +32,7 @@ class PaperClaim:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts."""
+    """A table of strings."""
 
     title: str
     columns: tuple[str, ...]
@@ -42,11 +42,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a chart, with an interval about each point if there is one."""
+    """A line of a chart, with an optional interval about each point."""
 
     name: str
     marks: tuple[tuple[float, float, float | None, float | None], ...]
-    """x, y, and the interval's limits."""
+    """x, y and the interval's limits of each point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Chart:
     """Lines over a common axis."""
 
     name: str
-    """Part of the file's name."""
+    """Part of the chart's file name."""
     title: str
     x: str
     y: str

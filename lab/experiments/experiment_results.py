@@ -1,4 +1,4 @@
-"""Results of experiments: each job's result is stored once, so that a stopped run can be resumed."""
+"""Stores the result of each job of an experiment, so that a stopped run can be resumed."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -14,31 +14,31 @@ from storage.tables.types import now_utc
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRun:
-    """One run of an experiment; results of the same run belong together."""
+    """Identifies a run of an experiment, whose results belong together."""
 
     experiment: str
     version: str
-    """Changes with everything that changes the results."""
+    """Version of the experiment, which changes whenever results change."""
     size: str
     seed: int
 
 
 async def keep_result(session: AsyncSession, run: ExperimentRun, job: str, result: dict[str, Any]) -> None:
-    """Store a job's result; the first one stays."""
+    """Store a job's result; an existing result stays."""
     await insert_new(
         session, ExperimentResultRow, **asdict(run), job=job, result=result, finished_at=now_utc()
     )
 
 
 async def list_results(session: AsyncSession, run: ExperimentRun) -> dict[str, dict[str, Any]]:
-    """The results of a run's finished jobs, by the job's name."""
+    """The results of a run's finished jobs, by job name."""
     row = ExperimentResultRow
     statement = select(row.job, row.result).where(*_of(run))
     return {found.job: found.result for found in await session.execute(statement)}
 
 
 async def finished_between(session: AsyncSession, run: ExperimentRun) -> tuple[datetime, datetime] | None:
-    """When the first and the last of a run's jobs were finished; None: none was."""
+    """Times at which the first and the last of a run's jobs finished; None if no job has."""
     at = ExperimentResultRow.finished_at
     first, last = (await session.execute(select(func.min(at), func.max(at)).where(*_of(run)))).one()
     return None if first is None else (first, last)

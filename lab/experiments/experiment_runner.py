@@ -1,4 +1,4 @@
-"""Runs an experiment: hands out the jobs that have no result yet, and stores each result when it arrives."""
+"""Runs an experiment: distributes the jobs without a result, and stores each result when it arrives."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,11 +26,11 @@ class RunState:
     done: int
     jobs: int
     finished: tuple[datetime, datetime] | None
-    """When its first and its last job were done."""
+    """Times at which the first and the last job finished; None if no job has."""
 
     @property
     def text(self) -> str:
-        """In a line."""
+        """The progress as one line of text."""
         run, at = self.run, ""
         if self.finished is not None:
             at = ", {:%Y-%m-%d %H:%M} to {:%Y-%m-%d %H:%M} UTC".format(*self.finished)
@@ -39,7 +39,7 @@ class RunState:
         return f"{part}{run.size}, seed {run.seed}, version {run.version}: {of}{at}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """The progress as plain JSON values."""
         times = [None, None] if self.finished is None else [each.isoformat() for each in self.finished]
         return {**asdict(self.run), "done": self.done, "jobs": self.jobs, "first": times[0], "last": times[1]}
 
@@ -66,17 +66,17 @@ async def run_experiment(
     """Do the jobs that have no result yet.
 
     Args:
-        on_count: Called with the number of further results, first with that of earlier runs.
-        stop: Ends the run early; running jobs are dropped, and done again when it is resumed.
-        folder: The data of `Experiment.needs`, where the workers can read it.
+        on_count: Called with the number of results just added, first with the number from earlier runs.
+        stop: Ends the run early; running jobs are dropped and repeated when the run is resumed.
+        folder: Folder with the data of `Experiment.needs`, readable by the workers.
 
     Returns:
-        All results so far by the job's name.
+        All results so far, by job name.
 
     Raises:
         ExperimentError: A job failed.
         StorageError: A result cannot be stored.
-        WorkersError: The workers die, or are gone.
+        WorkersError: The workers keep crashing, or the cluster is gone.
     """
     run, jobs = run_of(experiment, size, seed), experiment.jobs(size)
     given = {} if folder is None else {FOLDER: folder}
@@ -105,7 +105,7 @@ async def run_experiment(
 
 
 async def stored_results(database: Database, run: ExperimentRun, jobs: Sequence[Job]) -> dict[str, Result]:
-    """The results of these jobs that are in the database."""
+    """The stored results of these jobs."""
     async with database.read() as session:
         results = await list_results(session, run)
     return {job.name: results[job.name] for job in jobs if job.name in results}
@@ -120,6 +120,6 @@ async def state_of(
 
 
 def do_job(task: tuple[str, Mapping[str, Any], int]) -> Result:
-    """Do a job in a worker; the task is the experiment's name, the job's arguments and the seed."""
+    """Do a job in a worker; a task consists of the experiment's name, the job's arguments and the seed."""
     name, arguments, seed = task
     return get_experiment(name).run(arguments, seed)

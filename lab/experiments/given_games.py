@@ -1,4 +1,4 @@
-"""Games of people in the folder of a full run, and the moves of them that are judged."""
+"""Reads the games of people in the folder of a full run, and samples the moves to judge."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,13 +8,13 @@ from lab.analysis.recorded_games import Answered, GivenGame, MoveFilter, choose,
 from lab.experiments.experiment import Job
 
 NEEDED = "games of people, .pgn of chess, .wtb .jou .trn of 2016 to 2019"
-"""The required contents of the folder, in words."""
+"""Required contents of the folder, in words."""
 DEPTHS = {"chess": 6, "othello": 8}
-"""Plies of the search that judges a move's replies."""
+"""Depth of the search that judges a move's replies."""
 FROM_PLY = {"chess": 10, "othello": 6}
-"""Number of first moves to skip, because people know them by heart."""
+"""Number of opening moves to skip, because people know them by heart."""
 _YEARS = {"chess": (None, None), "othello": (2016, 2019)}
-"""Games that the Othello network has not seen."""
+"""Range of years; Othello's are the years on which the network was not trained."""
 _SUFFIXES = {"chess": (".pgn",), "othello": (".wtb", ".jou", ".trn")}
 
 

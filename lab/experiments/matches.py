@@ -1,4 +1,4 @@
-"""Experiments that consist of matches: cells of games between two players, a few pairs of games a job."""
+"""Experiments that consist of matches: cells of games between two players, a few pairs of games per job."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ from lab.experiments.experiment import Experiment, Job, Result, Size
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A match, the same whatever else the experiment plays."""
+    """A match; its results do not depend on the rest of the experiment."""
 
     game: str
     a: str
     """Player specifications, as for `desdemona match`; each sets its own limits."""
     b: str
     pairs: int
-    """Openings, each played with both colours."""
+    """Number of openings, each played with both colours."""
     plies: int | None = None
-    """Moves of each opening; None: as in other matches of the game.  0: the usual start."""
+    """Number of moves in each opening; None: the game's default for matches.  0: the usual start."""
 
     @property
     def name(self) -> str:
@@ -42,15 +42,15 @@ class Games:
     """The games of a cell, by pair."""
 
     points: NDArray[np.float64]
-    """A's share of the points of each pair."""
+    """A's share of the points, for each pair."""
     margins: NDArray[np.float64]
     """A's mean margin in discs, pair by pair; empty where games have none."""
     openings: NDArray[np.int64]
-    """Indices of the openings of `margins`."""
+    """Opening of each element of `margins`, as an index."""
     single: tuple[tuple[float, int | None], ...]
     """A's points and margin in each game; A moves first in every other one."""
     nodes: tuple[float, float]
-    """Mean positions visited for a move, A's and B's; 0 if unknown."""
+    """Mean number of positions visited per move, by A and by B; 0 if unknown."""
 
     @property
     def score(self) -> MeanEstimate:
@@ -59,7 +59,7 @@ class Games:
 
     @property
     def discs(self) -> MeanEstimate:
-        """A's margin a game."""
+        """A's mean margin per game, in discs."""
         return mean_of(self.margins)
 
     @property
@@ -68,7 +68,7 @@ class Games:
         return tally(np.array([points for points, _ in self.single]))
 
     def words(self) -> tuple[str, str, str]:
-        """Tally, score in per cent, and Elo."""
+        """Tally, score in per cent, and Elo difference, as text."""
         elo = elo_estimate(self.points.tolist())
         value = "-" if elo.value is None else f"{elo.value:+.0f}"
         if elo.value is not None and (elo.low is not None or elo.high is not None):
@@ -81,7 +81,7 @@ class MatchExperiment(Experiment):
     """An experiment of matches."""
 
     batch: ClassVar = 5
-    """Pairs in a job."""
+    """Number of pairs in a job."""
 
     @abstractmethod
     def cells(self, size: Size) -> Sequence[Cell]:
@@ -129,7 +129,7 @@ class MatchExperiment(Experiment):
         return {"games": games, "nodes": nodes, "moves": moves}
 
     def games(self, results: Mapping[str, Result], size: Size) -> dict[str, Games]:
-        """The games played so far by the cell's name; cells without games are left out."""
+        """The games played so far, by cell name; cells without games are left out."""
         found: dict[str, list[tuple[int, Result]]] = {}
         for cell in self.cells(size):
             for first in range(0, cell.pairs, self.batch):
@@ -139,7 +139,7 @@ class MatchExperiment(Experiment):
 
 
 def _games(parts: Sequence[tuple[int, Result]]) -> Games:
-    """Put a cell together from its jobs, each with the number of its first pair."""
+    """Combine a cell's jobs; each comes with the number of its first pair."""
     single = [(float(points), margin) for _, part in parts for points, margin, _ in part["games"]]
     pairs = [single[at : at + 2] for at in range(0, len(single), 2)]
     openings = [first + at for first, part in parts for at in range(len(part["games"]) // 2)]
@@ -163,24 +163,24 @@ def _games(parts: Sequence[tuple[int, Result]]) -> Games:
 
 
 def paired_jobs(results: Mapping[str, Result], names: Mapping[str, str]) -> dict[str, Result]:
-    """The results of jobs that play the same openings with one player each; empty while one is missing.
+    """Results of the jobs that play the same openings with different players; empty while any is missing.
 
     Args:
-        names: The jobs' names by player.
+        names: Job name of each player.
     """
     found = {player: results[name] for player, name in names.items() if name in results}
     return found if len(found) == len(names) else {}
 
 
 def paired(a: Games, b: Games, comparisons: int = 1) -> MeanEstimate:
-    """The mean difference of margins on the openings that both have played; `comparisons` as in `mean_of`."""
+    """Mean difference of margins on the openings that both have played; `comparisons` as in `mean_of`."""
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     return mean_of(a.margins[of_a] - b.margins[of_b], comparisons)
 
 
 def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
-    """The number of openings, of those that both have played, on which A's margin is greater, and on which it
-    is smaller.
+    """Of the openings that both cells have played, the number on which A's margin is greater, and the number
+    on which it is smaller.
     """
     _, of_a, of_b = np.intersect1d(a.openings, b.openings, assume_unique=True, return_indices=True)
     gains = a.margins[of_a] - b.margins[of_b]
@@ -188,5 +188,5 @@ def better_and_worse(a: Games, b: Games) -> tuple[int, int]:
 
 
 def discs(found: MeanEstimate) -> str:
-    """A margin in discs."""
+    """Format a margin in discs."""
     return with_interval(found, 1, 1, "+")

@@ -63,7 +63,7 @@ FIGURES = (
     Figure(6, Shape(4, 5), V, (0, 2, 4, 6), "tall"),
 )
 PATHOLOGICAL = (3, 4, 5, 6)
-"""Figures in which the paper finds N pathological; in 1 and 2 it is not."""
+"""Figures in which the paper finds N pathological, unlike Figures 1 and 2."""
 _BOARDS = {Size.SMALL: 50, Size.FULL: 2000}
 _LEVEL_10 = 8
 """The look-ahead at which H's first move in Figure 3 sees level 10 of 12."""
@@ -93,10 +93,10 @@ class Pathology(Experiment):
         """Play a batch of boards.
 
         Returns:
-            ``wins``: by figure, evaluation and look-ahead, a digit for each board: 1 if the player who looks
-            ahead wins. ``right``: for each board whose first move matters the share of right moves among
-            those considered best. Or ``random``, by player and evaluation: their share among all moves on the
-            same boards.
+            ``wins``: by figure, evaluation and look-ahead, a digit per board: 1 if the player with look-ahead
+            wins. ``right``: for each board whose first move matters, the share of right moves among the
+            best-valued moves. Or ``random``, by player and evaluation: the share of right moves among all
+            moves, on the same boards.
         """
         shape = Shape(arguments["b"], arguments["d"])
         if arguments.get("is_random"):
@@ -152,9 +152,9 @@ def _cells(shape: Shape) -> Iterator[tuple[Figure, str, int]]:
 
 
 def steps(figure: Figure, evaluation: str, wins: Mapping[str, Sequence[int]]) -> list[MeanEstimate]:
-    """The changes in wins from each look-ahead to the next, on the same boards.
+    """Change in wins from each look-ahead to the next, on the same boards.
 
-    Their intervals are simultaneous for all steps of a line (Bonferroni): the question is whether any falls.
+    Intervals are simultaneous over the steps of a line (Bonferroni): the question is whether any falls.
     """
     series = [np.array(wins[f"{figure.number} {evaluation} {k}"], float) for k in figure.look_ahead]
     return [mean_of(later - earlier, comparisons=len(series) - 1) for earlier, later in pairwise(series)]
@@ -180,7 +180,7 @@ def _claims(figure: Figure, wins: Mapping[str, Sequence[int]]) -> Iterator[Paper
 
 
 def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterator[PaperClaim]:
-    """Whether the deepest look-ahead chooses worse first moves than the shallowest, on the same boards."""
+    """Claim: the deepest look-ahead chooses worse first moves than the shallowest, on the same boards."""
     shallow, deep = (
         np.array(right.get(f"{figure.number} {NUMBER} {k}", ()))
         for k in (figure.look_ahead[0], figure.look_ahead[-1])
@@ -195,12 +195,12 @@ def _first_move(figure: Figure, right: Mapping[str, Sequence[float]]) -> Iterato
 
 
 def _node(position: Position, player: int, evaluation: str) -> int:
-    """The board on which a player moves first: for H, the one that V chooses without look-ahead."""
+    """The board on which a player moves first; for H, the board after V's move without look-ahead."""
     return 0 if player == V else int(position.best_moves(0, 0, 0, evaluation)[0])
 
 
 def random_moves(shape: Shape, seed: int, first: int) -> dict[str, list[float]]:
-    """How often a random first move is right, on the boards of a batch whose first move matters.
+    """How often a random first move is right, on a batch's boards whose first move matters.
 
     Returns:
         By player and evaluation, in the order of the boards in ``right`` (`Pathology.run`).
@@ -227,7 +227,7 @@ def _random_key(figure: Figure, evaluation: str) -> str:
 def _less_random(
     figure: Figure, right: Mapping[str, Sequence[float]], random_shares: Mapping[str, Sequence[float]]
 ) -> Iterator[PaperClaim]:
-    """Whether the deepest look-ahead's first moves are better than random moves, on the same boards."""
+    """Claim: the deepest look-ahead chooses better first moves than chance, on the same boards."""
     chosen = np.array(right.get(f"{figure.number} {NUMBER} {figure.look_ahead[-1]}", ()))
     random = np.array(random_shares.get(_random_key(figure, NUMBER), ()))
     if len(chosen) == len(random) > 0:
@@ -332,7 +332,7 @@ def trap_chances(shape: Shape) -> list[tuple[int, float, float, float]]:
 
 
 def _missed(chance: float, b: int) -> float:
-    """(1 - P) - (1 - P)^B, also for a tiny P."""
+    """(1 - P) - (1 - P)^B, accurate also for a tiny P."""
     return (1 - chance) * -expm1((b - 1) * log1p(-chance))
 
 

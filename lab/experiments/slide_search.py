@@ -1,6 +1,6 @@
-"""The searches from the slides of Charles Rich, literally: minimax, alpha-beta, material, quiescence.
+"""Literal versions of the searches in the slides of Charles Rich: minimax, alpha-beta, material, quiescence.
 
-Deliberately plain and slow, with counters: the program's own searches are compared with them.
+They are deliberately plain and slow, and have counters to compare the program's own searches with.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ PIECES = {
     chess.QUEEN: 9,
     chess.KING: 0,
 }
-"""The slides' point values."""
+"""Material values in the slides, in pawns."""
 
 Evaluate = Callable[[Any], int]
 Order = Callable[[Any, Sequence[Move], int], Sequence[Move]]
@@ -77,7 +77,7 @@ def search(
 
     Args:
         evaluate: The static evaluation, for the side to move.
-        is_quiet: Whether to search on at the leaves until no capture is left (chess).
+        is_quiet: Whether to extend leaves by a quiescence search of captures (chess).
     """
     count.nodes += 1
     moves = game.legal_moves(position)

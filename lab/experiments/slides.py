@@ -1,6 +1,6 @@
-"""The slides of Charles Rich, "Minimax Search": each idea at work in this program, on a position of its own.
+"""The slides of Charles Rich, "Minimax Search": each idea is tested in this program on its own position.
 
-One job measures an idea, and its numbers give the verdict (docs/research/slides.md).
+One job measures each idea; its numbers decide the verdict (docs/research/slides.md).
 """
 
 import math
@@ -41,18 +41,18 @@ from storage.evidence.intervals import share
 
 TABLE_MB = 16
 SLIDE_10 = ((3, 9), (5, 6, 7))
-"""The leaves that the slide names."""
+"""The leaf values that the slide prints."""
 BAGS = ((100, 5, 20), (-10, 500, 300))
-"""Tickets, sandwich and money; fish, money and tickets: the enemy chooses from the bag."""
+"""Values of two bags: tickets, sandwich, money; fish, money, tickets. The enemy chooses from the bag."""
 SCHOLAR = "r1bqkbnr/pppp1ppp/2n5/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR b KQkq - 3 3"
 HORIZON = "8/B1kr2p1/1p4p1/p3P1P1/P5P1/8/8/7K w - - 0 1"
 EXCHANGE = "4k3/2p5/3p4/8/8/8/3Q4/4K3 w - - 0 1"
 PAWN_DOWN = "rnbqkbnr/1ppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 TO_AND_FRO = ("g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1")
 ATOMS = 80
-"""Atoms of the observable universe, as a power of ten."""
+"""Number of atoms in the observable universe, as a power of ten."""
 _START_KEY, _E2E4 = 0x463B96181691FC9C, 796
-"""The usual start and a move, as Polyglot books write them."""
+"""The usual start and 1. e4, in Polyglot's encoding."""
 _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
     Size.SMALL: {
         "alpha-beta": {"depth": 4},
@@ -71,7 +71,7 @@ _ARGUMENTS: Mapping[Size, Mapping[str, Mapping[str, Any]]] = {
         "fewest discs": {"games": 400},
     },
 }
-"""How much of an idea to measure, if that is a choice."""
+"""Arguments of the ideas whose amount of work depends on the size of the run."""
 _LATE_EMPTIES = 20
 
 
@@ -83,9 +83,9 @@ class Idea:
     slide: str
     says: str
     where: str
-    """The position at which it is shown."""
+    """The position that shows the idea."""
     measure: Callable[[Mapping[str, Any], int], Result]
-    """Finds the numbers, given the job's arguments and the seed."""
+    """Computes the numbers from the job's arguments and the seed."""
     judge: Callable[[Result], tuple[ClaimVerdict, str]]
 
 
@@ -103,7 +103,7 @@ class Slides(Experiment):
         return [Job(idea.name, {"idea": idea.name, **given.get(idea.name, {})}) for idea in IDEAS]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """The numbers of one idea."""
+        """Measure one idea."""
         return next(idea for idea in IDEAS if idea.name == arguments["idea"]).measure(arguments, seed)
 
     def report(self, results: Mapping[str, Result], size: Size) -> Report:  # noqa: ARG002
@@ -123,7 +123,7 @@ def _same(holds: bool) -> str:
 
 
 def _thought(searcher: NativeSearcher, position: Any, depth: int, **limits: int) -> SearchResult:
-    """The strong search's answer, with one thread and no clock."""
+    """The strong search's result, with one thread and no clock."""
     return searcher.think(position, depth, None, StopFlag(), confidence_percent=100, threads=1, **limits)
 
 
@@ -189,7 +189,7 @@ def _judge_bags(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _connect4(depth: int, order: int | None, *, prunes: bool = True) -> list[int]:
-    """Score, positions and cut-offs; order: 1 best moves first, -1 worst first, None left to right."""
+    """Score, positions and cut-offs. Order of moves: 1 best first, -1 worst first, None left to right."""
     game, core = get_rules("connect4"), make_searcher("connect4", 1)
     start = game.for_search(game.initial())
     position = game.play(start, game.legal_moves(start)[3])
@@ -362,7 +362,7 @@ def _judge_exchange(found: Result) -> tuple[ClaimVerdict, str]:
 
 
 def _some(moves: Sequence[str]) -> str:
-    """Equally good moves, the first three by name."""
+    """Format equally good moves; only the first three are named."""
     more = len(moves) - 3
     return ", ".join(moves[:3]) + (f" and {more} more" if more > 0 else "")
 
@@ -397,7 +397,7 @@ def _fewest(arguments: Mapping[str, Any], seed: int) -> Result:
 
 
 def _disc_game(seed: int, at: int) -> int:
-    """The margin in discs of a player who holds few discs until late, against one who always takes most."""
+    """Margin, in discs, of a player who keeps few discs until late against one who always flips the most."""
     game, rng = get_rules("othello"), random.Random(f"{seed} {at}")  # noqa: S311 - needs no secrecy
     position, few = game.initial(), at % 2
     while moves := game.legal_moves(position):
@@ -412,7 +412,7 @@ def _disc_game(seed: int, at: int) -> int:
 
 
 def _discs(position: Any, side: int) -> int:
-    """Discs of a side less the other's."""
+    """Number of a side's discs less the other side's."""
     text = get_rules("othello").position_text(position)
     return 0 if not text else _count(text, "bw"[side]) - _count(text, "wb"[side])
 
@@ -584,4 +584,4 @@ IDEAS = (
     Idea("fewest discs", "8", "At Reversi it is best to hold fewest discs in the middle of the game",
          "whole games", _fewest, _judge_fewest),
 )  # fmt: skip
-"""In the order of the page."""
+"""The ideas, in the order of the page."""

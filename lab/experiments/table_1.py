@@ -1,8 +1,8 @@
 """Fang et al., Table I: trappy alpha-beta at Chinese chess, against minimax, trappy minimax and alpha-beta.
 
 At equal depth minimax and alpha-beta play the same moves, and so do their trappy versions, so the table's
-columns cannot differ in principle. Hence three parts: that equality, matches at equal nodes, and matches at
-equal depth.
+columns cannot differ in principle. Hence three parts: a test of that equality, matches at equal nodes, and
+matches at equal depth.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,17 +31,17 @@ PAPER = {
 }
 """Wins at each depth in 100, 200, 300, 400 and 500 games: against minimax, trappy minimax, alpha-beta."""
 TEXT = {0: (86.7, 83.7, 86.3, 85.0), 2: (85.7, 85.6, 84.2, 83.3)}
-"""The text's numbers of wins, in per cent by depth: against minimax, and alpha-beta."""
+"""Percentage of wins according to the text, by depth: against minimax, and against alpha-beta."""
 PARAMS = TrapParams(assessment=Assessment.LAST)
-"""Fang et al. take the last shallow depth."""
+"""Fang et al. use the last shallow depth."""
 OUTSIDE = "uci:fairy-stockfish; option.Threads=1; depth={depth}; name=Fairy-Stockfish"
 _TRAPPY, _STANDARD = "trappy:assessment=last,", "standard:"
-"""Strategies, to be followed by their limit."""
+"""Player specifications; the limit is appended."""
 _DEPTHS = {Size.SMALL: (3,), Size.FULL: (4, 5)}
 _NODES = {Size.SMALL: (2_000,), Size.FULL: (20_000, 100_000)}
 _PAIRS = {Size.SMALL: 1, Size.FULL: 200}
 _EQUALITY = {Size.SMALL: ((2, 1),), Size.FULL: ((2, 20), (3, 10), (4, 5))}
-"""Depths at which every line is searched, and the number of positions of each."""
+"""Depths at which every line is searched, and the number of positions for each depth."""
 _TABLE_MB = 16
 
 
@@ -75,7 +75,7 @@ class Table1(MatchExperiment):
         return [*equality, *super().jobs(size)]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """See `MatchExperiment.run`; of a position, whether each pair of searches agrees."""
+        """See `MatchExperiment.run`; jobs on positions return whether each pair of searches agrees."""
         if "number" not in arguments:
             return super().run(arguments, seed)
         return equality(arguments["depth"], seed, arguments["number"])
@@ -100,7 +100,7 @@ def _depth_cell(depth: int, pairs: int) -> Cell:
 
 
 def equality(depth: int, seed: int, number: int) -> Result:
-    """Whether searches that the paper distinguishes agree on one position, by every line.
+    """Whether the searches that the paper distinguishes agree on one position, with every line searched.
 
     Returns:
         ``value`` and ``trappy``: alpha-beta against minimax (every move's value), and the choice of trappy
@@ -125,7 +125,7 @@ def equality(depth: int, seed: int, number: int) -> Result:
 
 
 def every_line(core: Searcher, game: Game[Any], position: Any, depth: int) -> int:
-    """Minimax without a window; only the last ply is the core's, where a window would leave nothing out."""
+    """Minimax without a window; only the last ply uses the core, because a window cuts nothing off there."""
     moves = game.legal_moves(position)
     if depth <= 1 or not moves:
         return exact_score(core, position, min(depth, 1), StopFlag())
@@ -160,13 +160,13 @@ def _better(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
 
 
 def _paper_s_range() -> str:
-    """The lowest and the highest value of the paper's cells against alpha-beta."""
+    """The lowest and the highest win rate in the paper's cells against alpha-beta."""
     shares = [row[2] / at for rows in PAPER.values() for at, row in enumerate(rows, start=1)]
     return f"{min(shares):.0f} to {max(shares):.0f}"
 
 
 def _text_and_table() -> PaperClaim:
-    """The paper's text against its own table, all games of a depth together."""
+    """Compare the paper's text with its own table, pooling all games of a depth."""
     words = []
     is_same = True
     for at, name in ((0, "minimax"), (2, "alpha-beta")):

@@ -1,6 +1,6 @@
-"""`python -m lab.mutants [MODULE ...]`: tries the mutants of all modules, or of some.
+"""`python -m lab.mutants [MODULE ...]`: tests the mutants of all modules, or of the given ones.
 
-Exit status 1: fewer than 95 % were killed, or a survivor is not explained in lab/mutants/survivors.md.
+The exit status is 1 if fewer than 95 % were killed, or lab/mutants/survivors.md does not explain a survivor.
 """
 
 import argparse

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A module and its guards."""
+    """A module and the tests that guard it."""
 
     path: str
     tests: tuple[str, ...]
@@ -13,7 +13,7 @@ class Guarded:
     sample: int = 16
     """Number of mutants drawn in addition to the fixed ones."""
     fixed: tuple[tuple[str, str], ...] = ()
-    """Changes that are always tried: a piece of the source that occurs exactly once, and its replacement."""
+    """Changes that are always tried: a source text that occurs exactly once, and its replacement."""
 
     @property
     def is_native(self) -> bool:

@@ -1,8 +1,8 @@
 """Runs the tests that guard a module with a mutant in its place, each in a process of its own.
 
-Nothing is written into the working tree: Python gets another source when it imports the module, and the C++
-core is built in a temporary folder. Processes are forked, because importing pytest and the libraries takes
-longer than most of the tests.
+Nothing is written into the working tree: Python imports the mutated source from memory, and the C++ core is
+built in a temporary folder. Processes are forked, because importing pytest and the libraries takes longer
+than most tests.
 """
 
 import importlib
@@ -31,13 +31,13 @@ from lab.mutants.mutators import Mutant
 from lab.mutants.native_build import Build, DoesNotCompile
 
 ROOT = Path(__file__).parents[2]
-"""The working tree."""
+"""Root of the working tree."""
 MIN_LIMIT_S = 60.0
 """Time limit of each mutant in seconds, in addition to a multiple of the tests' time without it."""
 LIMIT_FACTOR = 10
-"""A mutant that takes this many times as long counts as an endless loop."""
+"""A mutant whose tests take this many times as long counts as an endless loop."""
 MEMORY = 8 << 30
-"""Memory limit of a mutant, in bytes: it may allocate endlessly."""
+"""Memory limit of a mutant, in bytes, in case it allocates endlessly."""
 
 _DOES_NOT_COMPILE, _NOT_IMPORTED = 97, 98
 # Third parties' modules that most tests import; without them it only takes longer.
@@ -104,7 +104,7 @@ def preload() -> None:
 
 
 def run(jobs: Sequence[MutantRun], folder: Path, build: Build | None, workers: int) -> Iterator[MutantResult]:
-    """Yields every job's end, as they arrive. Any exception here also ends the processes."""
+    """Yields every finished job, in order of completion. Any exception here also ends the processes."""
     left, running = list(reversed(jobs)), dict[int, _Running]()
     try:
         while left or running:
@@ -198,7 +198,7 @@ def _run_tests(job: MutantRun, folder: Path, build: Build | None) -> int:
 
 
 class _Plugin:
-    """Difference from the suite: a failure need not be minimised."""
+    """Settings that differ from the suite's: a failure need not be minimised."""
 
     def pytest_sessionstart(self) -> None:
         settings.register_profile(
@@ -213,7 +213,7 @@ class _MutantLoader(SourceFileLoader):
         self._mutated = source
 
     def get_code(self, fullname: str) -> CodeType:
-        """Never reads from a cache or writes to one."""
+        """Compile the mutated source without the bytecode cache."""
         code: CodeType = compile(self._mutated, self.get_filename(fullname), "exec", dont_inherit=True)
         return code
 

@@ -1,7 +1,7 @@
 """Small changes of Python and C++ sources, each of which a test should notice.
 
-The hash of each mutant's change decides whether it is tried: the same ones every time, and an edit of a
-module changes the selection only where it edits.
+A hash of each change decides whether it is tried, so every run selects the same mutants, and an edit of a
+module changes the selection only near the edit.
 """
 
 import ast
@@ -31,7 +31,7 @@ class Mutant:
 
     path: str
     change: str
-    """In the form for people: the line before and after."""
+    """The change for display: the line before and after."""
     source: bytes
 
     @property
@@ -47,12 +47,12 @@ def chosen(guarded: Guarded, source: bytes, sample: int | None = None) -> list[M
     """The fixed mutants of a module, then a sample that mixes all kinds of changes evenly.
 
     Args:
-        guarded: The module.
-        source: Its text.
-        sample: Number of mutants, instead of the table's; below 0: all of them.
+        guarded: The module to mutate.
+        source: Source text of the module.
+        sample: Number of mutants, instead of the number in the table; below 0: all.
 
     Raises:
-        BadTable: A fixed one's piece of source does not occur exactly once.
+        BadTable: The source text of a fixed mutant does not occur exactly once.
     """
     fixed = [_fixed(guarded.path, source, before, after) for before, after in guarded.fixed]
     kinds: dict[str, list[Mutant]] = defaultdict(list)
@@ -168,7 +168,7 @@ class _PythonChanges:
     def _operator(
         self, kind: str, left: ast.expr, right: ast.expr, pattern: str, text: str
     ) -> Iterator[Change]:
-        """Another operator between two operands; comments there do not matter, because none contains one."""
+        """Replace the operator between two operands; no comment there contains an operator."""
         match = re.search(pattern.encode(), self._source[self._end(left) : self._start(right)])
         if match:
             at = self._end(left)
@@ -234,7 +234,7 @@ class _PythonChanges:
 
 
 def _children(node: ast.AST) -> Iterable[ast.AST]:
-    """The nodes below, except those that do not run or are for people: types, docstrings, messages."""
+    """The nodes below, except types, docstrings and messages, which do not affect behaviour."""
     match node:
         case ast.Raise() | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return ()

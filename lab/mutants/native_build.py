@@ -17,11 +17,11 @@ MUTATED_UNIT = Path("connect4/connect4_unit.cpp")
 
 
 class DoesNotCompile(Exception):
-    """The compiler refuses the mutant."""
+    """The compiler rejects the mutant."""
 
 
 class Build:
-    """The common objects of all mutants, compiled once."""
+    """The object files that all mutants share, compiled once."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self._native = root / NATIVE
@@ -29,7 +29,7 @@ class Build:
         self._compiler = os.environ.get("CXX", "g++")
 
     def prepare(self, workers: int) -> None:
-        """Compiles everything except the unit that mutants change."""
+        """Compiles everything except the translation unit that mutants change."""
         self._folder.mkdir()
         sources = [
             Path(nanobind.source_dir()) / "nb_combined.cpp",
@@ -40,10 +40,10 @@ class Build:
             list(pool.map(lambda source: self._compile(source, self._native, self._folder), sources))
 
     def module(self, header: Path, text: bytes, folder: Path) -> Path:
-        """The module with a header of that text.
+        """Build the module with this text as the mutated header.
 
         Raises:
-            DoesNotCompile: It does not compile.
+            DoesNotCompile: The compiler rejects the header.
         """
         native = folder / "native"
         shutil.copytree(self._native, native)
@@ -55,7 +55,7 @@ class Build:
         return module
 
     def _compile(self, source: Path, native: Path, folder: Path) -> None:
-        """With little optimisation: the compiler would take longer than the tests."""
+        """Compile with little optimisation, because full optimisation would take longer than the tests."""
         self._run(*self._flags(native), "-c", str(source), "-o", str(folder / f"{source.stem}.o"))
 
     def _flags(self, native: Path) -> Iterator[str]:

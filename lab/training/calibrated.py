@@ -37,7 +37,7 @@ _LEAVES, _MIN_LEAF = 8, 100
 _FEATURES_TRIED = 0.3
 """Share of the features drawn for each split: faster, and the trees differ more."""
 _UNLIKELY = 0.003
-"""Replies that are neither played nor expected carry no information: trees grow without them."""
+"""Unplayed replies below this probability carry no information, so trees are grown without them."""
 _RATE, _LEAF_PENALTY = 0.1, 5.0
 _OPSET, _ML_OPSET, _IR = 17, 3, 8
 _FEW = (
@@ -63,7 +63,7 @@ class ReplyRows:
     """Replies of many positions, grouped by position."""
 
     features: NDArray[np.float32]
-    """Replies by `FEATURES`."""
+    """Features, shape (replies, `FEATURES`)."""
     starts: NDArray[np.int64]
     """Index of each position's first reply."""
     played: NDArray[np.int64]
@@ -77,7 +77,7 @@ class ReplyRows:
         return np.diff(np.append(self.starts, len(self.features)))
 
     def take(self, positions: NDArray[np.int64]) -> "ReplyRows":
-        """Some of the positions."""
+        """Select some of the positions."""
         counts = self.counts
         rows = np.concatenate([np.arange(self.starts[at], self.starts[at] + counts[at]) for at in positions])
         starts = np.concatenate([[0], np.cumsum(counts[positions])[:-1]]).astype(np.int64)
@@ -91,7 +91,7 @@ class Part:
 
     weights: NDArray[np.float64]
     trees: list[Any] = field(default_factory=list)
-    """scikit-learn's trees, whose leaves hold the values to add."""
+    """Trees of scikit-learn whose leaves contain the values to add."""
 
     def utilities(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The utility of each reply."""
@@ -112,7 +112,7 @@ class Tried:
 
 
 def join(parts: Sequence[tuple[NDArray[np.float32], int, int]]) -> ReplyRows:
-    """Concatenate positions: for each its features, the index of the reply played, and the game's index."""
+    """Concatenate positions, each with its features, the index of the reply played, and the game's index."""
     counts = np.array([len(features) for features, _, _ in parts])
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
     played = starts + np.array([number for _, number, _ in parts])
@@ -134,7 +134,7 @@ def losses(probabilities: NDArray[Any], rows: ReplyRows) -> NDArray[np.float64]:
 
 
 def without_human(rows: ReplyRows) -> ReplyRows:
-    """The same rows as if there were no human-move model."""
+    """The same rows without the features from a human-move model."""
     features = rows.features.copy()
     features[:, _IS_HUMAN] = 0.0
     return ReplyRows(features, rows.starts, rows.played, rows.games)
@@ -158,9 +158,9 @@ def folds_of(rows: ReplyRows, seed: int) -> list[tuple[NDArray[np.int64], NDArra
 
 
 def tune(rows: ReplyRows, seed: int) -> tuple[list[Tried], NDArray[np.float64]]:
-    """Cross-validation by game over the settings, best first; and the probabilities for the best one.
+    """Results of cross-validation by game for all settings, best first, and the probabilities of the best.
 
-    Each reply's probability comes from a part that was not trained on its game.
+    Each reply's probability comes from a fold that was not trained on the reply's game.
     """
     folds = folds_of(rows, seed)
     utilities = {(penalty, 0): np.zeros(len(rows.features)) for penalty in PENALTIES}
@@ -214,8 +214,8 @@ def _logit(rows: ReplyRows, penalty: float, begin: NDArray[np.float64] | None = 
     """Weights of the penalised conditional logit, by Newton's method.
 
     Args:
-        penalty: Times half the squared differences from the starting point, for weights of features scaled to
-            unit spread.  The starting point is the human-move model's own probabilities; features other than
+        penalty: Multiplies half the squared differences from the starting point, for features scaled to unit
+            variance. The starting point is the human-move model's own probabilities; features other than
             `_FEW` then have `_OTHERS` times the penalty.
         begin: An initial guess of the weights, for speed.
     """
@@ -316,7 +316,7 @@ def to_onnx(with_human: Part, alone: Part, metadata: dict[str, str]) -> bytes:
 
 
 def _ensemble(trees_of: Sequence[Sequence[Any]]) -> Any:
-    """Both parts' trees as one node whose two outputs are their sums."""
+    """The trees of both parts as one node with two outputs, the sums of each part's leaf values."""
     nodes: dict[str, Any] = {
         key: []
         for key in (
@@ -369,6 +369,6 @@ def _add_tree(nodes: dict[str, Any], tree: Any, number: int, target: int) -> Non
 
 
 def _rounded_down(threshold: float) -> float:
-    """Round down to single precision, so that no single-precision number changes sides."""
+    """Round down to single precision, so that no single-precision number moves across a threshold."""
     near = np.float32(threshold)
     return float(near if near <= threshold else np.nextafter(near, np.float32(-np.inf)))

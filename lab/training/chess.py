@@ -8,12 +8,13 @@ from pathlib import Path
 
 import engine
 from engine.games.chess_evaluation import DANGERS, GROUPS
+from engine.games.linear_weights import linear_weights_file
 from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.chess",
-    out=Path(engine.__file__).parent / "games" / "chess_weights.json",
+    out=Path(engine.__file__).parent / "games" / linear_weights_file("chess"),
     trainer=_training.ChessTrainer,
     groups=GROUPS,
     material={

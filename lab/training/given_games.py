@@ -11,16 +11,16 @@ from engine.games.othello import SQUARES
 
 
 class BadGameFile(ValueError):
-    """A file without games, or with an impossible one; the message names the file and the place."""
+    """A file has no games, or an invalid one; the message names the file and the position in it."""
 
 
 class TrainingGame(NamedTuple):
-    """The parts of a game that books and statistics need."""
+    """The data of a game that books and statistics need."""
 
     squares: tuple[int, ...]
-    """The discs as placed from the usual start, without passes.  Not yet checked against the rules."""
+    """The discs as placed from the usual start, without passes.  The rules are not checked yet."""
     margin: float | None
-    """Black's final score less white's, the empty squares given to the winner; None: unfinished."""
+    """Black's final score less White's, with empty squares counted for the winner; None if unfinished."""
 
 
 def read_games(path: Path) -> Iterator[TrainingGame]:
@@ -30,7 +30,7 @@ def read_games(path: Path) -> Iterator[TrainingGame]:
     Games from another start position are skipped.
 
     Raises:
-        BadGameFile: The file cannot be read, or does not match its name.
+        BadGameFile: The file cannot be read, or its content does not match its name.
     """
     try:
         if path.suffix.lower() == ".wtb":

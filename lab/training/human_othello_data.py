@@ -32,14 +32,14 @@ MIN_MET = 20
 
 
 class NoUsableGames(ValueError):
-    """A folder or file without usable games; the message names it and says what is wrong."""
+    """A folder or file contains no usable games; the message names it and the reason."""
 
 
 class GameArrays(NamedTuple):
     """Games as squares."""
 
     squares: NDArray[np.int8]
-    """The discs as placed from the usual start, shape (games, 60); -1 after the last one."""
+    """Squares in the order of play from the usual start, shape (games, 60); -1 after the last move."""
     year: NDArray[np.int16]
     faulty: int
     """Number of games dropped because they contain invalid squares or scores."""
@@ -47,7 +47,7 @@ class GameArrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Positions:
-    """Every position of some games in which a disc was placed; arrays of one length."""
+    """The positions of some games in which a disc was placed; all arrays have the same length."""
 
     sight: Sight
     square: NDArray[np.int64]
@@ -62,12 +62,12 @@ class Positions:
 
     @property
     def ply(self) -> NDArray[np.int64]:
-        """Number of discs placed before."""
+        """Number of discs placed before this move."""
         discs: NDArray[np.int64] = np.bitwise_count(self.sight.own | self.sight.other).astype(np.int64)
         return discs - 4
 
     def of(self, chosen: NDArray[Any]) -> Self:
-        """A subset, by index or as a mask."""
+        """Select a subset by indices or a mask."""
         rest = (values[chosen] for values in (self.square, self.moves, self.game, self.year))
         return type(self)(self.sight.of(chosen), *rest)
 
@@ -80,7 +80,7 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
         years: Only games of these years; None: all.
 
     Raises:
-        NoUsableGames: There are none, or a file does not match its name.
+        NoUsableGames: There are none, or a file's content does not match its name.
     """
     try:
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() == ".wtb")
@@ -113,7 +113,7 @@ def read_wthor(folder: Path, years: Collection[int] | None = None) -> GameArrays
 
 
 def replay(games: GameArrays) -> Positions:
-    """The positions of all games, ply by ply; for a game with an impossible move, those before it."""
+    """The positions of all games, ply by ply; a game with an illegal move ends before that move."""
     plies = list(_plies(games.squares))
     game = np.concatenate([ply.game for ply in plies])
     sight = Sight(*(np.concatenate(boards) for boards in zip(*(ply.sight for ply in plies), strict=True)))
@@ -127,7 +127,7 @@ def replay(games: GameArrays) -> Positions:
 
 
 class _Ply(NamedTuple):
-    """One ply of all the games that have it."""
+    """One ply of all games that are long enough."""
 
     game: NDArray[np.int64]
     sight: Sight
@@ -154,7 +154,7 @@ def _plies(squares: NDArray[np.int8]) -> Iterator[_Ply]:
 
 
 def _after_pass(sight: Sight) -> Sight:
-    """Where the side to move must pass, hand the turn to the other side, with a pass as the last ply."""
+    """Where the side to move must pass, give the other side the turn, with a pass as the last ply."""
     stuck = moves_masks(sight.own, sight.other) == 0
     return Sight(
         np.where(stuck, sight.other, sight.own),
@@ -172,14 +172,14 @@ def weight_of(positions: Positions) -> NDArray[np.float64]:
 
 
 def repeats(positions: Positions) -> NDArray[np.int64]:
-    """Number of occurrences of each position among them, without symmetries."""
+    """Number of occurrences of each position among the positions, without symmetries."""
     keys = keys_of(positions.sight.own, positions.sight.other)
     _, place, count = np.unique(keys, return_inverse=True, return_counts=True)
     return count[place]
 
 
 def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
-    """The table of the positions that occurred at least this often."""
+    """The opening table of positions that occurred at least this often."""
     early = positions.of(positions.ply < _OPENING_PLIES)
     weights = weight_of(early)
     keys, squares = np.empty_like(early.sight.own), np.empty_like(early.square)
@@ -194,12 +194,12 @@ def openings_of(positions: Positions, least: int = MIN_MET) -> OpeningTable:
 
 
 class Measured(NamedTuple):
-    """A model's predictions on some positions in which a person moved."""
+    """A model's predictions on positions in which a person moved."""
 
     likelier: NDArray[np.int64]
-    """Number of moves that it considers more likely than the one played."""
+    """Number of moves with a higher predicted probability than the move played."""
     alike: NDArray[np.int64]
-    """Number of equally likely moves, the one played included: a symmetric position has equivalent moves."""
+    """Number of equally probable moves, including the one played: symmetry makes moves equivalent."""
     loss: NDArray[np.float64]
     """-ln p of the move played."""
 
@@ -208,7 +208,7 @@ class Measured(NamedTuple):
         return np.clip((count - self.likelier) / self.alike, 0, 1)
 
     def of(self, chosen: NDArray[Any]) -> "Measured":
-        """A subset, by index or as a mask."""
+        """Select a subset by indices or a mask."""
         return Measured(*(values[chosen] for values in self))
 
 
@@ -251,7 +251,7 @@ def summary(measured: Measured, game: NDArray[np.integer]) -> dict[str, Any]:
 
 
 def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
-    """95 % interval of a mean, clustered by game: positions of one game are not independent."""
+    """95 % interval of a mean, clustered by game because positions of one game are dependent."""
     mean = float(values.mean())
     _, place = np.unique(game, return_inverse=True)
     per_game = np.bincount(place, weights=values - mean)
@@ -261,9 +261,9 @@ def _interval(values: NDArray[Any], game: NDArray[np.integer]) -> list[float]:
 
 
 def report(measured: Measured, positions: Positions) -> dict[str, Any]:
-    """The card's figures: positions with a choice; all of them; by year; by ply in blocks of `BLOCK`.
+    """The card's figures for positions with a choice: all of them, by year, and by ply in blocks of `BLOCK`.
 
-    The first move is not a choice: its four options are equivalent, and WTHOR writes each of them as f5.
+    The first move is not a choice: its four options are equivalent, and WTHOR records each as f5.
     """
 
     def part(mask: NDArray[np.bool_]) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 """The Othello network: its layers, initial weights, and ONNX export.
 
-Three kinds of input that people look at come from tables (a table is a layer that stores its output for each
-input, so it costs one look-up where a convolution costs thousands of products):
+Three kinds of features come from tables (a table is a layer that stores its output for each input, so it
+costs one look-up where a convolution costs thousands of products):
 
-- *Lines*: every row, column and diagonal of three squares or more is a number in base three.  From it a table
-  gives `LINE` numbers to each square of the line.  Rows and columns at the same distance from the edge share
-  a table, and so do diagonals of the same length.
-- *Surroundings*: the 3 x 3 squares around a square, `NEAR` numbers for it: a first convolution, by table.
+- *Lines*: every row, column and diagonal of three squares or more is a number in base three. A table maps
+  that number to `LINE` values for each square of the line. Rows and columns at the same distance from the
+  edge share a table, and so do diagonals of the same length.
+- *Surroundings*: the 3 x 3 squares around a square give it `NEAR` values: a first convolution, by table.
 - *The whole*: `WHOLE` numbers from each line, summed over the board.
 
 Two convolutions of 3 x 3 with `TRUNK` channels, the second one residual, take the planes of
 `engine.human.othello` and the lines.  Finally two layers shared by all squares (convolutions of 1 x 1)
-combine all of this, the mean and maximum of the trunk, and parameters of the square itself, into its logit.
+combine these features, the mean and maximum of the trunk, and parameters of the square into its logit.
 """
 
 from collections.abc import Mapping
@@ -34,13 +34,13 @@ FEATURES = PLANES + 4 * LINE + NEAR + TRUNK
 """Inputs of the last layers for a square, in this order."""
 
 TABLES = ("lines", "whole", "near")
-"""Weights that are tables: most of the network; stored in one byte each."""
+"""Weights that are tables, most of the network; each number is stored in one byte."""
 _SIDE = 8
 _MIN_LINE_LENGTH = 3
 _OPSET, _IR_VERSION = 13, 8
 _QUANTILE = 0.9999
-"""Share of a table's numbers to represent exactly; the outliers are clipped, for a finer resolution of the
-others."""
+"""Proportion of a table's numbers within the represented range; the outliers are clipped, for a finer
+resolution of the others."""
 
 NetworkWeights = dict[str, NDArray[np.float32]]
 
@@ -151,7 +151,7 @@ class _OthelloGraph:
         return self.constant(np.array(values, dtype=np.int64))
 
     def looked_up(self, table: NDArray[np.float32], index: str) -> str:
-        """Rows of a table that is stored in one byte a number."""
+        """Look up rows of a table that stores one byte per number."""
         scale = np.maximum(np.quantile(np.abs(table), _QUANTILE, axis=0), 1e-6).astype(np.float32) / 127
         small = np.clip(np.rint(table / scale), -127, 127).astype(np.int8)
         rows = self.add("Gather", small, index, axis=0)
@@ -168,11 +168,11 @@ def to_onnx(
     """The network as the content of an ONNX file.
 
     Args:
-        weights: With the shapes of `first_weights`.
-        name: Its display name.
-        licence: Of the file.
+        weights: Weights with the shapes of `first_weights`.
+        name: Display name of the network.
+        licence: Licence of the file.
         text: Any other statement for the file.
-        openings: Stored with the network.
+        openings: Table of openings to store with the network.
     """
     graph = _OthelloGraph()
     add = graph.add

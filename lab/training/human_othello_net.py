@@ -36,12 +36,12 @@ _POWERS, _NEAR_POWERS = torch.from_numpy(POWERS), torch.from_numpy(NEAR_POWERS)
 _BASE, _SLOTS = torch.from_numpy(BASE), torch.from_numpy(SLOTS.reshape(-1))
 
 _RATE, _TABLE_RATE, _MIN_SHARE = 3e-3, 6e-3, 0.01
-"""Peak learning rates, and the share of them left at the end."""
+"""Peak learning rates, and the fraction that remains at the end."""
 _WARM_STEPS = 50
 _DECAY = 0.01
 _GRADIENT = 1.0
 _FORGOTTEN_HISTORY = 0.12
-"""Share of positions shown without the last move, so that the network can do without it."""
+"""Proportion of positions shown without the last move, so that the network does not depend on it."""
 _AVERAGED_EVERY, _AVERAGE_KEEPS = 8, 0.98
 _SHOWN_KEEPS = 0.98
 _SHOWN_EVERY_S, _SAVED_EVERY_S = 30.0, 180.0
@@ -54,12 +54,12 @@ def logits(
 
     Args:
         weights: As in `lab.training.human_othello_graph.first_weights`.
-        squares: The network's input, shape (n, 64, planes).
-        position: For each legal move of any position: the index of the position.
-        square: The move's square.
+        squares: Input of the network, shape (n, 64, planes).
+        position: Index of the position of each legal move.
+        square: Square of each legal move.
 
     Returns:
-        Shape (n, 64); squares that are not listed have a probability of almost zero.
+        Logits, shape (n, 64); squares that are not listed get a probability of almost zero.
     """
     n = len(squares)
     cells = squares[:, :, OWN] + 2 * squares[:, :, OTHER]
@@ -97,16 +97,16 @@ class Budget:
 
 @dataclass
 class TrainingState:
-    """The state of the training; the content of a checkpoint."""
+    """The state of training, as stored in a checkpoint."""
 
     weights: Tensors
     average: Tensors
-    """Moving average of the weights: written at the end."""
+    """Moving average of the weights, which is written at the end."""
     optimiser: Any
     rng: np.random.Generator
     steps: int = 0
     seen: int = 0
-    """Positions seen, with repetition."""
+    """Number of positions seen, counting repetitions."""
     elapsed_s: float = 0.0
     cpu_s: float = 0.0
 
@@ -146,7 +146,7 @@ class TrainingState:
         """Load a checkpoint.
 
         Raises:
-            ValueError: It is not a checkpoint of this network.
+            ValueError: The file is not a checkpoint of this network.
         """
         try:
             content = torch.load(path, weights_only=True)
@@ -168,10 +168,10 @@ class TrainingState:
 
 
 class Batches:
-    """Random positions, in their upright orientation.
+    """Draws random positions, in their original orientation.
 
     Openings that occurred thousands of times are in the table of openings, so the network can see them less
-    often: each of a position's n copies is drawn with 1 / sqrt(n) of its probability.
+    often: the weight of each of a position's n copies is divided by sqrt(n).
     """
 
     def __init__(self, positions: Positions, rng: np.random.Generator) -> None:
@@ -195,7 +195,7 @@ class Batches:
 
 
 def rate_share(fraction: float, steps: int) -> float:
-    """Learning rate as a share of its peak, after this fraction of the budget and this many steps."""
+    """Learning rate as a fraction of its peak, after this fraction of the budget and this many steps."""
     warm = min(1.0, (steps + 1) / _WARM_STEPS)
     return warm * max(_MIN_SHARE, 0.5 + 0.5 * math.cos(math.pi * min(1.0, fraction)))
 
@@ -211,12 +211,12 @@ def learn(
 
     Args:
         state: Updated in place.
-        positions: Each with a choice of moves.
+        positions: Positions with at least two legal moves.
         checkpoint: File in which to write the state every few minutes; None: not written.
         say: Receives lines of progress.
 
     Returns:
-        Whether it ran to the end; False: interrupted from the keyboard.
+        Whether training ran to the end; False if it was interrupted from the keyboard.
     """
     torch.set_num_threads(budget.threads)
     batches = Batches(positions, state.rng)

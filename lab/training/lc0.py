@@ -30,9 +30,9 @@ MAGIC = 0x1C0
 PLANES = 112
 POLICY_PLANES = 80
 MAX_BYTES = 16 << 20
-"""Size limit for a file; Maia's have 1.3 MB."""
+"""Size limit of a file; Maia's files have 1.3 MB."""
 MAX_UNPACKED_BYTES = 16 << 20
-"""Size limit for its unpacked content; Maia's have 1.7 MB."""
+"""Size limit of the unpacked content; Maia's networks have 1.7 MB."""
 
 _VARIANCE_FLOOR = 1e-5  # of lc0's batch normalisation
 _GZIP = b"\x1f\x8b"
@@ -93,7 +93,7 @@ def read_network(data: bytes) -> Lc0Network:
         data: The whole file, as published.
 
     Raises:
-        BadModel: It is not a network, or of a different kind; the message says what is wrong and where.
+        BadModel: The data are not a network, or not of this kind; the message says what is wrong and where.
     """
     net = message(_unpacked(data), "the network")
     magic = net.get(1, [None])[0]
@@ -194,7 +194,7 @@ def _check_format(form: ProtobufFields) -> None:
 
 
 def _layer(within: ProtobufFields, field: int, where: str) -> Numbers | None:
-    """The numbers of a layer; None: it is missing."""
+    """The numbers of a layer; None if the layer is missing."""
     found = _subs(within, field, where)
     if not found:
         return None
@@ -230,11 +230,11 @@ def _convolution(
     """A convolution with its normalisation folded in.
 
     Args:
-        within: The message of the layer.
-        where: Its name for error messages.
-        inputs: Input planes.
+        within: Protobuf message that contains the layer.
+        where: Name of the layer for error messages.
+        inputs: Number of input planes.
         width: Width of the kernel.
-        outputs: Output planes; 0: derived from the number of weights.
+        outputs: Number of output planes; 0: derived from the number of weights.
     """
     weights = _layer(within, 1, f"{where}, weights")
     if weights is None:

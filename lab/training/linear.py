@@ -1,13 +1,12 @@
 """Learns the weights of a linear evaluation from the rules alone, by self-play.
 
 The shared part of `lab.training.chess` and `lab.training.xiangqi`.  A generation plays games with the
-current weights and the strong search, after random openings.  The label of each position is a mean of the
-search's score for it, of the scores of the positions that followed, and of the game's result, with decreasing
-weights.  Other positions, a random move or two off the game and mostly full of hanging pieces, are labelled
-with the search's score alone.  The weights are fitted to these labels: least log-loss of the expected results
-1 / (1 + exp(-evaluation / s)), by Adam, with weights pulled to plain material and to their neighbours.  The
-next generation plays with the new weights, and learns from its own positions and those of the generation
-before.
+current weights and the strong search, after random openings. The label of each position is a weighted mean of
+the search's score, the scores of the positions that follow, with decreasing weights, and the game's result.
+Positions one or two random moves away from the game, mostly with hanging pieces, are labelled with the
+search's score alone. The weights are fitted to these labels: least log-loss of the expected results 1 / (1 +
+exp(-evaluation / s)), by Adam, with weights pulled to plain material and to their neighbours. The next
+generation plays with the new weights, and learns from its own positions and those of the generation before.
 
 At the end, some games with the final weights and a deeper search determine s for expected results. After each
 generation the weights go to a JSON file that documents how they were made. The same seed gives the same
@@ -37,7 +36,7 @@ _MAX_SAMPLES = 20_000
 """Number of positions used to fit s."""
 _MIDDLE = 64
 _SCALES = 100.0, 600.0
-"""Bounds on s of the labels: while the weights are poor, results hardly depend on scores."""
+"""Bounds on s for the labels, because results hardly depend on scores while the weights are poor."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +44,20 @@ class Subject:
     """A game whose evaluation is learned."""
 
     program: str
-    """Its module, for instance ``lab.training.chess``."""
+    """Module of the program, for instance ``lab.training.chess``."""
     out: Path
-    """Path of its weights."""
+    """Path of the weights."""
     trainer: Callable[[int, int], AnyTrainer]
-    """From a seed and a number of threads."""
+    """Makes a trainer from a seed and a number of threads."""
     groups: Groups
     material: Mapping[str, int]
     """Groups with an initial weight other than 0, in centi-units."""
     anchor: tuple[str, range, int]
-    """A group, some of its features, and the mean of their weights, which defines the unit."""
+    """A group, some of its features, and the mean to which their weights are scaled."""
     shapes: Mapping[str, tuple[int, int]]
-    """Rows and columns of the groups whose neighbouring features should have similar weights."""
+    """Rows and columns of each group whose neighbouring features should have similar weights."""
     unit: str
-    """The unit of a hundred centi-units."""
+    """Name of the unit that has a hundred centi-units."""
 
 
 def start_weights(subject: Subject) -> bytes:
@@ -101,10 +100,10 @@ def anchored(subject: Subject, weights: bytes) -> float:
 
 
 def accept_weights(trainer: AnyTrainer, subject: Subject) -> float:
-    """Replace the old weights by the fitted ones, in the game's unit, whatever a match between them says.
+    """Replace the old weights by the fitted ones, in the game's unit, without a match to confirm them.
 
     Returns:
-        The factor by which they are scaled.
+        The factor by which the fitted weights are scaled.
     """
     factor = anchored(subject, trainer.weights)
     trainer.weights = scaled(trainer.weights, factor)
@@ -244,7 +243,7 @@ def train(subject: Subject, options: argparse.Namespace) -> Iterator[dict[str, A
 
 
 def expected_scale(samples: Sequence[Sample]) -> dict[str, Any]:
-    """For the card: s in the endgame and in the middlegame, and the quality of the fit."""
+    """The card's entry on s: its values in the endgame and in the middlegame, and the quality of the fit."""
     if not samples:
         raise ValueError("too few games to fit the expected result to")
     fit, constant = fitted(samples), fitted(samples, linear=False)
@@ -270,7 +269,7 @@ def to_groups(pairs: bytes, groups: Groups) -> dict[str, dict[str, list[int]]]:
 
 
 def card_text(card: Mapping[str, Any]) -> str:
-    """JSON with each list of numbers on a line of its own."""
+    """JSON with each list of numbers on one line."""
     text = json.dumps(card, indent=2)
     return re.sub(r"\[\n\s+([^][{}]*?)\n\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 

@@ -1,9 +1,8 @@
 """Converts a published Maia network to ONNX, and verifies the result.
 
 The ONNX network takes ``now`` and ``past`` (`engine.human.maia_planes.Planes`) and outputs ``moves`` (n,
-1858): probabilities in the order of `engine.human.maia_planes.SLOTS`.  The value head is dropped, because
-we do
-not need it.
+1858): probabilities in the order of `engine.human.maia_planes.SLOTS`. The value head is dropped, because it
+is not used.
 
 Convolutions use Winograd's method (Lavin & Gray 2016, Fast Algorithms for Convolutional Neural Networks): the
 board is multiplied by a matrix from both sides, each of the resulting 10 x 10 numbers has its own product,
@@ -45,10 +44,10 @@ PUBLISHED = {
     "0031ad7c4256b1fd09fbebd28418d644d68b26cd2a45df4967ccf5c7ec9c4965": 1800,
     "e2f565f42d7cd9f122557e6dc4eb84e5bbaedceda1d404dc485d3611c7c97a12": 1900,
 }
-"""SHA-256 of ``maia-<rating>.pb.gz`` as published at CSSLab/maia-chess, with the rating of each."""
+"""Rating of each ``maia-<rating>.pb.gz`` published at CSSLab/maia-chess, by the file's SHA-256."""
 
 LICENCE = "GPL-3.0"
-"""The licence of that repository; the files themselves state none."""
+"""Licence of that repository; the files themselves state none."""
 
 START_MOVES = {1500: {"e2e4": 0.652, "d2d4": 0.229}, 1900: {"e2e4": 0.564, "d2d4": 0.289}}
 """First moves of published networks, measured with an independent converter."""
@@ -58,7 +57,7 @@ _MAX_RATING = 5000  # as for people
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A network in ONNX, verified."""
+    """A verified network in ONNX format."""
 
     name: str
     rating: int | None
@@ -76,15 +75,15 @@ class Imported:
 
 
 def import_network(data: bytes, file_name: str) -> Imported:
-    """Convert a published network to ONNX.
+    """Convert a published network to ONNX and verify it.
 
     Args:
         data: The file, as published.
-        file_name: Its name, which gives name and rating of a network that is not in `PUBLISHED`
-            (``maia-1234.pb.gz``).
+        file_name: Name of the file (``maia-1234.pb.gz``), which gives the name and rating of a network that
+            is not in `PUBLISHED`.
 
     Raises:
-        BadModel: It is not a network or fails the tests; or its name gives a rating that is out of range.
+        BadModel: The file is no network, fails the tests, or has a name with a rating out of range.
     """
     network = read_network(data)
     rating = PUBLISHED.get(network.sha256)
@@ -106,12 +105,11 @@ def verify(model: MaiaModel, rating: int | None) -> float:
     """The minimum total probability of the legal moves in a few openings.
 
     Args:
-        model: The network.
-        rating: Rating of a published network, whose first moves must be the known ones; None: another
-            network.
+        model: The converted network.
+        rating: Rating of a published network, whose known first moves are checked; None for other networks.
 
     Raises:
-        BadModel: They are not, or illegal moves get too much probability.
+        BadModel: The first moves are wrong, or illegal moves get too much probability.
     """
     mass = model.start()
     start = openings()[0]
@@ -130,7 +128,7 @@ def write_onnx(
     """The network in ONNX, with its metadata.
 
     Raises:
-        BadModel: Its weights do not form a network.
+        BadModel: The weights do not form a network.
     """
     graph = _MaiaGraph()
     first = network.input.weights
@@ -185,11 +183,11 @@ def _card(name: str, *, is_published: bool) -> str:
 
 
 def _winograd() -> tuple[Matrix, Matrix, Matrix]:
-    """The Winograd matrices for 8 numbers in a row, for the 3 of a kernel, and for the way back.
+    """The Winograd matrices for 8 input numbers, for the 3 numbers of a kernel, and for the output.
 
     By Toom and Cook: a convolution is a product of polynomials, determined by its values at 10 points, the
-    last of them infinity. The points were chosen by search to keep errors of single precision small: 1.5e-5
-    of the mean result, where the usual ones (0, 1, -1, 2, -2 and so on) leave 5e-5 and more.
+    last of them infinity. A search chose the points to minimise rounding errors in single precision: 1.5e-5
+    of the mean result, against 5e-5 and more for the usual points (0, 1, -1, 2, -2 and so on).
 
     Returns:
         Shapes (10, 8), (10, 3) and (8, 10).
@@ -197,7 +195,7 @@ def _winograd() -> tuple[Matrix, Matrix, Matrix]:
     points = np.array([0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5])
 
     def values(size: int) -> Matrix:
-        """Values at the points of polynomials with this many coefficients."""
+        """Vandermonde matrix: values at the points of polynomials with this many coefficients."""
         return np.vstack([np.vander(points, size, increasing=True), np.eye(1, size, size - 1)])
 
     into, kernel, back = np.linalg.inv(values(10)).T, values(3), values(8).T
@@ -244,7 +242,7 @@ class _MaiaGraph:
         return self.add("Add", [at, self.add("Add", [biases, self._zeros])])
 
     def convolution(self, at: str, weights: Matrix, name: str) -> str:
-        """Without its biases; weights of the shape (out, in, 3, 3)."""
+        """Add a convolution without its biases; weights have the shape (out, in, 3, 3)."""
         outputs, inputs = weights.shape[:2]
         kernel = self.constant(f"{name}.weights", weights.transpose(2, 3, 0, 1))
         kernel = self._both_ways("kernel", kernel, 3, 10, [10, 10, outputs, inputs], name, "kernel")

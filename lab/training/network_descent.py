@@ -15,7 +15,7 @@ from lab.training.network_samples import Samples, to_bytes
 from lab.training.self_play import NetworkGame
 
 _LAST_SHARE = 0.003
-"""Share of the learning rate left at the end."""
+"""Fraction of the learning rate that remains at the end."""
 _WARM_STEPS = 100
 _LIMIT = 127 / OUTPUT_UNIT
 """Bound for the weights of the second layer."""
@@ -72,7 +72,7 @@ def learn(
         return torch.sigmoid(linear[places] + correction)
 
     def error() -> float:
-        """Root mean square error of the expected result on the positions held out."""
+        """Root mean square error of the expected result on the held-out positions."""
         total = 0.0
         with torch.no_grad():
             for part in unknown.split(options.batch):

@@ -21,12 +21,12 @@ class Samples:
     """Positions to learn from.
 
     Attributes:
-        inputs: Shape (n, 2, 32): the mover's view, then the other's; padded with the number of inputs.
-        scores: Scores of the search, in centi-units, for the mover.
-        linear: Scores of the linear evaluation, likewise.
-        results: 0, 1, 2.
+        inputs: Shape (n, 2, 32): the mover's view, then the other side's; padded with the number of inputs.
+        scores: The search's scores for the mover, in centi-units.
+        linear: The linear evaluation's scores for the mover, in centi-units.
+        results: Result for the mover: 0 loss, 1 draw, 2 win.
         held_out: Whether the position's game is held out from learning.
-        files: For the card: names and checksums.
+        files: Names and checksums of the files, for the card.
     """
 
     def __init__(self, game: NetworkGame, files: Sequence[Path]) -> None:
@@ -34,7 +34,7 @@ class Samples:
 
         Raises:
             OSError: A file cannot be read.
-            ValueError: A file does not hold such games.
+            ValueError: A file does not contain such games.
         """
         parts: list[tuple[NDArray[Any], ...]] = []
         evaluation = game.evaluation()
@@ -65,7 +65,7 @@ class Samples:
 
 
 def _pieces(records: bytes, path: Path) -> list[tuple[int, bytes]]:
-    """Records in chunks of whole games, each with the number of games before it."""
+    """Records in chunks of whole games, each chunk with the number of games before it."""
     pieces = []
     start = end = before = games = 0
     while end < len(records):
@@ -88,9 +88,9 @@ def to_bytes(
 
     Args:
         inputs: Shape (inputs, WIDTH); see engine/native/network.hpp.
-        bias: Of the sums.
+        bias: Biases of the first layer's sums.
         outputs: Weights of the second layer, limited to the core's range.
-        output_bias: Of the second layer.
+        output_bias: Bias of the second layer.
     """
     parts = [
         np.clip(np.rint(inputs * INPUT_UNIT), -32_000, 32_000).astype("<i2"),

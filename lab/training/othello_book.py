@@ -2,12 +2,12 @@
 
 A book grows from the start position by search.  Every legal move of a book position is searched to the same
 depth; the positions after moves within a width of the best enter the book, down to a number of discs placed;
-and the scores of the leaves are backed up the tree by minimax, so that a move has the score of the deepest
-search behind it. If the best move drops so far that other moves come within the width, these enter too, until
-nothing changes. Positions that are equal up to symmetry or transposition share an entry.
+and the scores of the leaves are backed up by minimax, so that each move has the score of the deepest search
+below it. If the best move drops so far that other moves come within the width, these enter too, until nothing
+changes. Positions that are equal up to symmetry or transposition share an entry.
 
-With ``--from-games``, games determine the book's moves instead: those played often enough that are not much
-worse than the best one; their scores are computed in the same way.
+With ``--from-games``, games determine the book's moves instead: the moves that were played often enough and
+are not much worse than the best; their scores are computed in the same way.
 
 An interruption loses nothing: each searched position is a line of ``FILE.part``, and the same command
 continues from there. Searches stay valid for another width, number of plies or set of games. Exact searches
@@ -57,14 +57,14 @@ _PROGRESS_S = 10.0
 
 
 class Child(NamedTuple):
-    """The result of a move."""
+    """The position after a move."""
 
     key: BookKey
-    """The position in which the next disc is placed, canonical."""
+    """The position in which the next disc is placed, in canonical orientation."""
     sign: int
-    """-1: the other side is to move there; 1: it had to pass."""
+    """-1 if the other side is to move there; 1 if that side had to pass."""
     plies: int
-    """1, or 2 with the pass."""
+    """Number of plies: 1, or 2 with a pass."""
 
 
 @dataclass(slots=True)
@@ -74,13 +74,13 @@ class Searched:
     depth: int
     """Search depth in plies from the position."""
     scores: dict[Move, int]
-    """Centidiscs for the side to move, in the game's order."""
+    """Score of each move, in centidiscs for the side to move, in the game's move order."""
     children: dict[Move, Child] = field(default_factory=dict)
-    """For the moves that do not end the game."""
+    """Position after each move that does not end the game."""
 
 
 class MoveCounts(NamedTuple):
-    """How often a move was played."""
+    """How often a move was played, and with what success."""
 
     played: int
     finished: int
@@ -127,8 +127,8 @@ def make_scorer(
     Args:
         measure: The search.
         depth: Maximum search depth in plies, at least 2.
-        node_limit: For one position; None: none.  The first depth always completes.
-        time_s: Likewise, in seconds.
+        node_limit: Node limit per position; None: no limit.  The first depth always completes.
+        time_s: Time limit per position in seconds; None: no limit.
     """
     game = Othello()
 
@@ -151,7 +151,7 @@ def make_scorer(
 
 
 def child_of(key: BookKey, move: Move) -> Child | None:
-    """The position after a move, and after the pass if one must follow; None: the game is over."""
+    """The position after a move and any forced pass; None if the game is over."""
     mover, waiter = key
     flipped = flips_mask(mover, waiter, move)
     mover, waiter = mover | flipped | 1 << move, waiter & ~flipped
@@ -177,12 +177,12 @@ class Searches:
         """
         Args:
             path: The file; created if missing.
-            settings: The settings that the scores depend on. An existing file must have the same.
+            settings: The settings that the scores depend on. An existing file must have the same settings.
             scorer: See `Scorer`.
 
         Raises:
             BadBook: The file has other settings, or is damaged.
-            OSError: It cannot be read or written.
+            OSError: The file cannot be read or written.
         """
         self._scorer = scorer
         self._known: dict[BookKey, Searched] = {}
@@ -284,11 +284,11 @@ def grown(
     """Grow the tree by search alone, with the backed-up score and depth of every move.
 
     Args:
-        start: The root.
-        searches: The results so far; extended.
-        plies: Number of discs placed from the start up to the last moves of the book.
+        start: Root of the tree.
+        searches: The results so far, to which new searches are added.
+        plies: Depth of the book: number of discs placed after its last moves.
         width_centi: The tree continues after moves that lose at most this against the best.
-        total_centi: It ends where both sides together have lost more than this since the start.
+        total_centi: The tree ends where both sides together have lost more than this since the start.
     """
     tree = {start}
     while True:
@@ -348,7 +348,7 @@ def entries_of(
     width_centi: int,
     games: Mapping[BookKey, Mapping[Move, MoveCounts]] | None,
 ) -> dict[BookKey, list[BookMove]]:
-    """The book's entries: for each position the moves within the width; with games, only the moves played."""
+    """The book's entries: each position's moves within the width; if there are games, only moves played."""
     entries: dict[BookKey, list[BookMove]] = {}
     for key, found in moves.items():
         least = best_score(found) - width_centi
@@ -491,7 +491,7 @@ def board_text(key: BookKey) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """Path of a book's searches until it is finished."""
+    """Path of a book's searches until the book is finished."""
     return path.with_name(path.name + ".part")
 
 

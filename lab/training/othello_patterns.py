@@ -1,15 +1,15 @@
 """Learns the weights of the Othello evaluation: `python -m lab.training.othello_patterns`.
 
 Uses nothing but the rules, by *backward minimax sweeps* (K. Engel, "Learning a Reversi Board Evaluator with
-Minimax").  A sweep first plays games with the current weights against themselves.  Then it learns the game's
+Minimax").  A sweep first plays games of the current weights against themselves.  Then it learns the game's
 sixty stages, one for each number of empty squares, from the end backwards: positions near the end are
 labelled with their exact results, all others with a short full-width search whose leaves fall into stages
-just learned. These labels are far less noisy than the results of games; but results see further, so those of
-well-played games have a share in the labels of their positions. The first sweep plays by rules of thumb; each
-further one plays better, so it sees more realistic positions.
+just learned. These labels are far less noisy than the results of games; but results see further, so the
+results of well-played games contribute to the labels of their positions. The first sweep plays by rules of
+thumb; each further one plays better, so it sees more realistic positions.
 
-In the end each stage gets a constant such that searches of odd and of even depth agree on average: a search
-compares the two whenever it encounters a pass, or a result of another depth.
+In the end each stage gets a constant such that searches of odd and of even depth agree on average, because a
+search compares the two after a pass or with a result of another depth.
 
 The weights go to ``engine/games/othello_weights.xz`` (LZMA of little-endian 16-bit integers, stage after
 stage in the layout of ``engine/native/othello/patterns.hpp``), with a card beside them that documents how
@@ -34,10 +34,10 @@ from lab import _training
 WEIGHTS = Path(engine.__file__).parent / "games" / "othello_weights.xz"
 STAGES = 60
 PHASES = {f"{least + 1}-{least + 10}": range(least, least + 10) for least in range(0, STAGES, 10)}
-"""Stages by numbers of empty squares, for the card."""
+"""Groups of stages by number of empty squares, for the card."""
 SETTINGS = ("sweeps", "play_depth", "well_played", "result_share", "label_depth", "exact_empties", "epochs",
             "first_rate", "last_rate", "shrink", "neighbours", "parity_games", "parity_depth")  # fmt: skip
-"""Options that the card repeats, including defaults."""
+"""Options that the card records, including defaults."""
 # Weights are two bytes each; telling LZMA so makes the file a tenth smaller than its strongest preset.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 3, "lp": 1, "pb": 1}]
 
@@ -132,7 +132,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str, float]:
-    """Root mean square error on held-out positions in discs, by empty squares."""
+    """Root mean square error on held-out positions, in discs, by number of empty squares."""
     phases = {}
     for name, stages in PHASES.items():
         count = sum(held_out[s] for s in stages)
@@ -142,7 +142,7 @@ def error_by_phase(held_out: Sequence[int], errors: Sequence[float]) -> dict[str
 
 
 def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
-    """Errors of evaluations against exact results, both in centidiscs; in discs."""
+    """Errors, in discs, of evaluations against exact results, both given in centidiscs."""
     n = len(pairs)
     mean_x, mean_y = (sum(pair[i] for pair in pairs) / n for i in (0, 1))
     sxx = sum((x - mean_x) ** 2 for x, _ in pairs)
@@ -158,7 +158,7 @@ def compared(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
 
 
 def train(options: argparse.Namespace) -> tuple[bytes, dict[str, Any]]:
-    """The weights in the form of `OthelloEvaluation`, and the card's account of their training.
+    """The weights in the format of `OthelloEvaluation`, and the card's description of their training.
 
     Raises:
         ValueError: A setting is out of range, or the initial weights have a wrong length.

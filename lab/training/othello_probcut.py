@@ -33,16 +33,16 @@ from engine.stop import StopFlag
 
 HEADER = Path(engine.__file__).parent / "native" / "othello" / "probcut.hpp"
 EMPTIES = range(14, 56, 2)
-"""Numbers of empty squares of the positions to search."""
+"""Numbers of empty squares in the positions to search."""
 RANDOM_PLIES = (4, 14)
 BLUNDER = 0.12
-"""Share of random moves after the opening."""
+"""Probability of a random move after the opening."""
 PER_GAME = 4
 DEPTHS_LEFT = 2
-"""Minimum distance of a search from the end, in plies: at the end it would be exact, with another kind of
-error."""
+"""Minimum distance of a search from the end of the game, in plies; searches to the end are exact and have no
+such error."""
 OUTLIER_CENTI = 2_000
-"""Bound on a difference: a wipe-out seen by only one search says little about the others."""
+"""Bound on a difference, because a wipe-out that only one search sees is not typical."""
 ALL_BUT_DECIDED_CENTI = 4_000
 
 Pair = tuple[int, int, int]  # empty squares, deep, shallow
@@ -81,7 +81,7 @@ def measure(count: int, most: int, seed: int) -> dict[Pair, float]:
     Args:
         count: Number of positions for each number of empty squares.
         most: Maximum search depth.
-        seed: Of the games.
+        seed: Seed of the games.
     """
     rng, searcher, never = random.Random(seed), NativeOthelloSearcher(64), StopFlag()  # noqa: S311
     wanted = dict.fromkeys(EMPTIES, count)
@@ -106,7 +106,7 @@ def spread(deep: int, shallow: int) -> float:
 
 
 def parabola(points: Sequence[tuple[float, float]]) -> Parabola:
-    """Least squares: the coefficients of 1, x and x^2."""
+    """Fit by least squares: the coefficients of 1, x and x^2."""
     rows = [
         [sum(x ** (i + j) for x, _ in points) for j in range(3)] + [sum(y * x**i for x, y in points)]
         for i in range(3)
@@ -133,7 +133,7 @@ def fit(measured: dict[Pair, float]) -> list[int]:
 
 
 def header(deviations: Sequence[int], command: str) -> str:
-    """The C++ file that holds the table."""
+    """Content of the C++ file with the table."""
     lines = "\n".join(
         "    " + ", ".join(map(str, deviations[i : i + 16])) + ("," if i + 16 < len(deviations) else "};")
         for i in range(0, len(deviations), 16)

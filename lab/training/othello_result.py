@@ -36,10 +36,10 @@ class Sample(NamedTuple):
     """A position of a game whose result is known."""
 
     score_centi: int
-    """For the side to move, by a search of the depth in use."""
+    """Score for the side to move, by a search of the chosen depth."""
     empties: int
     result: float
-    """For the side to move: 1, 1/2 or 0."""
+    """Result for the side to move: 1, 1/2 or 0."""
 
 
 class Fit(NamedTuple):
@@ -73,7 +73,7 @@ def best_child(searcher: Searcher, position: OthelloPosition, depth: int) -> tup
 
 
 def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
-    """A position after this many random moves; None: the game ended before."""
+    """A position after this many random moves; None if the game ended earlier."""
     position = _GAME.initial()
     for _ in range(plies):
         moves = _GAME.legal_moves(position)
@@ -84,7 +84,7 @@ def random_opening(rng: random.Random, plies: int) -> OthelloPosition | None:
 
 
 def played_game(searcher: Searcher, start: OthelloPosition, depth: int, solved_empties: int) -> list[Sample]:
-    """Both sides play at one depth until the endgame is solved; returns every position that was undecided."""
+    """Play both sides at one depth up to a solved endgame; return the undecided positions before it."""
     seen: list[tuple[int, int, int]] = []
     position = start
     while _GAME.legal_moves(position) and empties_of(position) > solved_empties:

@@ -21,7 +21,7 @@ STEPS = 60
 _START = (0.3, 3.0)
 """Standard deviations of x and k before the first step."""
 _MIN_VARIANCE = (1e-4, 1e-2)
-"""Minimum variance: below the grid's resolution a person would have no choice of points."""
+"""Minimum variance; a smaller one would be below the grid's resolution."""
 _AT_ONCE = 20_000
 """Number of replies in one batch: the table of replies by points takes some 20 MB."""
 
@@ -40,7 +40,7 @@ class JudgedReplies:
     """Index of each position's reply that was played."""
 
     def batches(self) -> list[tuple[slice, slice]]:
-        """Positions and their replies, some `_AT_ONCE` replies a batch."""
+        """Split positions and their replies into batches of about `_AT_ONCE` replies."""
         ends = np.append(self.starts[1:], len(self.costs))
         batches, begin = [], 0
         while begin < len(self.starts):
@@ -95,7 +95,7 @@ def fit_gaussian(
     """The prior by EM.
 
     Args:
-        names: Names of the features; the first is constant.
+        names: Names of the features; the first feature is constant.
         features: Shape (persons, features).
         log_likelihood: See `log_likelihoods`; persons as in `features`.
     """
@@ -119,7 +119,7 @@ def predicted(
     """The probability of each reply, averaged over the prior.
 
     Args:
-        prior: One of those of `base`.
+        prior: One of the priors of `base`.
         features: Shape (positions, features).
     """
     parts = []

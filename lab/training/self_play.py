@@ -1,9 +1,9 @@
 """Plays games against itself to learn a network from: `python -m lab.training.self_play`.
 
-Each game begins with some random moves; then the search plays both sides with a fixed number of nodes a move.
-The moves and their scores are appended to a file, four bytes a ply (engine/native/training/self_play.hpp);
-`lab.training.networks` learns from such files.  The same seed and first game give the same games with any
-number of threads.
+Each game begins with some random moves; then the search plays both sides with a fixed number of nodes per
+move. The moves and their scores are appended to a file, four bytes per ply
+(engine/native/training/self_play.hpp); `lab.training.networks` learns from such files. The same seed and
+first game give the same games with any number of threads.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from lab import _training
 from lab.training.othello_patterns import natural, positive, say
 
 _CHUNK = 500
-"""Number of games between two writes to the file."""
+"""Number of games per write to the file."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class NetworkGame:
 
     name: str
     inputs: int
-    """Inputs of the network."""
+    """Number of inputs of the network."""
     play: Callable[..., bytes]
     """`lab._training.chess_self_play`, or that of another game."""
     samples: Callable[[bytes, Any], tuple[bytes, bytes, bytes, bytes, bytes]]
     """`lab._training.chess_samples`, or that of another game."""
     linear: Callable[[], LinearWeights]
-    """The weights of the linear evaluation."""
+    """Loads the weights of the linear evaluation."""
     evaluation: Callable[[], Any]
-    """The linear evaluation in the core's form."""
+    """Makes the core's linear evaluation."""
     network: Callable[[bytes], Any]
-    """A network in the core's form, from its bytes."""
+    """Makes the core's network from its bytes."""
 
 
 GAMES = {

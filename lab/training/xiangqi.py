@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import engine
+from engine.games.linear_weights import linear_weights_file
 from engine.games.xiangqi_evaluation import DANGERS, GROUPS, PLACES
 from lab import _training
 from lab.training.linear import Subject, main
 
 SUBJECT = Subject(
     program="lab.training.xiangqi",
-    out=Path(engine.__file__).parent / "games" / "xiangqi_weights.json",
+    out=Path(engine.__file__).parent / "games" / linear_weights_file("xiangqi"),
     trainer=_training.XiangqiTrainer,
     groups=GROUPS,
     material={

@@ -1,7 +1,7 @@
 """The arena owner's changes to accounts.  The caller owns the transaction.
 
-The name of an account is its key. So a new name means a new row, to which the games, ratings and chat of the
-old one are moved; our own accounts' records of the player follow.
+An account's name is its primary key. So a rename inserts a new row, moves the games, ratings and chat of the
+old row to it, and updates our own accounts' records of the player.
 """
 
 import re
@@ -124,7 +124,7 @@ async def _move(session: AsyncSession, old_id: str, name: str, site: str) -> Non
 
 
 async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> None:
-    """Replace an account's former names in other accounts' chat, our own bots' above all, in its games."""
+    """Replace an account's former names in the chat of its games, where mainly our own bots use them."""
     ours = select(ArenaGame.id).where(or_(ArenaGame.first_id == new, ArenaGame.second_id == new))
     lines = select(ArenaChatLine.id, ArenaChatLine.text).where(ArenaChatLine.game_id.in_(ours))
     words = [_word(name) for name in names]
@@ -137,11 +137,11 @@ async def _forget_in_chat(session: AsyncSession, names: list[str], new: str) -> 
 
 
 async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str) -> list[str]:
-    """Replace a name, and the account's earlier names, in the texts of the arena's events and of the whole
-    program's.
+    """Replace an account's name and its earlier names in the texts of events of the arena and of the whole
+    program.
 
     Returns:
-        All these names.
+        The name and all earlier names that were found.
     """
     text = func.lower(cast(EventRow.detail, String))
     names = [old]
@@ -167,7 +167,7 @@ async def _forget_in_events(session: AsyncSession, old: str, new: str, site: str
 
 
 def _word(name: str) -> re.Pattern[str]:
-    """A name that is not part of another one."""
+    """A pattern that matches the name, but not as part of a longer name."""
     return re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE)
 
 

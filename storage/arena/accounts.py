@@ -83,7 +83,7 @@ class ArenaGameRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavedTime:
-    """The arena's time when it last wrote to the database."""
+    """The arena's time at its last write to the database."""
 
     elapsed_ms: int
     at: datetime | None
@@ -140,7 +140,7 @@ async def get_account(session: AsyncSession, account_id: str) -> AccountRecord |
 
 
 async def list_accounts_by_id(session: AsyncSession, ids: Collection[str]) -> list[AccountRecord]:
-    """The accounts with these ids, as far as there are any."""
+    """The existing accounts among these ids."""
     return await _accounts(session, ArenaAccount.id.in_(ids), None)
 
 
@@ -158,7 +158,7 @@ async def find_tokens(session: AsyncSession, token_hashes: Collection[str]) -> d
 
 
 async def try_writing(session: AsyncSession) -> None:
-    """Write and delete a row: committing fails if the disk is full or read-only."""
+    """Write and delete a row, so that the commit fails if the disk is full or read-only."""
     probe = {"id": "?", "name": "?", "is_bot": False, "token_hash": "?", "created_at": now_utc()}
     await session.execute(insert(ArenaAccount).values(probe))
     await session.execute(delete(ArenaAccount).where(ArenaAccount.id == probe["id"]))
@@ -227,7 +227,7 @@ async def add_game(session: AsyncSession, game: ArenaGameRecord) -> None:
 
 
 async def save_game(session: AsyncSession, game: ArenaGameRecord) -> None:
-    """Update everything that can change in a game."""
+    """Update all columns of a game that can change."""
     await session.execute(update(ArenaGame).where(ArenaGame.id == game.id).values(**_moving(game)))
 
 
@@ -253,7 +253,7 @@ async def count_games(session: AsyncSession, account_id: str) -> int:
 async def count_rated_games(
     session: AsyncSession, players: tuple[str, str], variant: str, since: datetime
 ) -> int:
-    """The number of games of two players in a variant that changed their ratings.
+    """The number of games between two players in a variant that changed their ratings.
 
     Args:
         session: The transaction.

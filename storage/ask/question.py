@@ -32,7 +32,7 @@ class Answer:
     """Whether rows beyond `most_rows` were cut off."""
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows by column; a column's name that occurs again gets a number."""
+        """The rows as objects, by column name; repeated names get a number."""
         names: list[str] = []
         for name in self.columns:
             own, number = name, len(names) + 1
@@ -46,13 +46,13 @@ def ask(url: str, sql: str, *, limit_s: float, most_rows: int) -> Answer:
     """Ask a question. Call it in a thread without an event loop.
 
     Args:
-        url: The database's, as in the settings.
+        url: URL of the database, as in the settings.
         sql: One SELECT.
         limit_s: Time limit in seconds.
         most_rows: Maximum number of rows to return.
 
     Raises:
-        BadQuestion: It has a mistake, would change something, or takes too long.
+        BadQuestion: The SQL is wrong, would change data, or takes too long.
     """
     if not sql.strip():
         raise BadQuestion("the question is empty")
@@ -112,7 +112,7 @@ def _named(description: Sequence[Any] | None) -> list[str]:
 
 
 def _told(error: Exception) -> str:
-    """An error in one line; for an unknown name, with the known ones."""
+    """An error in one line; for an unknown name, it lists the known names."""
     said = " ".join(str(error).split())
     if re.search(r"no such (table|column)|(relation|column) .* does not exist", said):
         from storage.ask.views import VIEWS  # with the exports, which take longer to load than an answer

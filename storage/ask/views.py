@@ -1,4 +1,4 @@
-"""The views that questions in SQL may use: their names and columns are kept from version to version.
+"""The views for questions in SQL; their names and columns stay the same from version to version.
 
 The migration that creates them has their SQL; most columns have the meaning of the exports' columns
 (`storage.evidence.exports`). Flags are 0 or 1; times are text in UTC, ``2026-11-30 18:00:05``; costs and
@@ -28,7 +28,7 @@ def _like(export: Export, names: str, **others: str) -> AskView:
     """A view with columns of an export, by name.
 
     Args:
-        export: The export.
+        export: The export that defines the columns.
         names: The view's columns, in order.
         others: The meaning of columns that the export lacks or defines differently.
     """

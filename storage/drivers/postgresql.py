@@ -1,7 +1,7 @@
 """Finds dead connections to PostgreSQL when they are taken from the pool.
 
-SQLAlchemy's own check (``pool_pre_ping``) asks the server three times whenever a connection is taken: begin,
-nothing, roll back. That takes longer than the transaction that follows. This check finds a connection that
+SQLAlchemy's own check (``pool_pre_ping``) makes three round trips whenever a connection is taken: begin, an
+empty statement, rollback. They take longer than the transaction itself. This check finds a connection that
 the server has closed without a request, and sends one request if a connection has been idle, because its
 machine may be gone.
 """

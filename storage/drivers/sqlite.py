@@ -44,7 +44,7 @@ def _execute(
     """Run a statement and fetch all its rows; called in the connection's thread.
 
     Args:
-        begin: Run before it; empty: nothing.
+        begin: Statement to run first; empty: none.
     """
     if begin:
         connection.execute(begin)
@@ -106,12 +106,12 @@ class _Connection(AsyncAdapt_aiosqlite_connection):
 
         Args:
             statement: ``BEGIN``, in one of its forms.
-            try_again: Returns whether to begin again after this error.
+            try_again: Tells whether to retry after this error.
         """
         self._begin, self._try_again = statement, try_again
 
     def run(self, many: bool, *arguments: Any) -> tuple[_Ran, Iterable[Any]]:
-        """Run a statement, or one for many rows, and fetch the results."""
+        """Run a statement, once or for many rows of parameters, and fetch the results."""
         begin = self._begin
         while True:
             try:

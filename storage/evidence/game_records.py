@@ -1,7 +1,7 @@
 """Builds a game's rows of the array of judged replies from the tables; no other module reads single
 decisions.
 
-Two statements read whole games; what follows is arithmetic on their rows (`record_of`).
+Two statements read whole games; the rest is arithmetic on their rows (`record_of`).
 """
 
 import json
@@ -63,12 +63,12 @@ _UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecordError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaitCounts:
-    """The baits that a game offered its opponent; only in positions that were not decided."""
+    """Bait counts of one game, for the positions that were not decided."""
 
     baits_set: int = 0
     """Moves with a confirmed bait, answered or not."""
     baits_taken: int = 0
-    """Replies that take one."""
+    """Replies that took a bait."""
     slips: int = 0
     """Other replies that cost a tenth of the game or more; see `storage.evidence.slips`."""
 
@@ -181,7 +181,7 @@ def record_of(game: Any, decisions: Sequence[Any]) -> GameSummary:
 
     Args:
         game: A row of the games' statement.
-        decisions: Its rows of the decisions' statement, also of those that were taken back.
+        decisions: Its rows of the decisions' statement, including decisions that were taken back.
     """
     standing = [each for each in decisions if not each.takeback and each.state != DecisionState.DROPPED]
     replies = [each for each in map(_Reply.of, standing) if each is not None]
@@ -206,7 +206,7 @@ def is_drawn(search_mode: str | None, strategy: str) -> bool:
     """Whether a decision was drawn at random between two moves.
 
     Args:
-        search_mode: Of the decision; None: its record was damaged when migration 0012 read it.
+        search_mode: The decision's; None: its record was damaged when migration 0012 read it.
         strategy: The strategy that decided.
     """
     return strategy in DRAWING if search_mode is None else search_mode == SearchMode.TRIAL
@@ -218,9 +218,9 @@ class _Reply:
 
     row: Any
     is_judged: bool
-    """The reply has a cost by today's rules, so it may be a slip."""
+    """The current rules gave the reply a cost, so it may be a slip."""
     is_forecast: bool
-    """By today's rules."""
+    """There is a forecast made under the current rules."""
 
     @classmethod
     def of(cls, row: Any) -> "_Reply | None":
@@ -247,7 +247,7 @@ class _Reply:
 
     @property
     def model(self) -> str:
-        """The model of the forecast; empty: there is no forecast by the current rules."""
+        """The model of the forecast; empty: no forecast under the current rules."""
         row = self.row
         return model_text(row.model_name, row.model_sha256, row.prior) if self.is_forecast else ""
 
@@ -270,10 +270,10 @@ class _Reply:
         return flags
 
     def packed(self, game: Any, moves: Sequence[str], model: int) -> tuple[float, ...]:
-        """Its row of `REPLY`.
+        """The reply's row of `REPLY`.
 
         Args:
-            game: The row of its game.
+            game: The game's row.
             moves: All moves of that game.
             model: The number of its model.
         """
@@ -326,7 +326,7 @@ def _of_game(row: Any) -> dict[str, Any]:
 def _of_decisions(
     game: Any, decisions: Sequence[Any], standing: Sequence[Any], replies: Sequence[_Reply]
 ) -> dict[str, Any]:
-    """The columns that come from its decisions."""
+    """The columns of `GAME` that come from the game's decisions."""
     drawn = [each for each in decisions if is_drawn(each.search_mode, game.strategy)]
     # Also replies that were taken back: the first one counts.
     times = [
@@ -353,9 +353,9 @@ def _of_decisions(
 
 
 def is_outdated(row: Any) -> bool:
-    """Whether a decision with a complete profile is judged or forecast by earlier rules, or lacks a forecast.
+    """Whether a complete decision was judged or forecast under earlier rules, or lacks a forecast.
 
-    ``desdemona db recheck`` judges it again; until then it counts nowhere.
+    ``desdemona db recheck`` judges it again; until then no statistic counts it.
     """
     return row.is_complete and (
         row.rule not in (None, RULE)
@@ -365,7 +365,7 @@ def is_outdated(row: Any) -> bool:
 
 
 def is_judged() -> ColumnElement[bool]:
-    """Condition on `OutcomeRow`: today's rules judged the reply."""
+    """Condition on `OutcomeRow`: the reply was judged under the current rules."""
     return OutcomeRow.rule == RULE
 
 
@@ -397,9 +397,9 @@ def line_key(game: str, initial_position: str | None, moves: Sequence[str], move
 
 
 def opening_of(game: str, initial_position: str | None, moves: str) -> tuple[int, int | None]:
-    """The length of a game in plies, and a key of its first `COPIED_PLIES`; None: it is shorter.
+    """The length of a game in plies, and a key of its first `COPIED_PLIES` (None: the game is shorter).
 
-    Games share the key only if they agree in these plies and in the start.
+    Two games have the same key only if their start and these plies are the same.
     """
     split = moves.split()
     if len(split) < COPIED_PLIES:
@@ -413,7 +413,7 @@ def _key_of(lines: Iterable[str]) -> int:
 
 
 def probabilities_part(assignment: Any) -> str:
-    """The part of an assignment's record with the players' probabilities, or all of it, as JSON.
+    """The part of an assignment's record with the players' probabilities, or the whole record, as JSON.
 
     Records differ in their seeds, but there are few sets of probabilities.
     """
@@ -423,10 +423,10 @@ def probabilities_part(assignment: Any) -> str:
 
 
 def probability_of(part: str, treated: str, control: str) -> float:
-    """The probability of the treated player, among two, in a part of an assignment's record.
+    """The treated player's probability, out of two players, from this part of an assignment's record.
 
     Raises:
-        RecordError: It has none.
+        RecordError: There is no such probability.
     """
     try:
         probabilities: Mapping[str, float] = json.loads(part)["chances"]

@@ -1,7 +1,7 @@
 """95 % intervals for proportions and performance ratings, both by inverting the score test.
 
-A value is inside if the data are within 1.96 standard deviations of its prediction.  Unlike an estimate plus
-or minus an error, this stays correct for few observations and at 0 % and 100 %.
+A value is inside the interval if the data lie within 1.96 standard deviations of its prediction. Unlike an
+estimate plus or minus an error, this stays correct for few observations and at 0 % and 100 %.
 """
 
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def performances(
 
     Args:
         group: Index of the group of some games against opponents of one rating; non-decreasing, shape (n,).
-        ratings: That rating, shape (n,).
+        ratings: The opponents' rating in these games, shape (n,).
         games: Number of games, shape (n,).
         points: Our points in them, shape (n,).
         size: Number of groups.

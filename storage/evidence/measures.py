@@ -54,7 +54,7 @@ class Measure(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The same, and the squares of the observed value less each expectation."""
+        """These columns, and the squared differences between the observed value and each expectation."""
         return *self.sums, *(f"{each}_squares" for each in self.sums[1:])
 
 
@@ -101,7 +101,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple["Cells", int]]) -> "Cells":
-        """Those of all parts, each with the number of games before it."""
+        """The cells of all parts, each given with the number of games before it."""
         names: dict[str, int] = {}
         models = [
             np.array([names.setdefault(name, len(names)) for name in part.model_names], np.intp)[part.models]
@@ -117,14 +117,14 @@ class Cells:
         )
 
     def of_games(self, is_wanted: NDArray[np.bool_]) -> "Cells":
-        """Those of some of the games, which are numbered again."""
+        """The cells of some of the games; the games are renumbered."""
         if is_wanted.all():
             return self
         some = self.where(is_wanted[self.games])
         return replace(some, games=(np.cumsum(is_wanted) - 1)[some.games])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "Cells":
-        """Some of them."""
+        """Some of the cells."""
         return Cells(
             sums=self.sums[is_wanted],
             games=self.games[is_wanted],
@@ -220,7 +220,7 @@ class GroupSums:
     """Sums of cells by group, and by group and person.
 
     Args:
-        cells: Those that count.
+        cells: The cells that count.
         groups: Index of each cell's group.
         persons: Index of each cell's person.
         size: Number of groups.
@@ -295,9 +295,9 @@ def _cleaned(spread: Floats, whole: Floats) -> Floats:
 
 
 def combined(parts: Sequence[Codes]) -> Codes:
-    """One number for each combination of numbers >= 0, in their order.
+    """One number for each combination of non-negative numbers, in the same order.
 
-    Those of games, phases, models and persons together stay far below 2^63.
+    For games, phases, models and persons together the numbers stay far below 2^63.
     """
     codes = np.zeros(len(parts[0]), np.intp)
     for part in parts:

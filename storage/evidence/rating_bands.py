@@ -12,7 +12,7 @@ class RatingBand:
     """The ratings from a multiple of `BAND_WIDTH` up to the next one."""
 
     first: int | None
-    """The lowest of them; None: no rating."""
+    """The lowest rating of the band; None: unrated."""
 
     @classmethod
     def of(cls, rating: float | None) -> Self:
@@ -21,7 +21,7 @@ class RatingBand:
 
     @property
     def last(self) -> int | None:
-        """The highest of them."""
+        """The highest rating of the band."""
         return None if self.first is None else self.first + BAND_WIDTH - 1
 
     @property

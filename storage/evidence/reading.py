@@ -1,9 +1,9 @@
 """Reads games and their judged replies, thousands at a time, for arithmetic on columns.
 
-Games without a valid summary (`storage.evidence.summaries`) are made from their decisions. Replies come in
-parts of games with neighbouring keys, so that the memory of a report does not grow with the number of
-replies. A process that reads all of them repeatedly caches the parts (`keep_replies`): only parts with a
-newer summary are read again.
+Games without a valid summary (`storage.evidence.summaries`) are computed from their decisions. Replies are
+read in parts, batches of games with adjacent keys, so that a report's memory use is bounded. A process that
+reads all replies repeatedly caches the parts (`keep_replies`) and reads a part again only if one of its
+summaries has changed.
 """
 
 import gc
@@ -45,10 +45,10 @@ Keys = NDArray[np.int64]
 
 
 class PartCache:
-    """Parts by their number, and whether they have their replies; the least recently used are dropped first.
+    """An LRU cache of parts, by their number and by whether they include the replies.
 
     Args:
-        most_bytes: Limit for all together.
+        most_bytes: Size limit of all parts together.
     """
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
@@ -57,11 +57,11 @@ class PartCache:
 
     @property
     def size(self) -> int:
-        """Bytes of the parts."""
+        """Size of the parts in bytes."""
         return sum(part.nbytes for _, part in self._parts.values())
 
     def get(self, number: int, stamps: Keys, *, with_replies: bool) -> ReplyTable | None:
-        """A part that was made from summaries with these stamps."""
+        """The cached part, if it was made from summaries with these stamps."""
         for key in ((number, True), (number, with_replies)):
             known = self._parts.get(key)
             if known is not None and np.array_equal(known[0], stamps):
@@ -70,7 +70,7 @@ class PartCache:
         return None
 
     def put(self, number: int, stamps: Keys, part: ReplyTable, *, with_replies: bool) -> None:
-        """Cache a part, replacing an older one of this number."""
+        """Cache a part, replacing an older version of the same part."""
         for key in ((number, True), (number, False)):
             self._parts.pop(key, None)
         self._parts[number, with_replies] = stamps, part
@@ -84,7 +84,7 @@ def keep_replies(database: Database) -> None:
 
 
 async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> GameRows:
-    """The games that fulfil conditions on `GameRow`, aborted ones too, in any order."""
+    """The games that meet conditions on `GameRow`, including aborted ones, in any order."""
     parts = read_replies(session, *which, with_replies=False)
     return GameRows.joined([part.of async for part in parts])
 
@@ -92,12 +92,12 @@ async def read_games(session: AsyncSession, *which: ColumnElement[bool]) -> Game
 async def read_replies(
     session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
 ) -> AsyncIterator[ReplyTable]:
-    """The games that fulfil conditions on `GameRow` with their replies, part by part.
+    """The games that meet conditions on `GameRow`, with their replies, part by part.
 
     Args:
         session: Of the transaction.
-        which: Which games.
-        with_replies: False: the replies are not wanted, and may be missing.
+        which: Conditions that select games.
+        with_replies: False: without the replies.
     """
     async for part, is_wanted in read_parts(session, *which, with_replies=with_replies):
         yield (part if with_replies else part.without_replies()).of_games(is_wanted)
@@ -106,7 +106,7 @@ async def read_replies(
 async def read_parts(
     session: AsyncSession, *which: ColumnElement[bool], with_replies: bool = True
 ) -> AsyncIterator[tuple[ReplyTable, NDArray[np.bool_]]]:
-    """The same in parts with further games, and which of their games are wanted."""
+    """Whole parts that contain the wanted games, and for each of their games whether it is wanted."""
     # As one text, which takes a third of the time of a row for each game.
     keys = func.aggregate_strings(cast(GameRow.id, String), " ")
     texts = await session.execute(select(GameRow.is_settled, keys).where(*which).group_by(GameRow.is_settled))
@@ -127,7 +127,7 @@ async def read_parts(
 
 
 async def replies_of(session: AsyncSession, *which: ColumnElement[bool]) -> ReplyTable:
-    """The same in one table, for few games."""
+    """`read_replies` in one table, for a small number of games."""
     return ReplyTable.joined([part async for part in read_replies(session, *which)])
 
 
@@ -140,7 +140,7 @@ def played(filters: Filters | None) -> tuple[ColumnElement[bool], ...]:
 
 
 async def _stamps(session: AsyncSession, numbers: Keys) -> tuple[Keys, Keys]:
-    """Keys, ascending, and stamps of today's summaries in these parts, and between them."""
+    """Keys (ascending) and stamps of the current summaries from the first of these parts to the last."""
     if not len(numbers):
         return numbers, numbers
     key, span = GameSummaryRow.game_id, (int(numbers[0]) * _PART, int(numbers[-1] + 1) * _PART - 1)
@@ -161,9 +161,9 @@ async def _part(
 
     Args:
         session: Of the transaction.
-        number: The part's.
-        some: Keys and stamps of its summaries.
-        wanted: Keys, ascending, at least one.
+        number: Number of the part.
+        some: Keys and stamps of the part's summaries.
+        wanted: Keys of the wanted games, ascending; at least one.
         with_replies: As for `read_replies`.
     """
     games, stamps = some
@@ -190,8 +190,8 @@ async def _part(
 async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummary]:
     """Summaries of games without a valid one.
 
-    In a process that caches replies, a transaction makes those of a few games once: a report reads all games
-    several times, and none of them can change meanwhile.
+    In a process that caches replies, a transaction computes the summaries of a few games only once, because a
+    report reads all games several times and they cannot change during the transaction.
     """
     few: dict[int, GameSummary] = {}
     if _CACHE_KEY in session.info:
@@ -206,7 +206,7 @@ async def _summaries(session: AsyncSession, games: list[int]) -> list[GameSummar
 async def read_columns(
     session: AsyncSession, statement: Select[*tuple[Any, ...]]
 ) -> Mapping[str, Sequence[Any]]:
-    """The rows of a statement, by the name of the column, as the driver gives them.
+    """The rows of a statement as lists by column name, with values as the driver returns them.
 
     Values are not converted to their columns' types: on SQLite a truth value is 0 or 1, and a moment a text.
     """
@@ -222,7 +222,7 @@ async def read_columns(
 def many_objects() -> Iterator[None]:
     """Context for creating tens of thousands of objects without cycles.
 
-    The garbage collector is off meanwhile, because it would repeatedly traverse all objects.
+    Disables the garbage collector, which would repeatedly traverse all objects.
     """
     if not gc.isenabled():  # somebody else is at it
         yield

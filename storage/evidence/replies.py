@@ -1,4 +1,4 @@
-"""The array of judged replies: one row a reply and one a game, each game's rows packed in one value.
+"""The array of judged replies: one row per reply and one per game, packed into one value per game.
 
 Statistics of many games are functions over these two arrays (`storage.evidence.measures`). The arrays are
 derived from the tables (`storage.evidence.game_records`), so a new statistic needs at most a new `LAYOUT`: a
@@ -131,19 +131,19 @@ class Labels(NamedTuple):
     site: str
     speed: str
     probabilities: str
-    """Of the strategies, as JSON: that part of the assignment's record; empty: the game is of no trial."""
+    """The strategies' probabilities, as JSON from the assignment's record; empty: the game is in no trial."""
     models: tuple[str, ...]
     """The models of its replies' forecasts, by `model_text`; sorted."""
 
     @property
     def text(self) -> str:
-        """All in one text; `labels_of` reads it."""
+        """All labels in one text, which `labels_of` parses."""
         return json.dumps(self, separators=(",", ":"))
 
 
 @lru_cache(maxsize=10_000)
 def labels_of(text: str) -> Labels:
-    """The labels as they were before they were written in one text."""
+    """Parse `Labels.text`."""
     *texts, models = json.loads(text)
     strategy, game, site, speed, probabilities = texts
     return Labels(strategy, game, site, speed, probabilities, tuple(models))
@@ -159,7 +159,7 @@ def model_text(name: str, sha256: str, prior: str) -> str:
 
     Args:
         name: Its name.
-        sha256: SHA-256 of its file, shown by its first digits; empty: it has no file.
+        sha256: SHA-256 of its file, of which the first digits are shown; empty: it has no file.
         prior: SHA-256 of the card that tilted it to the person; empty: it was not tilted.
     """
     text = f"{name} {sha256[:_DIGITS]}".strip()
@@ -170,7 +170,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
     """The expectation columns of `REPLY`.
 
     Args:
-        values: `EXPECTATIONS`; costs as shares of the game.
+        values: The values of `EXPECTATIONS`; costs as shares of the game.
         reply_count: Number of replies.
     """
     packed: dict[str, float] = {"cost_expected": values["cost_expected"]}
@@ -237,16 +237,16 @@ class SharedTexts:
     codes: Codes
     """Index of each game's text."""
     texts: Sequence[str]
-    """The distinct texts; some may belong to no game."""
+    """The distinct texts; some may have no game."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "SharedTexts":
-        """Those of games in this order."""
+        """Labels from the text of each game, in this order."""
         return cls(codes_of(texts), [*dict.fromkeys(texts)])
 
     @classmethod
     def joined(cls, parts: Sequence["SharedTexts"]) -> "SharedTexts":
-        """Those of all games, part by part."""
+        """The labels of all games, part by part."""
         texts: dict[str, int] = {}
         codes = [np.zeros(0, np.intp)]
         for part in parts:
@@ -255,7 +255,7 @@ class SharedTexts:
         return cls(np.concatenate(codes), [*texts])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "SharedTexts":
-        """Those of some games."""
+        """The labels of some games."""
         return SharedTexts(self.codes[is_wanted], self.texts)
 
 
@@ -268,12 +268,12 @@ class GameRows:
 
     @classmethod
     def of(cls, labels: Sequence[str], games: Sequence[bytes]) -> "GameRows":
-        """Packed ones."""
+        """Unpack games."""
         return cls(np.frombuffer(b"".join(games), GAME), SharedTexts.of(labels))
 
     @classmethod
     def joined(cls, parts: Sequence["GameRows"]) -> "GameRows":
-        """Those of all parts, one after the other."""
+        """The games of all parts, one after the other."""
         games = [np.zeros(0, GAME), *(part.games for part in parts)]
         return cls(np.concatenate(games), SharedTexts.joined([part.labels for part in parts]))
 
@@ -312,7 +312,7 @@ class ReplyTable:
 
     @classmethod
     def joined(cls, parts: Sequence["ReplyTable"]) -> "ReplyTable":
-        """Those of all parts, one after the other."""
+        """The games and replies of all parts, one after the other."""
         starts = np.cumsum([0, *(len(part.of) for part in parts)])
         return cls(
             GameRows.joined([part.of for part in parts]),
@@ -324,12 +324,12 @@ class ReplyTable:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its arrays, and of what was computed of it."""
+        """Size in bytes of its arrays and of results computed from it."""
         arrays = (self.replies, self.game, self.of.games, *self.derived.values())
         return sum(int(each.nbytes) for each in arrays)
 
     def of_games(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":
-        """Those of some of the games, with new indices."""
+        """The rows of some of the games, with new indices."""
         if is_wanted.all():
             return self
         theirs = is_wanted[self.game]
@@ -337,7 +337,7 @@ class ReplyTable:
         return ReplyTable(self.of.where(is_wanted), some(self.replies, theirs), numbers)
 
     def without_replies(self) -> "ReplyTable":
-        """The games alone."""
+        """The games without their replies."""
         return ReplyTable(self.of, self.replies[:0], self.game[:0])
 
     def where(self, is_wanted: NDArray[np.bool_]) -> "ReplyTable":

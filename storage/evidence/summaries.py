@@ -27,11 +27,11 @@ from storage.tables.games import GameRow
 from storage.tables.summaries import GameSummaryRow
 
 BATCH = 50
-"""Number of games summarised in one transaction: a tenth of a second, in which SQLite stores no move."""
+"""Number of games summarised in one transaction: a tenth of a second; SQLite cannot store moves then."""
 SMALL_BATCH = 5
 """The same while games are played: a hundredth of a second."""
 _ANY_STAMP = {"stamp": 0}
-"""The stamps of compared summaries may differ."""
+"""Ignores the stamp when summaries are compared."""
 
 
 def is_valid() -> ColumnElement[bool]:
@@ -63,13 +63,13 @@ def without_summary(*which: ColumnElement[bool]) -> Select[int]:
 
 
 async def games_to_summarise(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys above `after` of games that are over and have no valid summary, ascending."""
+    """Keys, above `after` and ascending, of the finished games that have no valid summary."""
     statement = without_summary(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.limit(limit)))
 
 
 async def games_over(session: AsyncSession, after: int, limit: int) -> list[int]:
-    """Keys above `after` of games that are over, ascending."""
+    """Keys, above `after` and ascending, of the finished games."""
     statement = select(GameRow.id).where(GameRow.id > after, GameRow.is_settled.is_(True))
     return list(await session.scalars(statement.order_by(GameRow.id).limit(limit)))
 
@@ -86,12 +86,12 @@ async def summarise(session: AsyncSession, games: Sequence[int]) -> int:
 
 
 async def forget(session: AsyncSession, games: Sequence[int]) -> None:
-    """Remove the summaries of some games; `games_to_summarise` finds those that are over."""
+    """Remove the summaries of some games; `games_to_summarise` then finds the finished ones."""
     await _replace(session, games, [])
 
 
 async def remake(session: AsyncSession, games: Sequence[int]) -> list[int]:
-    """Recompute the summaries of some games where they are wrong.
+    """Compare the summaries of some games with the games, and replace the wrong ones.
 
     Returns:
         Keys of the games whose valid summary was wrong.

@@ -169,7 +169,7 @@ async def open_trial(session: AsyncSession) -> StoredTrial | None:
 
 
 async def trial_for(session: AsyncSession, new: NewGame) -> int | None:
-    """The key of the trial that a new game belongs to; None: of no trial.
+    """The key of the trial that a new game belongs to; None: it belongs to no trial.
 
     A game belongs to the open trial if its strategy was drawn blind, by unpredictable numbers, from exactly
     the trial's strategies; or if it has the trial's only strategy, which randomises single decisions in the

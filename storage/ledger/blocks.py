@@ -12,7 +12,7 @@ async def add_block(session: AsyncSession, site: str, name: str) -> bool:
     """Block an account; False: it was blocked already.
 
     Args:
-        site: Where the account is.
+        site: The account's site.
         name: Its name or id, in any case.
     """
     return await insert_new(session, BlockRow, site=site, name=name.lower(), at=now_utc()) is not None
@@ -34,7 +34,7 @@ async def blocked_as(session: AsyncSession, site: str, *names: str) -> str | Non
     """The name or id by which an account is blocked at a site; None: not blocked.
 
     Args:
-        site: Where the account is.
+        site: The account's site.
         names: Its names and ids, in any case.
     """
     known = {name.lower(): name for name in reversed(names)}

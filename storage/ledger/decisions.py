@@ -109,7 +109,7 @@ async def list_decisions(session: AsyncSession, game_id: int) -> list[StoredDeci
 
 
 async def list_seeds(session: AsyncSession, game_id: int) -> dict[tuple[int, str], int]:
-    """The seeds of a game's random draws, including those taken back, by ply and position; the first of
+    """The seeds of a game's random draws by ply and position, including draws taken back; the first if
     several."""
     statement = select(DecisionRow.ply, DecisionRow.record)
     rows = await session.execute(statement.where(DecisionRow.game_id == game_id).order_by(DecisionRow.id))
@@ -183,7 +183,7 @@ def reply_scores(candidate: Candidate) -> list[list[Any]]:
     """The replies to a move in the form of a database column, for queries.
 
     Args:
-        candidate: With its whole profile.
+        candidate: The move with its whole profile.
 
     Returns:
         For each reply ``[reply, s_2, s_(D-1), s_D]``: its text, and its scores after two plies, after one
@@ -208,7 +208,7 @@ def _standing(*which: ColumnElement[bool]) -> Select[DecisionRow]:
 
 
 def profile_columns(decision: Decision, judged: ProfileJudgement | None) -> dict[str, Any]:
-    """The columns of a decision that follow from its profile; only `is_complete` if that is incomplete."""
+    """The columns of a decision that follow from its profile; only `is_complete` for an incomplete one."""
     if judged is None:
         return {"is_complete": False}
     return {"is_complete": True, "replies": reply_scores(decision.chosen), **columns_of(judged)}

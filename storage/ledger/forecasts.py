@@ -26,7 +26,7 @@ _RECORD_OUTCOME = update(_FORECASTS).where(_FORECASTS.c.decision_id == bindparam
 async def store_forecast(
     session: AsyncSession, decision_id: int, made: ReplyForecast, expected: Expectations
 ) -> bool:
-    """Store a decision's forecast, replacing one by earlier rules; False: another one is kept.
+    """Store a decision's forecast, replacing one made under earlier rules; False: there is a current one.
 
     Args:
         expected: The forecast's sums over the replies.
@@ -96,7 +96,7 @@ async def forecasts_of_game(session: AsyncSession, game_id: int) -> dict[int, Re
 
 
 async def lacking_forecasts(session: AsyncSession, game_id: int, rule: int) -> set[int]:
-    """Keys of a game's standing decisions with a whole profile and no forecast by these rules."""
+    """Keys of a game's standing decisions with a whole profile and no forecast under these rules."""
     rows = await session.scalars(
         select(DecisionRow.id)
         .outerjoin(ForecastRow, ForecastRow.decision_id == DecisionRow.id)

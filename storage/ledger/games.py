@@ -96,7 +96,7 @@ async def load_game_by_id(session: AsyncSession, game_id: int) -> StoredGame | N
 
 
 async def load_games_by_id(session: AsyncSession, keys: Sequence[int]) -> dict[int, StoredGame]:
-    """Those with these keys of ours, by the key; fewer if some are gone."""
+    """The games with these keys of ours, by key; deleted games are absent."""
     rows = (await session.execute(games_statement().where(GameRow.id.in_(keys)))).scalars()
     return {row.id: _stored(row) for row in rows}
 
@@ -142,9 +142,9 @@ async def list_games_by_site_id(
     """Games with this key, of any account on any site; rarely more than one.
 
     Args:
-        session: Of the database.
+        session: A session of the database.
         site_game_id: The key, in its exact letters.
-        is_prefix: Also those whose key only begins with it.
+        is_prefix: Also include games whose key begins with `site_game_id`.
     """
     key = GameRow.site_game_id
     # Not LIKE, which takes small letters for capitals on SQLite.
@@ -194,7 +194,7 @@ async def finish_game(
 
     Args:
         result: Our view; None only if aborted, or if the server does not report it.
-        settled: False: decisions are left to judge or to forecast; `settle_game` when that is done.
+        settled: False: some decisions are not judged or forecast yet; call `settle_game` when they are.
         moves: The final list; None: leave the stored one.
         at: When the game ended, aware; None: now.
     """
@@ -280,7 +280,7 @@ async def count_by_strategy(
 async def count_bot_games(session: AsyncSession, owner: AccountKey, since: datetime) -> dict[str, int]:
     """The number of an account's games against each bot after a given time, by the site's key of the bot.
 
-    Aborted games count, too.  Bots without games are absent.
+    Aborted games count.  Bots without games are absent.
     """
     statement = (
         select(OpponentRow.site_id, func.count().label("games"))

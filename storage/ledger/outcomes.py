@@ -14,10 +14,10 @@ from storage.tables.types import now_utc
 async def record_outcome(
     session: AsyncSession, decision_id: int, outcome: Outcome, made: ReplyForecast | None = None
 ) -> bool:
-    """Store an outcome, replacing one by earlier rules; False, and no change, if there is another one.
+    """Store an outcome, replacing one from earlier rules; False, and no change, if one is current.
 
     Args:
-        made: The decision's forecast, if the caller has just stored it; None: it is looked up.
+        made: The decision's forecast, if the caller has just stored it; None: read it from the database.
     """
     inserted = await insert_newer(
         session,

@@ -119,7 +119,7 @@ def _match_tags(game: StoredGame) -> dict[str, str]:
 
 
 def _limits(game: StoredGame, player: str) -> str:
-    """A player's clock, or the limits from its own text, or else the match's; as far as known."""
+    """A player's clock, otherwise the limits from the player's own text, otherwise the match's."""
     terms = _terms(game)
     text = str(terms.get(player, ""))
     own = dict(_OWN_LIMIT.findall(text))

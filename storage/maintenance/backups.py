@@ -1,9 +1,8 @@
 """Backs up a SQLite database while programs write to it, and keeps the newest backups of a series.
 
-SQLite's backup API copies page by page. A read transaction of the same connection fixes the copied state, so
-that writers neither wait nor make the copy start again (https://sqlite.org/backup.html). The copy is checked
-and on the disk before it gets its name. Only its owner may read it, because it contains everything in the
-database.
+SQLite's backup API copies page by page. A read transaction on the same connection fixes the snapshot, so that
+writers neither wait nor restart the copy (https://sqlite.org/backup.html). The copy is checked and synced
+before it gets its name. Only its owner may read it, because it contains everything in the database.
 """
 
 import os
@@ -29,7 +28,7 @@ _TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
 _TIME_PATTERN = r"\d{4}-\d\d-\d\dT\d{6}Z"
 
 OnPages = Callable[[int, int], None]
-"""Called with the pages copied so far, and their number."""
+"""Called with the number of pages copied so far, and the total number of pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ def back_up(
         database: Its file.
         target: The backup's file, which is replaced; or a folder, for a backup of the series that is named by
             the database and the time. None: the database's folder.
-        keep: Backups of the series to keep, this one included; None: all.
-        now: When; None: now.
+        keep: Number of backups of the series to keep, including this one; None: all.
+        now: Time of the backup; None: the current time.
         on_pages: Called with the progress.
 
     Raises:
@@ -169,7 +168,7 @@ def _check(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
+    """Sync a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -58,11 +58,11 @@ class CopiedTable:
         return tuple(row[index] for index in self._key)
 
     def told(self, key: Row) -> str:
-        """Names a row in a message."""
+        """The name of a row in messages."""
         return f"row {', '.join(map(str, key))} of {self.name}"
 
     def _in_order(self, columns: Sequence[Any], dialect: str) -> Select[Any]:
-        """The rows by key; texts by their code points, as Python compares them."""
+        """Select the rows ordered by key; texts are ordered by code point, as in Python."""
         order: list[Any] = [self._columns[index] for index in self._key]
         if dialect == "postgresql":
             order = [collate(each, "C") if isinstance(each.type, String) else each for each in order]
@@ -72,7 +72,7 @@ class CopiedTable:
         return [_read(column).label(column.name) for column in self._columns]
 
     async def rows(self, connection: AsyncConnection) -> AsyncGenerator[Row, None]:
-        """All rows by key, some at a time.
+        """All rows in the order of their keys, in batches.
 
         Raises:
             StorageError: One of them has an invalid value.

@@ -1,6 +1,6 @@
 """Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
 
-The source is read as it was at one moment, so that a program may use it meanwhile. The target must be empty,
+The source is read in one snapshot, so that a program may use it meanwhile. The target must be empty,
 or an interrupted copy, which is started again. During the copy its revision begins with
 `storage.migrate.UNFINISHED_COPY`, with which no program opens it. At the end all rows of both databases are
 read once more and compared, one by one.
@@ -229,7 +229,7 @@ class _Copying:
 async def _paired(
     wanted: AsyncIterator[Row], found: AsyncIterator[Row], key_of: Callable[[Row], Row]
 ) -> AsyncGenerator[_Pair, None]:
-    """Rows of two lists in the order of their keys, those with the same key together."""
+    """Merge two lists of rows by key; rows with the same key are paired."""
     left, right = await anext(wanted, None), await anext(found, None)
     while left is not None or right is not None:
         if right is None or (left is not None and key_of(left) < key_of(right)):

@@ -67,7 +67,7 @@ def whole_database() -> Tables:
     return {table: None for table in all_tables().sorted_tables if table.name not in DERIVED}
 
 
-def needed_at_start() -> Tables:
+def tables_needed_at_start() -> Tables:
     """Tables that the program reads at start and while it plays open games."""
     unsettled = select(GameRow.id).where(GameRow.is_settled.is_(False))
     tables = (OpponentRow, EngineConfigRow, TrialRow, BlockRow, ArenaAccount, ArenaRating, ArenaElapsed)
@@ -103,7 +103,7 @@ async def quarantine_row(session: AsyncSession, table: Table, key: tuple[Any, ..
     """Move a row and the rows that depend on it; returns the number of rows moved.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         table: The row's table.
         key: Its values of `_key_columns`.
         reason: Why, in one line.
@@ -128,7 +128,7 @@ def _key_columns(session: AsyncSession, table: Table) -> Sequence[Any]:
 async def _keys(
     session: AsyncSession, table: Table, where: ColumnElement[bool] | None, last: tuple[Any, ...] | None
 ) -> list[tuple[Any, ...]]:
-    """The next keys after `last`, in order; None: the first ones."""
+    """The next keys after `last` in order; `last` None: the first keys."""
     columns = _key_columns(session, table)
     statement = select(*columns).select_from(table).order_by(*columns).limit(_BATCH)
     if where is not None:
@@ -157,7 +157,7 @@ async def _malformed(
 async def _reason(
     session: AsyncSession, table: Table, key_columns: Sequence[Any], keys: Sequence[tuple[Any, ...]]
 ) -> str | None:
-    """The fault of the first malformed row of a batch; None: nothing."""
+    """What is wrong with the first malformed row of a batch; None: no row is malformed."""
     key = (
         tuple_(*key_columns).in_(keys)
         if len(key_columns) > 1

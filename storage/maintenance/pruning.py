@@ -42,7 +42,7 @@ class Pruned:
     bytes_before: int = 0
     """Size of the shortened records, packed."""
     bytes_after: int = 0
-    """The same afterwards."""
+    """Their size after shortening, packed."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ async def prune(
         database: With the newest schema.
         before: Games that are open, or ended at or after this moment, keep their records; a game with an
             unknown end counts from its start.
-        really: False: only count.
+        really: False: only count, and change nothing.
         on_count: Called with the progress.
 
     Raises:

@@ -50,15 +50,15 @@ class RecordedDecision:
     move: str
     state: DecisionState
     outcome_rule: int | None
-    """The version of the rules that judged its outcome; None: it has none."""
+    """The version of the rules that judged its outcome; None: there is no outcome."""
     outcome_reply: str | None
     """The reply that the outcome judges; None: there is no outcome, or there was no reply."""
     rule: int | None
     """The version of the rules that judged its profile; None: that is incomplete."""
     forecast_rule: int | None
-    """The version of the rules that made its forecast; None: it has none."""
+    """The version of the rules that made its forecast; None: there is no forecast."""
     forecast: object
-    """Input of `unpack`; None: it has none."""
+    """Input of `unpack`; None: there is no forecast."""
     opponent_rating: int | None
     clock_initial_s: int | None
     clock_increment_s: int | None
@@ -72,10 +72,10 @@ class RecordedDecision:
 def wrong_columns(
     found: RecordedDecision, decision: Decision, judged: ProfileJudgement | None
 ) -> dict[str, object]:
-    """The columns of a decision's row that do not follow from its record, with the values that do.
+    """The columns of a decision's row that contradict its record, with the correct values.
 
     Args:
-        found: The row; columns judged by other rules than these are left out.
+        found: The row; columns judged under other rules are skipped.
         decision: From its record.
         judged: The judgement of its profile; None: the profile is incomplete.
     """
@@ -92,7 +92,7 @@ async def restore_columns(
     """Set columns that follow from a decision's record; False: the record has changed meanwhile.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         found: The decision as it was read before.
         right: The result of `wrong_columns`, not empty.
     """
@@ -205,7 +205,7 @@ async def settle_later(
     outcome: Outcome | None,
     made: tuple[ReplyForecast, Expectations] | None = None,
 ) -> bool | None:
-    """Store the data that a confirmed decision of a settled game still lacks, or has only by earlier rules.
+    """Store data that a confirmed decision of a settled game lacks, or has only from earlier rules.
 
     The game's summary is removed: making it again after each decision would take longer than everything else.
 
@@ -213,7 +213,7 @@ async def settle_later(
         found: The decision as it was read before.
         decision: The same, with the chosen move's complete profile if it was found.
         judged: The judgement of that profile; None: the profile is incomplete.
-        outcome: None: the decision has one by today's rules, or cannot be judged.
+        outcome: None: there is one under the current rules, or the decision cannot be judged.
         made: A forecast and its sums; None: the decision has a forecast, or cannot have one.
 
     Returns:

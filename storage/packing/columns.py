@@ -1,9 +1,9 @@
 """Lists of plain JSON values as columns of bytes that compress well; the conversion is lossless.
 
 A list of objects becomes a table: values that all objects share are written once, and the values of one name
-follow each other. A list of lists becomes their lengths and their values. Numbers become the differences of
-successive ones, and of these first all lowest bytes, then all next ones, and so on: scores of moves are
-similar, so most of the higher bytes are zero.
+follow each other. A list of lists becomes their lengths and their values. Numbers are stored as the
+differences between successive ones: first all lowest bytes, then all next bytes, and so on. Scores of moves
+are similar, so most of the higher bytes are zero.
 
 A column begins with a byte for its kind:
 
@@ -84,7 +84,7 @@ def write_column(out: bytearray, values: Sequence[Any], lengths: Sequence[int] =
 
     Args:
         values: Its values, one or more.
-        lengths: The lengths of the lists that the values are from, if they are from lists.
+        lengths: If the values come from lists, the lengths of these lists.
 
     Raises:
         TypeError, ValueError: JSON cannot express a value.
@@ -106,7 +106,7 @@ def _write_whole(out: bytearray, values: Sequence[int], lengths: Sequence[int]) 
 
 
 def _whole(values: Sequence[int], lengths: Sequence[int]) -> bytes | None:
-    """The bytes of whole numbers; None: their differences take more than eight."""
+    """The bytes of whole numbers; None: a difference takes more than eight bytes."""
     before = [0, *values]
     for start in islice(accumulate(lengths), max(len(lengths) - 1, 0)):
         before[start] = 0
@@ -212,7 +212,7 @@ _WRITERS: dict[type, Callable[[bytearray, Any, Sequence[int]], bool]] = {
     tuple: _write_lists,
     dict: _write_table,
 }
-"""Writers of columns by type of values; False, and nothing is written: the values need JSON."""
+"""Writers of columns by type of value; they return False, writing nothing, if the values need JSON."""
 
 
 class ColumnReader:

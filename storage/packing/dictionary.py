@@ -1,4 +1,4 @@
-"""The preset dictionary of format 1: text common to most records, which they then need not contain.
+"""The preset dictionary of format 1: text common to most records, which need not be stored in each of them.
 
 It must never change: records can be unpacked only with the dictionary they were packed with.
 """

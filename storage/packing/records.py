@@ -10,8 +10,8 @@ byte what follows
      (RFC 1951) with `DICTIONARY` before them
 ==== =========================================================================================
 
-The contents begin with the record as JSON text, with null for each list that is not empty.  The names of
-these follow, and for each its length and its values as a column (`storage.packing.columns`).
+The contents begin with the record as JSON text, with null for each list that is not empty. Then come the
+names of these lists, and for each list its length and its values as a column (`storage.packing.columns`).
 
 A format once released never changes: databases hold records in it.
 """

@@ -54,7 +54,7 @@ async def add_games(
 async def each_game(
     session: AsyncSession, *, game: str | None = None, player: str | None = None
 ) -> AsyncIterator[GameRecord]:
-    """Imported games in the order of their import, a batch at a time.
+    """Imported games in the order of their import, in batches.
 
     Args:
         game: Only games of this name in `engine.games`; None: all.

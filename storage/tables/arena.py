@@ -33,7 +33,7 @@ class ArenaAccount(Base):
     __tablename__ = "arena_accounts"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    """The name in lower case: names differ in more than case."""
+    """The name in lower case, so that no two names differ only in case."""
     name: Mapped[str] = mapped_column(String(32))
     is_bot: Mapped[bool] = mapped_column(Boolean)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)

@@ -1,4 +1,4 @@
-"""The operator's tables: accounts that we refuse to play."""
+"""The operator's tables: accounts that our accounts refuse to play."""
 
 from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped

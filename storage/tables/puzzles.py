@@ -98,8 +98,8 @@ class PuzzleReview(Base):
     answers: Mapped[int] = mapped_column(Integer)
     """Attempts of all kinds, including views of the solution."""
     has_hint: Mapped[bool] = mapped_column(Boolean)
-    """Whether it was given before the first answer."""
+    """Whether the person took the hint before the first answer."""
     stage: Mapped[int | None] = mapped_column(Integer)
-    """Number of times a missed position has since been solved on its day; null: never missed."""
+    """Number of times a missed position has since been solved when due; null: never missed."""
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime())
     """When to show it again; null: never."""

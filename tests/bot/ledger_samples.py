@@ -10,7 +10,7 @@ from bot.base.events import EndReason
 from engine.bait_rule import RULE as FORECAST_RULE
 from engine.decision import OutcomeKind
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.verification import verify
 from storage.database import Database
 from storage.evidence.summaries import games_over, games_to_summarise, remake
@@ -120,8 +120,8 @@ async def check_books(
         verify(stored.decision)
         reply = server.moves[stored.ply + 1] if stored.ply + 1 < len(server.moves) else None
         first = (taken_back or {}).get(stored.ply + 1, reply)
-        if not sure and stored.outcome == classify_reply(stored.decision, reply):
+        if not sure and stored.outcome == classify_by_figure_9(stored.decision, reply):
             first = reply
-        assert stored.outcome == classify_reply(stored.decision, first)
+        assert stored.outcome == classify_by_figure_9(stored.decision, first)
         assert (stored.outcome.kind is OutcomeKind.UNANSWERED) == (first is None)
         check_forecast(stored, forecasts[stored.id])

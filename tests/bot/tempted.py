@@ -4,7 +4,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, confirmed_by, forecast
 from engine.decision import Candidate, Decision, ModelInfo, ReplyProfile
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.params import TrapParams
 from storage.ledger.games import finish_game, load_game
 from storage.ledger.outcomes import record_outcome
@@ -95,7 +95,7 @@ async def _game(
     game = await opened(session, key, game="chess", variant="fromPosition", initial_position=position)
     made = decided(position, move, table)
     decision_id = await commit_decision(session, game.id, 0, made)
-    await record_outcome(session, decision_id, classify_reply(made, reply))
+    await record_outcome(session, decision_id, classify_by_figure_9(made, reply))
     probabilities = ExpectedReplies(tuple(p for _, p in table.values()), PEOPLE)
     found = forecast(made.chosen, expected_scale_centi(made), probabilities)
     if confirmed:

@@ -14,7 +14,7 @@ from engine.completion import complete
 from engine.decision import Decision
 from engine.forecasts import confirm
 from engine.game import Game, replay
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -143,7 +143,7 @@ class Opponent:
                 key = await commit_decision(session, game.id, ply, decision)
                 await mark_confirmed(session, key)
                 reply = moves[ply + 1] if len(moves) > ply + 1 else None
-                await record_outcome(session, key, classify_reply(decision, reply))
+                await record_outcome(session, key, classify_by_figure_9(decision, reply))
                 if decision.chosen.replies:
                     found = forecast(decision.chosen, expected_scale_centi(decision))
                     searcher = make_searcher(variant.game_name, 4)

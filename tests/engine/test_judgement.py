@@ -16,7 +16,7 @@ from engine.judgement import (
     RULE,
     Judgement,
     ReplyVerdict,
-    classify_reply,
+    classify_by_figure_9,
     expected_scale_centi,
     judge,
     judge_decision,
@@ -70,7 +70,7 @@ TRAP = candidate(
     ],
 )
 def test_outcomes(reply: str | None, kind: OutcomeKind, for_best: bool, cost_centi: int, cost: int) -> None:
-    outcome = classify_reply(decision_with([TRAP], "e6"), reply)
+    outcome = classify_by_figure_9(decision_with([TRAP], "e6"), reply)
     assert (outcome.kind, outcome.reply, outcome.fell_for_best) == (kind, reply, for_best)
     assert (outcome.cost_centi, outcome.cost, outcome.rule) == (cost_centi, cost, RULE)
 
@@ -95,14 +95,14 @@ def test_a_blunder_that_any_shallow_score_shows_is_no_fall() -> None:
     judgement = judge_decision(made)
     assert judgement.is_trap
     assert 0 < judgement.of("d8f6").quality < judgement.threshold / 5
-    assert classify_reply(made, "d8f6").kind is OutcomeKind.ERRED_ELSEWHERE
-    assert classify_reply(made, "b8c6").kind is OutcomeKind.FELL_FOR_PAPER_TRAP
+    assert classify_by_figure_9(made, "d8f6").kind is OutcomeKind.ERRED_ELSEWHERE
+    assert classify_by_figure_9(made, "b8c6").kind is OutcomeKind.FELL_FOR_PAPER_TRAP
 
 
 def test_a_reply_after_the_end_of_our_rules_is_none() -> None:
     """Some servers play on after a third occurrence: no reply was foreseen, and none can be judged."""
     over = Candidate("e6", 0, False, 0, complete=True)
-    outcome = classify_reply(decision_with([over], "e6"), "b4")
+    outcome = classify_by_figure_9(decision_with([over], "e6"), "b4")
     assert (outcome.kind, outcome.reply) == (OutcomeKind.UNANSWERED, None)
     nothing = judge_decision(decision_with([over], "e6"))
     assert (nothing.trap, nothing.is_trap, nothing.replies) == (None, False, ())
@@ -117,30 +117,30 @@ def test_below_the_threshold_nobody_falls() -> None:
         (10.2, OutcomeKind.ERRED_ELSEWHERE),
     ):
         made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=threshold))
-        assert classify_reply(made, "f8").kind is kind
+        assert classify_by_figure_9(made, "f8").kind is kind
     made = decision_with([TRAP], "e6", params=TrapParams(threshold_percent=50))
     assert not judge_decision(made).is_trap
-    outcome = classify_reply(made, "f7")
+    outcome = classify_by_figure_9(made, "f7")
     assert (outcome.kind, outcome.fell_for_best) == (OutcomeKind.ERRED_ELSEWHERE, False)
 
 
 def test_what_cannot_be_judged_is_refused() -> None:
     partial = Candidate("e6", 400, False, 400, replies=TRAP.replies[:1])
     with pytest.raises(IncompleteProfile, match="e6 is not whole"):
-        classify_reply(decision_with([partial], "e6"), "b4")
+        classify_by_figure_9(decision_with([partial], "e6"), "b4")
     bounded = replace(TRAP, replies=(*TRAP.replies, ReplyProfile("h1", (), 900)))
     with pytest.raises(IncompleteProfile, match="not whole"):
         judge(bounded, TrapParams(), SCALE_CENTI)
     with pytest.raises(RecordError, match="e6: h1 is not among"):
-        classify_reply(decision_with([TRAP], "e6"), "h1")
-    assert classify_reply(decision_with([partial], "e6"), None).kind is OutcomeKind.UNANSWERED
+        classify_by_figure_9(decision_with([TRAP], "e6"), "h1")
+    assert classify_by_figure_9(decision_with([partial], "e6"), None).kind is OutcomeKind.UNANSWERED
 
 
 @given(rows_of_scores, any_params)
 def test_every_reply_has_exactly_one_outcome(rows: list[list[int]], params: TrapParams) -> None:
     """Figure 9 adds up, and whoever falls does so by a reply that reaches the threshold itself."""
     made, judgement = judged(rows, params)
-    outcomes = [classify_reply(made, reply.reply) for reply in made.chosen.replies]
+    outcomes = [classify_by_figure_9(made, reply.reply) for reply in made.chosen.replies]
     kinds = [outcome.kind for outcome in outcomes]
     assert OutcomeKind.OPTIMAL in kinds
     assert OutcomeKind.UNANSWERED not in kinds
@@ -178,7 +178,7 @@ def test_a_forced_win_costs_nothing(rows: list[list[int]], params: TrapParams) -
     assert judgement.is_decided
     assert not judgement.is_trap
     assert [(each.cost, each.quality) for each in judgement.replies] == [(0, 0)] * len(won)
-    kinds = {classify_reply(made, reply.reply).kind for reply in made.chosen.replies}
+    kinds = {classify_by_figure_9(made, reply.reply).kind for reply in made.chosen.replies}
     assert kinds <= {OutcomeKind.OPTIMAL, OutcomeKind.ERRED_ELSEWHERE}
     lost = judged([*rows, [0, 0, -WON]], params)[1]
     assert lost.is_decided

@@ -16,7 +16,7 @@ from engine.errors import EngineMismatch, RecordError
 from engine.game import WIN_CENTI
 from engine.games import ENGINE_GAMES, GAMES, get_rules
 from engine.games.othello import Othello, OthelloPosition
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.lookup.othello_book import Book, BookMove, canonical
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, Scale, TrapParams
@@ -139,7 +139,7 @@ def test_the_whole_profile_is_found_again_later(
     replies = [othello.move_text(m) for m in othello.legal_moves(after)]
     assert [reply.reply for reply in full.chosen.replies] == replies
     for reply in replies:
-        assert classify_reply(full, reply).cost_centi >= 0
+        assert classify_by_figure_9(full, reply).cost_centi >= 0
 
 
 def test_scores_by_depth_are_minimax_scores() -> None:

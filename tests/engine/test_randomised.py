@@ -12,10 +12,10 @@ from engine.completion import complete
 from engine.decision import Decision, SearchMode, TrialDraw
 from engine.errors import BadSettings, RecordError
 from engine.games import get_rules
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import RandomisedParams, Scale, TrapParams
-from engine.randomised import MIN_REPLIES, checksum, draws_trap
+from engine.randomised import MIN_REPLIES, checksum, selects_trap
 from engine.search.profiles import Profiler
 from engine.search.reference import Searcher
 from engine.search.searchers import NativeSearcher, make_searcher
@@ -77,19 +77,19 @@ def draw_of(decision: Decision) -> TrialDraw:
     ],
 )
 def test_the_seed_alone_draws(seed: str, chance: float, is_trap: bool) -> None:
-    assert draws_trap(seed, chance) is is_trap
+    assert selects_trap(seed, chance) is is_trap
 
 
 @pytest.mark.parametrize("seed", ["", "0", "00000000000000000", "000000000000000G", "FFFFFFFFFFFFFFFF"])
 def test_what_is_no_seed(seed: str) -> None:
     with pytest.raises(ValueError, match="not 16 hexadecimal digits"):
-        draws_trap(seed, 0.5)
+        selects_trap(seed, 0.5)
 
 
 @pytest.mark.parametrize("chance", [0.1, 0.5, 0.7])
 def test_its_share_over_two_thousand_seeds(chance: float) -> None:
     rng = random.Random(11)
-    share = sum(draws_trap(f"{rng.getrandbits(64):016x}", chance) for _ in range(2000)) / 2000
+    share = sum(selects_trap(f"{rng.getrandbits(64):016x}", chance) for _ in range(2000)) / 2000
     assert share == pytest.approx(chance, abs=3 * (chance * (1 - chance) / 2000) ** 0.5)
 
 
@@ -115,7 +115,7 @@ def test_both_moves_are_recorded_whatever_is_drawn(seed: int, move: str) -> None
                          StopFlag())  # fmt: skip
         assert found.chosen == as_played.chosen
     assert complete(decision, make_searcher("othello", 1), StopFlag()) == decision
-    assert classify_reply(decision, decision.chosen.replies[0].reply).reply is not None
+    assert classify_by_figure_9(decision, decision.chosen.replies[0].reply).reply is not None
 
 
 def test_the_profiles_are_those_of_a_fresh_search() -> None:

@@ -16,7 +16,7 @@ from engine.errors import PrunedRecord
 from engine.expected import PER_PERCENT, expected_score
 from engine.game import WIN_CENTI, replay
 from engine.games import get_rules
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.params import TrapParams
 from engine.search.profiles import Profiler
 from engine.search.searchers import make_searcher
@@ -176,7 +176,7 @@ def _wrong(stored: StoredDecision, played: tuple[str, str] | None, reply: str | 
         yield "its profile is not complete"
     elif outcome is None:
         yield "no outcome"
-    elif outcome != classify_reply(decision, outcome.reply):
+    elif outcome != classify_by_figure_9(decision, outcome.reply):
         yield f"its outcome is {outcome}"
     elif outcome.reply != reply:
         yield f"its outcome is for the reply {outcome.reply}, not {reply}"

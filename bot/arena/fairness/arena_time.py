@@ -1,9 +1,9 @@
-"""The arena's time, by which all its clocks run; it stops while the arena cannot serve its players.
+"""The arena's time, which drives all its clocks; it stops while the arena cannot serve its players.
 
-It is saved every second while games run, and with each move, so a killed arena continues where it was. An
-outage begins with the first failed attempt and ends a moment after the database works again, so that players
-have time to come back; a restart has the same grace period. Time during which the process was frozen is an
-outage, too. Each outage is recorded as an event.
+The time is saved every second while games run, and with each move, so a killed arena continues where it was.
+An outage begins with the first failed attempt and ends a moment after the database works again, so that
+players have time to come back; a restart has the same grace period. Time during which the process was frozen
+is an outage, too. Each outage is recorded as an event.
 """
 
 import logging
@@ -20,7 +20,7 @@ from storage.tables.types import now_utc
 logger = logging.getLogger(__name__)
 
 OUTAGE = "arena_outage"
-"""Kind of the events that record a stop of the arena's time: `why` is ``stopped``, ``frozen`` or
+"""Kind of the events that record a stop of the arena's time; their `why` is ``stopped``, ``frozen`` or
 ``database``."""
 _SAVE_S = 1.0  # by so much a killed arena may set the running clocks back
 _RETRY_S = 1.0  # between attempts to use a database that has failed
@@ -49,11 +49,11 @@ class ArenaTime:
         self._stopped_at: float | None = None
         """When the time stopped, by the clock; None: it is running."""
         self._resumes_at = float("inf")
-        """When it resumes, by the clock; infinity: not known."""
+        """When the time resumes, by the clock; infinity: not known."""
         self._is_confirmed = False
-        """Whether our own attempt failed, too: a single failed request may be a bug."""
+        """Whether our own attempt failed as well; one failed request alone may be a bug."""
         self._worked_at = clock()
-        """By the clock: all earlier outages have been counted."""
+        """Time by the clock up to which all outages have been counted."""
         self._saved_at = float("-inf")
         self._unrecorded: list[dict[str, str]] = []
         """Details of outages that are over but not yet recorded as events."""
@@ -82,7 +82,7 @@ class ArenaTime:
         return min(until, self._saved_at + _SAVE_S if is_needed else until) - self._clock()
 
     def suspect(self, since: float) -> None:
-        """Stop until the next `save`, which is due at once: an attempt to use the database has failed.
+        """Stop until the next `save` (due at once), because an attempt to use the database has failed.
 
         Args:
             since: When the attempt began, by the clock.
@@ -106,7 +106,7 @@ class ArenaTime:
         self._unrecorded.append(self._detail("frozen", began))
 
     async def load(self) -> None:
-        """Continue where the arena last was; time in which it did not run is an outage.
+        """Continue where the arena last was; the time since then counts as an outage.
 
         Its event is written together with the time, so a process that holds the games but saves nothing ends
         no outage.
@@ -134,7 +134,7 @@ class ArenaTime:
             is_needed: Whether any game is running.
 
         Raises:
-            StorageError: The database failed: the time stands still.
+            StorageError: The database failed; the time stays stopped.
         """
         self._go_on()
         began = self._clock()

@@ -1,7 +1,7 @@
 """Detects that the process was stopped for a while.
 
-A heartbeat in the event loop, once a second, then comes late; it runs before any game deadline that has
-passed meanwhile, because timers run in the order of their times.
+After a freeze, the heartbeat of the event loop (once per second) is late. It still runs before any game
+deadline that passed during the freeze, because timers run in the order of their times.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ async def watch_freezes(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> None:
-    """Report each freeze when it is over, until cancelled.
+    """Report each freeze after its end, until cancelled.
 
     Args:
         report: Called with the length of each freeze, in seconds.
-        clock: In seconds; keeps running while the process does not.
+        clock: In seconds; keeps running while the process is stopped.
         sleep: Waits for some seconds.
     """
     last = clock()

@@ -1,6 +1,6 @@
 """One-time codes that move a nickname to another device.
 
-They live in memory only, as hashes, for ten minutes; an account has one at a time.
+Codes are kept in memory only, as hashes, for ten minutes; an account has one at a time.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ class MoveCodes:
         """Hash and end of validity, by account, the oldest first."""
 
     def issue(self, account_id: str) -> str:
-        """A new code for an account, in place of an older one."""
+        """A new code for an account, which replaces an older one."""
         letters = [secrets.choice(_LETTERS) for _ in range(_GROUPS * _GROUP)]
         code = "-".join("".join(letters[at : at + _GROUP]) for at in range(0, len(letters), _GROUP))
         self._forget_old()

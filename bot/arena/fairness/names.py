@@ -17,7 +17,7 @@ LEVEL = "Level"
 """Prefix of bots that play at a level; a number follows."""
 
 ROLES = ("account", "bot", "engine", "original", "real", "team", "the", "true")
-"""Words that do not make a name different, in addition to `TRUSTED`."""
+"""Words that are ignored when names are compared, in addition to `TRUSTED`."""
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PARTS = re.compile(r"[-_]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -47,7 +47,7 @@ def imitated(name: str, own: Iterable[str] = ()) -> str | None:
 
 
 def _cores(text: str, words: Iterable[str]) -> list[str]:
-    """A text, and the text without such words at its beginning and end."""
+    """A text, and the same text without ignored words at its beginning and end."""
     cores = [text]
     for each in cores:  # which grows
         for word in words:

@@ -6,7 +6,7 @@ from bot.arena import glicko
 from bot.arena.glicko import Rating
 
 PROVISIONAL_CAP = 1700.0
-"""No result against a provisional rating raises a rating above this: two hundred above the initial rating."""
+"""Maximum rating that a result against a provisional rating can lead to: the initial rating plus 200."""
 _MIN_WEIGHT = 1 / 16
 
 
@@ -14,13 +14,13 @@ class Unrated(StrEnum):
     """Why a rated game did not change the ratings."""
 
     SHORT = "short"
-    """It has too few moves."""
+    """The game has too few moves."""
     ADDRESS = "address"
     """The players were at one network address."""
     PAIR = "pair"
     """The two have played many games within the window."""
     VOID = "void"
-    """The owner of the arena voided it."""
+    """The owner of the arena voided the game."""
 
 
 _TEXTS = {
@@ -41,7 +41,7 @@ def weight_of(earlier: int, full_games: int) -> float:
 
     Args:
         earlier: Rated games of the same two players in the variant, within `arena.rating_window_h`.
-        full_games: Number that count in full; each further one counts half as much as the previous one.
+        full_games: Number of games that count in full; after them, each counts half as much as the previous.
     """
     weight: float = 0.5 ** max(0, earlier + 1 - full_games)
     return weight if weight >= _MIN_WEIGHT else 0.0

@@ -1,6 +1,6 @@
 """Remembers which accounts shared a network address, without storing the address.
 
-Only in memory, as hashes with a random key of this run, and only for the window of the rating rules.
+Addresses are kept in memory only, hashed with a random key of this run, for the window of the rating rules.
 """
 
 import hashlib

@@ -21,7 +21,7 @@ _MISSING: Mapping[str, str] = {
 
 
 def unsupported_calls() -> list[web.AbstractRouteDef]:
-    """The routes of these calls; register them before routes with a name in the same place."""
+    """The routes of these calls; register them before routes that have a placeholder in the same place."""
     return [web.post(path, partial(_refuse, text)) for path, text in _MISSING.items()]
 
 

@@ -12,7 +12,7 @@ _FORMATS = {
     "xiangqi": (GameFormat.PGN, GameFormat.TRANSCRIPT),
     "othello": (GameFormat.GGF, GameFormat.TRANSCRIPT),
 }
-"""Formats by the name of the rules; other games have transcripts only."""
+"""Available formats by the name of the rules; other games have transcripts only."""
 ENDINGS = {GameFormat.PGN: "pgn", GameFormat.GGF: "ggf", GameFormat.TRANSCRIPT: "txt"}
 """File extensions."""
 _ENDED_BY = {"resign": RESIGNED, "outoftime": TIMEOUT, "draw": AGREED}
@@ -28,8 +28,8 @@ def formats_of(game: ReplayedGame) -> tuple[GameFormat, ...]:
 
 
 def _kind(clock: Clock | None) -> str:
-    """The speed of a game; other sites treat a game without a clock as correspondence, which the arena does
-    not have."""
+    """The speed of a game. Other sites treat a game without a clock as correspondence, a speed that the arena
+    lacks."""
     return "game without a clock" if clock is None else f"{speed_of(clock).value} game"
 
 
@@ -38,7 +38,7 @@ def as_file(game: ReplayedGame, form: GameFormat, base_url: str) -> str:
 
     Args:
         game: The game.
-        form: One of `formats_of`.
+        form: A format from `formats_of`.
         base_url: The arena's address for people.
     """
     return files.write(_record(game, base_url), form)

@@ -22,7 +22,7 @@ from storage.evidence.queries.arena_people import ArenaGameLine, RatedPlayer
 from storage.evidence.statistics.reply_progress import GameProgress
 
 RANKED_DEVIATION = 75.0
-"""Players with a larger deviation are not ranked yet, as on Lichess; ranking takes about twenty games."""
+"""Maximum deviation of a ranked player, as on Lichess; players reach it after about twenty games."""
 MAX_DEVIATION = 1000.0
 MAX_RANKED, MAX_OTHERS = 100, 50
 """Number of players on a ranking."""
@@ -44,7 +44,7 @@ def listed_game(line: ArenaGameLine, side: int) -> Json:
 
     Args:
         line: The game.
-        side: The player's.
+        side: The player's side.
     """
     variant, other = VARIANTS[line.variant], 1 - side
     clock = None
@@ -85,15 +85,15 @@ class GamePage:
     games: tuple[Json, ...]
     """Of `listed_game`."""
     before: str
-    """Id of the last one if there are older ones, otherwise empty."""
+    """Id of the last game if there are older games, otherwise empty."""
 
     @classmethod
     def of(cls, account_id: str, lines: Sequence[ArenaGameLine], size: int) -> "GamePage":
-        """The page of the first games of these.
+        """The page with the first of some games.
 
         Args:
             account_id: The player.
-            lines: One more than `size` if there are more.
+            lines: The games; `size` + 1 of them if there is a further page.
             size: Games per page.
         """
         shown = [line for line in lines[:size] if line.variant in VARIANTS]  # else its row is damaged
@@ -114,7 +114,7 @@ class VariantRating:
     games: int
     is_provisional: bool
     chart: Markup | None
-    """Its history; None with fewer than two rated games."""
+    """Chart of the rating's history; None with fewer than two rated games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class TrapTrend:
     title: str
     history: GameProgress
     chart: Markup | None
-    """None while there are too few replies for a chart."""
+    """The chart; None while there are too few replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,9 @@ class PlayerView:
     ratings: tuple[VariantRating, ...]
     traps: tuple[TrapTrend, ...]
     page: GamePage | None
-    """None: games are not public."""
+    """The player's games; None: games are not public."""
     is_first: bool
-    """Whether the page of the list is the first one."""
+    """Whether `page` is the first page of the list."""
     is_ours: bool
     is_online: bool
     games_on: tuple[str, ...]

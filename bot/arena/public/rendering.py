@@ -47,8 +47,8 @@ def say(sentence: str, *, element: str = "span", **places: object) -> Markup:
     Args:
         sentence: In English, with names in braces.
         element: The name of the element around it.
-        places: The values, by names in lower case: ``game`` is a game's title, ``day`` a time, shown as its
-            day.
+        places: The values, by names in lower case. ``game`` is a game's title, ``day`` a time that is shown
+            as a date.
     """
     shown = {name: _day(each) if isinstance(each, datetime) else each for name, each in places.items()}
     return tag(element, escape(sentence).format(**shown), data_say=sentence, **_data(shown))
@@ -64,7 +64,7 @@ def render(template: str, **values: Any) -> bytes:
 
 
 def _day(at: datetime | int) -> Markup:
-    """A day, by a moment or its milliseconds, which the page's script formats for the reader's language."""
+    """The date of a datetime or of milliseconds; the page's script formats it in the reader's language."""
     value = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return tag("time", f"{value.astimezone(UTC):%Y-%m-%d}", datetime=value.astimezone(UTC).isoformat())
 

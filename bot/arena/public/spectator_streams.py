@@ -19,7 +19,7 @@ _LINES_PER_MINUTE = 5
 
 
 class SpectatorStreams(Listeners[str]):
-    """The streams by the game that they show.
+    """The open streams by game.
 
     Args:
         view: The part of a game that spectators may see.
@@ -36,7 +36,7 @@ class SpectatorStreams(Listeners[str]):
         self.add(game.id, stream, maxsize)
 
     def publish(self, game: ReplayedGame) -> None:
-        """Send a changed game to its spectators, if any; the last state ends the streams."""
+        """Send a changed game to its spectators, if any; the final state ends the streams."""
         if not self.is_listening(game.id):
             return
         line = None

@@ -1,4 +1,4 @@
-"""The spectators' view of a game: while it runs, nothing that would help a player.  No I/O.
+"""The spectators' view of a game; while the game runs, it contains nothing that would help a player.  No I/O.
 
 Fields are listed one by one, so that a new field for players is not shown to spectators by accident.
 """
@@ -24,7 +24,7 @@ def spectator_view(
     files: Sequence[str] = (),
     is_standing: bool = False,
 ) -> Json:
-    """A whole game as its spectators see it: board, clocks, moves, and at the end the result.
+    """The full view of a game for spectators: board, clocks, moves, and the result once it is over.
 
     The keys are those of a player's `gameFull` with the view of the page.
 
@@ -33,7 +33,7 @@ def spectator_view(
         now: The arena's time.
         first_move_s: Longest time for each side's first move.
         keep_alive_s: Seconds between the keep-alives of a quiet stream.
-        files: Forms in which the finished game can be fetched.
+        files: Formats in which the finished game can be downloaded.
         is_standing: Whether an outage stops the clocks.
     """
     full = wire.game_full(game, now, first_move_s)

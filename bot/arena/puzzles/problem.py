@@ -21,7 +21,7 @@ from engine.errors import EngineFault, IncompleteProfile, RecordError
 from engine.game import Game, if_it_goes_on
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast, TemptingReply
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_by_figure_9, judge_decision
 from engine.search.reference import principal_variation
 from engine.search.searchers import make_searcher
 from engine.stop import StopFlag, Stopped
@@ -30,7 +30,7 @@ from storage.errors import VALUE_ERRORS, reason_of
 from storage.records import StoredDecision, StoredGame
 
 LINE_PLIES = 5
-"""Moves that are shown after a bait."""
+"""Number of moves that are shown after a bait."""
 _LINE_NODES = 400_000  # a few tenths of a second at the most
 _TABLE_MB = 8
 
@@ -53,11 +53,11 @@ class Problem:
     forecast: ReplyForecast
 
     def is_good(self, reply: str) -> bool:
-        """Whether a reply solves the puzzle: the best one, or one nearly as good."""
+        """Whether a reply solves the puzzle: it is the best reply or nearly as good."""
         return self.costs[reply] <= TOLERANCE
 
     def hint(self) -> Json:
-        """The bait, which looks good but is not."""
+        """The bait: a reply that looks good but is bad."""
         named, probability = self._named(self.bait.reply), self.bait.p_reply
         return {**named, "probability": probability, "text": hint_text(named["name"], probability).to_json()}
 
@@ -78,10 +78,10 @@ class Problem:
         """The solution, shown at the end.
 
         Args:
-            reply: The good one that was found; None: the person gave up.
+            reply: The good reply that the person found; None: the person gave up.
             line: `bait_line`.
         """
-        outcome = classify_reply(self.made.decision, reply)
+        outcome = classify_by_figure_9(self.made.decision, reply)
         report = decision_report(self.rules, self.stored, replace(self.made, outcome=outcome), self.forecast)
         good = sorted((cost, text) for text, cost in self.costs.items() if cost <= TOLERANCE)
         names = [(self._named(text)["name"], cost) for cost, text in good]
@@ -129,7 +129,7 @@ class Problem:
 
 
 def _comparison(report: DecisionReport, bait: str, best: str) -> Sentence | None:
-    """Compares the bait with the best reply; None: unknown, or it looks worse at each depth."""
+    """Comparison of the bait with the best reply; None: unknown, or the bait looks worse at each depth."""
     replies = {each.reply: each for each in report.replies}
     least = min(each.final_centi for each in report.replies)
     bests = [each for each in report.replies if each.final_centi == least]

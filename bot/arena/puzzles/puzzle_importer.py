@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 POLL_S = 20.0
 """Seconds between checks for newly settled games."""
 BATCH = 20
-"""Games to read at once."""
+"""Number of games to read at once."""
 SMALL_BATCH = 10
-"""Positions to store in one transaction: about 10 ms, during which SQLite cannot store a move."""
+"""Number of positions to store in one transaction, which blocks other writes to SQLite for about 10 ms."""
 
 
 class PuzzleImporter:
@@ -24,7 +24,7 @@ class PuzzleImporter:
 
     Args:
         database: The arena's, with the records of our own accounts.
-        site: The arena's name in them.
+        site: The arena's name in these records.
         sleep: Waits for some seconds.
     """
 
@@ -53,7 +53,7 @@ class PuzzleImporter:
                 logger.exception("filling the trainer failed; it tries again")
 
     async def poll(self) -> int:
-        """Import games settled since the last call, at first all; returns the number of new positions."""
+        """Import games settled since the last call (at first, all); returns the number of new positions."""
         # Read first: a game that begins or is settled meanwhile lies above it.
         async with self._database.read() as session:
             floor = await positions.settled_up_to(session, self._site)

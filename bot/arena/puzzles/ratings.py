@@ -9,18 +9,18 @@ from storage.arena.puzzles.positions import NewMistake, PuzzleRating
 
 _NEW = Rating()
 NEWCOMER = PuzzleRating(_NEW.rating, _NEW.deviation, _NEW.volatility)
-"""A person before the first position."""
+"""Rating of a person before the first position."""
 START_DEVIATION = 200.0
-"""Deviation of a new position: its forecast is weaker evidence than many answers, but better than none."""
+"""Deviation of a new position, whose forecast is better evidence than none but worse than many answers."""
 _MIN_PROBABILITY, _MAX_PROBABILITY = 0.05, 0.95
 _MIN_START, _MAX_START = 800.0, 2400.0
 _PER_TENFOLD = 400.0  # points of rating that make the odds ten to one
 
 
 def start_rating(mistake: NewMistake) -> PuzzleRating:
-    """Initial difficulty of a position, before any answer.
+    """Initial rating of a position, before any answer.
 
-    A player with the rating of its first victim is expected to take the bait with the forecast's probability.
+    With it, a player as strong as the first victim takes the bait with the forecast's probability.
     """
     person = NEWCOMER.rating if mistake.opponent_rating is None else float(mistake.opponent_rating)
     p = min(max(mistake.probability, _MIN_PROBABILITY), _MAX_PROBABILITY)

@@ -1,4 +1,4 @@
-"""Spaced repetition: a missed position is shown again after 1 day, then after 3 and after 7.  No I/O."""
+"""Spaced repetition: a missed position is shown again after 1 day, 3 more days and 7 more days.  No I/O."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from storage.arena.puzzles.solvers import ReviewRecord
 
 WAITS = (timedelta(days=1), timedelta(days=3), timedelta(days=7))
-"""Intervals after a miss and after each right answer when due; then the position is done."""
+"""Intervals after a miss and after each right answer when due; after the last one the position is done."""
 
 
 def after_answer(
@@ -20,7 +20,7 @@ def after_answer(
         review: The previous state.
         is_right: Whether the reply is good.
         now: The time.
-        is_free: The answer could not be rated: it is not the first one, and reveals as much as a hint.
+        is_free: Whether the answer could not be rated: it is not the first one and reveals as much as a hint.
     """
     if is_free:
         answered = replace(review, has_hint=review.has_hint or review.answers == 0)
@@ -37,12 +37,12 @@ def after_answer(
 
 
 def after_hint(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """The schedule after a hint: the position comes again, as if it had been missed."""
+    """The schedule after a hint: the position is shown again, as after a miss."""
     return _missed(replace(review, has_hint=review.has_hint or review.answers == 0), now)
 
 
 def after_skip(review: ReviewRecord, now: datetime) -> ReviewRecord:
-    """The schedule after a skip: the position comes again tomorrow, and nothing else changes."""
+    """The schedule after a skip: the position is shown again tomorrow, and nothing else changes."""
     if review.due_at is not None and review.due_at > now:
         return review
     return replace(review, due_at=now + WAITS[0])

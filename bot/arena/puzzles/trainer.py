@@ -1,9 +1,9 @@
 """The trainer: chooses positions, judges replies, and stores each person's rating and missed positions.
 
-A person with an account has one position of each game in front of them, and only the answer to that one can
-be rated, once.  Other visitors get positions with a signature, whose answers change no rating; what a person
-with an account learns by such an answer counts like a hint.  It cannot prevent a person from looking up a
-solution signed out, or on a second device.
+A person with an account has one current position per game, and only the first answer to that position can be
+rated. Other visitors get signed positions, whose answers change no rating; an answer of a person with an
+account to a signed position counts as a hint. The trainer cannot prevent a person from looking up a solution
+while signed out or on a second device.
 """
 
 import hmac
@@ -35,9 +35,9 @@ from storage.ledger.games import load_game_by_id
 from storage.tables.types import now_utc
 
 MAX_PROBLEMS = 200
-"""Problems in the cache."""
+"""Maximum number of problems in the cache."""
 MAX_SEEN = 100
-"""Most positions that a visitor without an account may report as seen."""
+"""Maximum number of positions that a visitor without an account may report as seen."""
 _NEAR = 12  # positions to choose from, on each side of the rating
 _SPREAD = 250.0  # of the ratings that people without an account are shown
 _TRIES = 5  # positions that cannot be shown before we report that none is available
@@ -56,7 +56,7 @@ class _Asked:
 
     position_id: int
     is_free: bool
-    """With a valid signature: its bearer may answer, and nothing is rated."""
+    """Whether the key has a valid signature: its bearer may answer, and nothing is rated."""
 
 
 def _numbers(seen: Sequence[str]) -> set[int]:
@@ -75,7 +75,7 @@ class ReplyTrainer:
         database: The arena's.
         site: The arena's name in the records of our own accounts.
         importer: Imports a requested game.
-        is_public: Whether games are for everybody; otherwise people see only positions from their own games.
+        is_public: Whether everybody sees all games; otherwise people see positions of their own games only.
         now: The time.
         random: Breaks ties between equally suitable positions.
     """
@@ -104,7 +104,7 @@ class ReplyTrainer:
     # --- Choosing ---------------------------------------------------------------------------------------
 
     async def next(self, account_id: str | None, game: str, seen: Sequence[str] = ()) -> Json:
-        """The position to show: one that is due, else from the person's games, else near their rating.
+        """The position to show: a due one, else one from the person's games, else one near their rating.
 
         Args:
             account_id: The person; None: a visitor without an account.
@@ -173,7 +173,7 @@ class ReplyTrainer:
 
         Raises:
             NotFound: None of our accounts played that game.
-            ArenaRefusal: It is not settled yet.
+            ArenaRefusal: The game is not settled yet.
         """
         async with self._database.read() as session:
             game = await positions.find_game(session, self._site, game_id)
@@ -239,11 +239,11 @@ class ReplyTrainer:
         return {"ok": True}
 
     async def answer(self, account_id: str | None, name: str, reply: str | None) -> Json:
-        """Judge a reply; None: the person gives up, and is shown the solution.
+        """Judge a reply; with None the person gives up and sees the solution.
 
         Raises:
             ArenaRefusal: The reply is not legal.
-            StaleBoard: The position is not in front of the person, or no longer.
+            StaleBoard: The position is not, or no longer, the person's current one.
         """
         asked, problem = await self._asked(account_id, name)
         if reply is not None and reply not in problem.costs:
@@ -337,8 +337,8 @@ class ReplyTrainer:
         """A position that a person may answer.
 
         Raises:
-            NotFound: There is none of that name, or not for this person.
-            StaleBoard: It is not in front of the person.
+            NotFound: There is no such position, or not for this person.
+            StaleBoard: It is not the person's current position.
         """
         asked = self._parsed(name)
         if account_id is None and not asked.is_free:
@@ -412,7 +412,7 @@ class ReplyTrainer:
         return await self._solutions.get((problem.source.decision_id, reply), make)
 
     async def _line(self, problem: Problem) -> tuple[str, ...]:
-        """The continuation after the bait: computed once, and stored."""
+        """The continuation after the bait; computed once, then stored."""
         stored = await self._lines.get(problem.source.position_id, partial(self._stored_line, problem))
         bait, *line = stored.split()
         # A position that several games reached may be shown with another bait than the one looked at.

@@ -1,7 +1,7 @@
 """The page's static files, held in memory, with versioned URLs.
 
-The files name each other by ``/static/...``.  Served files use ``/static/TAG/...`` instead, with one tag for
-all, so that browsers may cache them for ever and never mix two versions.
+The files name each other by ``/static/...``. Served files use ``/static/TAG/...`` instead, with the same tag
+in all files, so that browsers can cache them for ever and never mix two versions.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _NO_LANGUAGES = b'<meta name="languages" content="">'
 
 
 class Assets:
-    """The files by name, and the tag that they share."""
+    """The files by name, and their common tag."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         everything = b"\0".join(
@@ -43,7 +43,7 @@ class Assets:
         )
         self.tag = hashlib.sha256(everything).hexdigest()[:12]
         self.languages = _languages(files)
-        """The element of a page's head that lists its languages."""
+        """The element of a page's head that lists the available languages."""
         self._header = files.get(HEADER, b"")
         self._answers = {name: self._answer(name, data) for name, data in files.items()}
 
@@ -104,7 +104,7 @@ def _languages(files: dict[str, bytes]) -> bytes:
 
 @cache
 def assets() -> Assets:
-    """Those of the page, read once."""
+    """The assets of the page, read once."""
     files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
     shared = {path.name: path for path in (COLOURS, *CHART_FILES)}
     return Assets({name: path.read_bytes() for name, path in (files | shared).items()})

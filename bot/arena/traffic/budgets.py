@@ -14,14 +14,14 @@ from bot.base.rate_limiter import Rate, RateLimiter, RecentUse
 BURST_S = 10.0
 """Capacity of a bucket, in seconds of its refill rate."""
 RESERVED_FOR_PLAYERS = 0.25
-"""Share of an address's bucket, and of the common one, that only those in a game may use."""
+"""Share of each address's bucket, and of the common bucket, that only players in a game may use."""
 LEFT_TO_OTHERS = 0.6
 """Share of the common bucket that an address must leave after it has spent its own bucket's capacity."""
 RECENT_S = 10.0
 """Time constant of an address's recent spending, in seconds.
 
-An address's own bucket does not show its demand: when many share the common bucket, each spends less than its
-own bucket gains, so that one stays full.
+An address's own bucket does not measure its demand: when many addresses share the common bucket, each spends
+less than its own bucket gains, so its own bucket stays full.
 """
 DAY_S = 86_400.0
 PERSON = Rate("account.requests", burst=1000, per_s=100)
@@ -61,13 +61,13 @@ COSTS: Mapping[str, float] = {
     "/api/challenge/{challenge}/accept": 5.0,
     "/api/board/game/{game}/rematch": 3.0,
 }
-"""Points of a request, by the route's path; others cost `USUAL`."""
+"""Cost of a request in points, by the route's path; other requests cost `USUAL`."""
 PER_PLY = 0.08
-"""Points for each ply of a game that has to be replayed for a request: 600 plies took 50 ms."""
+"""Points per ply of a game that must be replayed for a request (600 plies took 50 ms)."""
 
 
 class TooMany(Exception):
-    """A limit is reached."""
+    """Error: a limit is reached."""
 
     status = 429
 
@@ -91,8 +91,8 @@ class Budgets:
     """The buckets of points.
 
     Args:
-        per_address: Points a second for each address.
-        common: Points a second for everybody together.
+        per_address: Points per second for each address.
+        common: Points per second for all clients together.
         clock: In seconds.
     """
 

@@ -1,4 +1,4 @@
-"""Cached responses: a body with its ETag; 304 for clients that have it already."""
+"""Cached responses: a body with its ETag; clients that already have the body get a 304."""
 
 import hashlib
 import json

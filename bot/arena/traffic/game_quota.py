@@ -17,8 +17,8 @@ class QuotaEntry:
     players: tuple[str, str]
     """Ids of the accounts."""
     holders: tuple[tuple[str, str], ...]
-    """Accounts whose quota it uses, each with its address: both players of a game, the challenger of a
-    challenge. The address is empty if it is unknown or does not count."""
+    """Accounts whose quota it uses (both players of a game, the challenger of a challenge), each with its
+    address. The address is empty if it is unknown or does not count."""
 
 
 def quota_refusal(
@@ -27,7 +27,7 @@ def quota_refusal(
     """Why an account may not start another game or challenge; None if it may.
 
     Args:
-        config: The limits; those against one program count for an account and its address together.
+        config: The limits; the limit per opponent applies to an account and its address together.
         taken: The games and the waiting challenges.
         account_id: The caller.
         address: The caller's address; if it is empty, no limit applies.

@@ -18,9 +18,9 @@ class Priority(IntEnum):
 
     ANONYMOUS = 0
     PLAYER = 1
-    """In a game."""
+    """Clients that are in a game."""
     OURS = 2
-    """Played by this program; no limit applies."""
+    """Accounts played by this program; no limit applies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class OpenStreamEntry:
 
     stream: Stream
     account_id: str
-    """Empty for spectators."""
+    """Id of the account; empty for spectators."""
     address: str
     kind: Hashable
     """Streams of one account and kind carry the same messages."""
@@ -48,8 +48,8 @@ class OpenStreams:
     """All open streams, the oldest first.
 
     Args:
-        per_account: Most streams of an account.
-        per_address: Most streams of all accounts at an address.
+        per_account: Maximum streams of an account.
+        per_address: Maximum streams of all accounts at an address.
         priority: Priority of an account, by its id.
     """
 
@@ -60,10 +60,10 @@ class OpenStreams:
         self._open: dict[Stream, OpenStreamEntry] = {}
 
     def admit(self, listening: OpenStreamEntry) -> bool:
-        """Add a stream; at the limit, one that is not needed is closed instead.
+        """Add a stream; at the limit, a stream that is not needed is closed.
 
         Returns:
-            Whether it may be opened.
+            Whether the stream may be opened.
         """
         priority = self._priority(listening.account_id)
         if priority is not Priority.OURS:
@@ -71,7 +71,7 @@ class OpenStreams:
             own = [each for each in opened if each.account_id == listening.account_id != ""]
             near = [each for each in opened if each.address == listening.address]
             for most, crowd in ((self._per_account, own), (self._per_address, near)):
-                if len(crowd) >= most and not (priority is Priority.PLAYER and self._cut_one(crowd)):
+                if len(crowd) >= most and not (priority is Priority.PLAYER and self._close_unneeded(crowd)):
                     return False
         self._open[listening.stream] = listening
         return True
@@ -81,18 +81,18 @@ class OpenStreams:
         self._open.pop(stream, None)
 
     def make_room(self, among: Iterable[web.RequestHandler]) -> bool:
-        """Cut one stream that is not needed.
+        """Close one stream that is not needed.
 
         Args:
             among: The connections from which to choose.
 
         Returns:
-            Whether there was one.
+            Whether there was such a stream.
         """
         crowd = set(among)
-        return self._cut_one([each for each in self._open.values() if each.protocol in crowd])
+        return self._close_unneeded([each for each in self._open.values() if each.protocol in crowd])
 
-    def _cut_one(self, crowd: list[OpenStreamEntry]) -> bool:
+    def _close_unneeded(self, crowd: list[OpenStreamEntry]) -> bool:
         newest = {(each.account_id, each.kind): each for each in self._open.values()}
         for each in reversed(crowd):
             priority = self._priority(each.account_id)

@@ -22,7 +22,7 @@ class SingleFlightCache(Generic[V]):
     Args:
         most: Total weight of the results to keep.
         weigh: Weight of a result.
-        keep: Whether to keep a result at all.
+        keep: Whether to cache a result at all.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SingleFlightCache(Generic[V]):
 
         Args:
             key: Equal keys stand for equal results.
-            make: Computes it, the costly part with `in_thread`.
+            make: Computes the result, with the costly part in `in_thread`.
 
         Raises:
             ServerBusy: Too many computations wait.

@@ -53,7 +53,7 @@ def approve(context: typer.Context, name: NameArgument) -> None:
 def ban(context: typer.Context, name: NameArgument) -> None:
     """Ban an account: its token stops working, its streams end.
 
-    Its games end: aborted if not both have moved, else lost, as if the player had resigned.
+    Its games end: they are aborted if a side has not moved yet, otherwise lost by resignation.
     """
     _change(context, "ban", name)
 
@@ -118,7 +118,7 @@ async def _listed(actions: Any) -> list[str]:
 def _carried_out(
     context: typer.Context, request: dict[str, str], alone: Callable[[Any], Awaitable[list[str]]]
 ) -> list[str]:
-    """Have the running program do it; without one, change the database.
+    """Let the running program make the change; if none runs, change the database directly.
 
     Raises:
         StorageError: No program listens at the socket, but one runs the arena on this database.

@@ -10,7 +10,7 @@ from bot.base.log import printable
 from bot.cli.common import UsageError, config_of, print_json
 
 TIMEOUT_S = 60.0
-"""For commands that are answered at once."""
+"""Timeout of commands that are answered at once, in seconds."""
 
 GameArgument = Annotated[
     str,
@@ -60,7 +60,7 @@ def resume(context: typer.Context) -> None:
 def drain(context: typer.Context) -> None:
     """Finish the running games, then stop the program.
 
-    It waits for games as long as `shutdown.drain_s` says; the next start resumes the rest.
+    It waits up to `shutdown.drain_s` for running games; the next start resumes the rest.
     """
     _ask(context, TIMEOUT_S, command="drain")
 
@@ -68,7 +68,7 @@ def drain(context: typer.Context) -> None:
 def abort(context: typer.Context, game: GameArgument, account: OurAccount = None) -> None:
     """Ask the site to abort a game.
 
-    Most sites allow it only before both have moved.
+    Most sites allow this only before both players have moved.
     """
     _ask(context, TIMEOUT_S, command="abort", game=game, account=account)
 
@@ -131,7 +131,7 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Challenge rules, lists, selection, manners, matchmaking and chat may change; all or nothing.
+    Challenge rules, lists, assignment, manners, matchmaking and chat can change; all or nothing applies.
     """
     _ask(context, TIMEOUT_S, command="reload")
 

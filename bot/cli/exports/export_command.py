@@ -30,9 +30,9 @@ def export_table(
 
     Args:
         context: The command's.
-        what: Which rows.
-        form: How to write them.
-        filters: Which games.
+        what: Kind of rows.
+        form: Output format.
+        filters: The games to select.
         suspect: Only suspect games, or only the others; None: all.
         target: Opens the file to write.
 

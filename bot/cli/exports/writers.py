@@ -1,4 +1,4 @@
-"""Writes rows of plain columns as CSV, JSON Lines or Parquet, some at a time."""
+"""Writes rows of plain columns as CSV, JSON Lines or Parquet, in batches."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from storage.evidence.exports.columns import ColumnKind, ExportColumn, Value
 from storage.evidence.exports.csv_cells import cells
 
 GROUP = 20_000
-"""Rows of one group of a Parquet file, which are in memory together."""
+"""Number of rows per group of a Parquet file; a whole group is held in memory."""
 
 Rows = Sequence[tuple[Value, ...]]
 WriteRows = Callable[[Rows], None]

@@ -42,7 +42,7 @@ def games(
 ) -> None:
     """List the latest games.
 
-    JSON and CSV name the reasons for which games are suspect, as --suspect does.
+    JSON and CSV also give the reasons why games are suspect, like --suspect.
     """
     from bot.views.games import stored_games_table, stored_record
     from storage.evidence.statistics.suspect_rows import suspect_games
@@ -111,14 +111,14 @@ async def _find(session: "AsyncSession", key: str, site: str | None, account: st
     """The game with this key, or the only one whose key has this prefix.
 
     Args:
-        session: Of the database.
+        session: Session of the database.
         key: The site's key of the game, or its beginning; a game's exact key takes precedence over longer
             ones.
-        site: Only of this site; None: of any.
-        account: Only of our account of this name, in any case; None: of any.
+        site: Site of the game; None: any site.
+        account: Name of our account, in any case; None: any account.
 
     Raises:
-        UsageError: There is none, or more than one; the message names some of them.
+        UsageError: No game matches, or more than one; the message lists some of them.
     """
     from storage.ledger.games import list_games_by_site_id
 

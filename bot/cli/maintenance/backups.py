@@ -1,4 +1,4 @@
-"""`desdemona db backup`: a SQLite database into a file, while the bot plays."""
+"""`desdemona db backup`: copies a SQLite database into a file while the bot plays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ def backup_command(
 
     The backup is complete or absent, checked, and on the disk when the command ends.
 
-    That is for SQLite.  For PostgreSQL it prints the command that does it, and fails.
+    This applies to SQLite.  For PostgreSQL it prints the command that does it, and fails.
     """
     url = config_of(context).storage.url
     database = sqlite_file(url)

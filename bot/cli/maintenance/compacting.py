@@ -17,8 +17,8 @@ def vacuum_command(
 ) -> None:
     """Return unused space to the disk and refresh statistics.
 
-    It may run while the bot plays.  On SQLite nobody can write meanwhile, so a large database that is in use
-    is refused.
+    It may run while the bot plays. On SQLite it blocks all writers, so it refuses a large database that is in
+    use.
     """
     sizes = ask_database(context, partial(compact, force=force))
     print(f"{sizes.before:,} bytes before, {sizes.after:,} after")

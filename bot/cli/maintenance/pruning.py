@@ -31,8 +31,8 @@ def prune_command(
     Without --yes it only reports what would be freed.
 
     The profiles of moves that were not chosen are removed; the choice, its whole profile, the reply and all
-    statistics stay.  Such a choice can no longer be recomputed: `db recheck` counts it as
-    pruned.  It may run while the bot plays, and be stopped and run again at any time.
+    statistics stay. A shortened decision can no longer be recomputed; `db recheck` counts it as pruned. It
+    may run while the bot plays, and be stopped and run again at any time.
     """
     before = _time_before(datetime.now(UTC), keep_profiles)
 

@@ -1,4 +1,4 @@
-"""`desdemona page month`: the report on a month as one file of HTML."""
+"""`desdemona page month`: the report on a month as a single HTML file."""
 
 import re
 import sys
@@ -34,8 +34,8 @@ def report_command(
 ) -> None:
     """Write a month's results, traps and trials as one HTML file.
 
-    The file needs no network and no script, and can be printed.  With --since and --until, instead of
-    --month, it is about another time.
+    The file needs no network and no script, and can be printed. Use --since and --until instead of --month
+    for another period.
     """
     from bot.parts.document import document
     from bot.views.month import month_parts
@@ -68,12 +68,12 @@ def report_command(
 
 
 def is_terminal() -> bool:
-    """Whether a person reads the output."""
+    """Whether the output goes to a person."""
     return sys.stdout.isatty()
 
 
 def _time_of(filters: "Filters", month: str | None, now: datetime) -> "tuple[Filters, str]":
-    """The filters with the time that the report is about, and its name."""
+    """The filters with the report's period, and the name of the period."""
     if filters.since is not None or filters.until is not None:
         if month is not None:
             raise UsageError("--month: not with --since or --until")

@@ -46,7 +46,7 @@ def page_command(
 ) -> None:
     """Show a page of the dashboard, or ten questions that the pages answer.
 
-    The bot need not run.  Filters and options are those of the page's address, and so are the numbers.
+    The bot need not run.  Filters, options and numbers are the same as on the page.
     """
     if name in ("", "questions"):
         _print_questions()

@@ -121,7 +121,7 @@ def _groups(context: typer.Context, filters: "Filters", by: "list[By]", suspect:
 
 
 async def _among(session: "AsyncSession", suspect: bool | None) -> "Callable[[int], bool] | None":
-    """Whether a game is wanted, by its key; None: all are."""
+    """Returns whether a game is selected, by its key; None: all games are."""
     from storage.evidence.statistics.suspect_rows import suspect_games
 
     if suspect is None:
@@ -182,13 +182,13 @@ _NOT_OF_A_PLAN = {
     "suspect": "a plan does not tell suspect games from others",
     "phase": "a plan is for whole games",
 }
-"""The same for a plan."""
+"""Parameters that do not apply to a plan, with the reasons."""
 _NOT_OF_A_CALIBRATION = {"arms": "--calibration compares no players"}
-"""The same for a calibration, which treats a trial's games like any others."""
+"""Parameters that do not apply to a calibration, which treats a trial's games like all others."""
 
 
 def _given(context: typer.Context) -> dict[str, str]:
-    """The options on the command line, by parameter, as they were given."""
+    """The options given on the command line, by parameter."""
     given = {}
     for option in context.command.params:
         source = context.get_parameter_source(option.name or "")

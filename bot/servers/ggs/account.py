@@ -3,7 +3,7 @@
 The server reuses its ids, so we give games and requests keys of our own. `bot.servers.ggs.lifecycle` has the
 tables of transitions for our attempts at a match and for a game.
 
-The server does not store unrated games, but they may have ended unnoticed, so they are looked up, too.
+The server does not store unrated games, but they may have ended unnoticed, so they are also looked up.
 """
 
 import logging
@@ -23,16 +23,16 @@ from bot.servers.ggs.wire import SERVICE
 logger = logging.getLogger(__name__)
 
 WAITED_S = 60.0
-"""Seconds of the opponent's thinking time after which we check for a missed move, repeatedly."""
+"""Interval in seconds at which we check for a missed move while the opponent is thinking."""
 ALERTED_S = 30.0
-"""Minimum seconds between two full resyncs: an overloaded server may drop messages all the time."""
+"""Minimum seconds between two full resyncs, because an overloaded server may drop messages all the time."""
 
 
 class GgsAccount(GgsState):
-    """The state of the account: its connection to the service; separate parts hold the rest.
+    """The account's connection to the service; separate parts hold the other state.
 
     Args:
-        name: Of the account.
+        name: Name of the account.
         programs: Names of opponents that are programs; the site does not mark them.
     """
 
@@ -58,11 +58,11 @@ class GgsAccount(GgsState):
         return self._link is LinkState.AWAY
 
     def follow(self, most_games: int, may_begin: Callable[[int], bool]) -> None:
-        """Follow limits of games.
+        """Apply limits on games.
 
         Args:
             most_games: Maximum number of concurrent matches; the server knows and enforces it.
-            may_begin: Whether there is room for that many further games.
+            may_begin: Returns whether there is room for a number of further games.
         """
         is_told = self._challenges.most_games == most_games or self._is_away
         self._challenges.most_games, self._challenges.may_begin = most_games, may_begin
@@ -142,8 +142,8 @@ class GgsAccount(GgsState):
 
         Args:
             message: From the server, after the login.
-            now_s: On a monotonic clock, in seconds.
-            at: Now, in UTC; part of the ids of new games.
+            now_s: Current time by a monotonic clock, in seconds.
+            at: Current time in UTC; part of the ids of new games.
         """
         match message:
             case wire.Presence(name, is_here) if name == SERVICE:

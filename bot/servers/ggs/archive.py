@@ -19,10 +19,9 @@ from engine.game import IllegalMove, replay
 logger = logging.getLogger(__name__)
 
 TELLING_PLIES = 4
-"""Number of moves that distinguish a game from the usual start from others between the same opponents."""
+"""Number of moves that suffice to identify a game from the usual start among games of the same opponents."""
 MAX_QUERIES = 8
-"""Maximum number of matches, the latest first, that we look up for one game; they have its players and its
-type."""
+"""Maximum number of matches with a game's players and type that we look up for it, latest first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,7 +30,7 @@ class _ArchiveQuery:
 
     games: list[GgsGame]
     message: MatchEnded | None = None
-    """The message that ended the match; None: we have missed it."""
+    """The message that ended the match; None: we missed it."""
     change: int | None = None
     """Change of our rating."""
     since_s: float | None = None
@@ -42,8 +41,8 @@ class Archive:
     """Our open searches and look-ups.
 
     Args:
-        name: Of our account.
-        games: The games, whose ends it finds.
+        name: Name of our account.
+        games: The games whose ends the archive looks up.
         out: Takes commands.
     """
 
@@ -53,10 +52,10 @@ class Archive:
         self._out = out
         self._searched: list[GgsGame] = []
         self._queries: dict[str, _ArchiveQuery] = {}
-        """By the archive's ids."""
+        """Look-ups by the archive's ids of matches."""
 
     def is_asked_about(self, game: GgsGame) -> bool:
-        """Whether its match is being looked up."""
+        """Whether the game's match is being looked up."""
         return any(each is game for query in self._queries.values() for each in query.games)
 
     def is_searched(self, game: GgsGame) -> bool:
@@ -74,7 +73,7 @@ class Archive:
         Args:
             message: The end of the match.
             games: The games that need it.
-            change: Of our rating.
+            change: Change of our rating.
         """
         for game in games:
             self._games.doubt(game)
@@ -99,7 +98,7 @@ class Archive:
     # --- The archive's answers --------------------------------------------------------------------------
 
     def history(self, lines: Sequence[str]) -> None:
-        """Find the searched games among our latest matches; games that are absent have no end."""
+        """Find the searched games among our latest matches; missing games end without a result."""
         keys: dict[tuple[frozenset[str], object], list[str]] = {}
         for words in (line.split() for line in reversed(lines[1:])):  # the server lists the latest last
             if len(words) >= 11 and words[0].startswith("."):
@@ -155,7 +154,7 @@ class Archive:
     # --- Giving up --------------------------------------------------------------------------------------
 
     def end_overdue(self, now_s: float, timeout_s: float) -> None:
-        """Give up the look-ups still open `timeout_s` after the first call that saw them."""
+        """Give up look-ups that are still open `timeout_s` after the first call that saw them."""
         late = []
         for key, query in list(self._queries.items()):
             if query.since_s is None:
@@ -165,7 +164,7 @@ class Archive:
         self._end(late)
 
     def give_up(self, *, is_lost: bool) -> None:
-        """Give up everything, and end the games with the information available.
+        """Give up all look-ups, and end the games with the information available.
 
         Args:
             is_lost: Whether the connection is lost: games without a known end are searched on the next one.
@@ -192,5 +191,5 @@ class Archive:
 
 
 def _is_telling(game: GgsGame) -> bool:
-    """Whether a record that begins like a game is of this game; a random start is enough."""
+    """Whether a record that begins like a game must be that game; an equal random start suffices."""
     return len(game.moves) >= TELLING_PLIES or game.about.initial_position is not None

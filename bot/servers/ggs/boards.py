@@ -1,4 +1,4 @@
-"""Boards on GGS: what the server shows of our games, from their start to their end.  No I/O."""
+"""Boards on GGS: the server's messages about our games, from start to end.  No I/O."""
 
 import logging
 from dataclasses import replace
@@ -49,10 +49,10 @@ KOMI_BID_DISCS = 0.0
 
 
 class Boards:
-    """Brings our games up to date with the server's messages about their boards.
+    """Updates our games from the server's messages about their boards.
 
     Args:
-        state: Of the account.
+        state: State of the account.
         programs: Names of opponents that are programs, in lower case; the site does not mark them.
     """
 
@@ -63,7 +63,7 @@ class Boards:
         self._programs = programs
 
     def opponent(self, name: str, rating: float | None) -> Opponent:
-        """The opponent of that name."""
+        """The opponent with a name."""
         is_bot = name.casefold() in self._programs
         return Opponent(name, name, None if rating is None else round(rating), is_bot)
 
@@ -86,19 +86,19 @@ class Boards:
     # --- Games begin and continue -----------------------------------------------------------------------
 
     def match_began(self, message: MatchBegan) -> None:
-        """A match of ours begins."""
+        """Handle the start of a match of ours."""
         for game in self._games.of(message.id):
             self._games.vanish(game, "another match has its id")
         self._matches.began(message)
         self._requests.began(message)
 
     def joined(self, message: Joined, now_s: float, at: datetime) -> None:
-        """The server sends a board: at its start, or because we have requested it.
+        """Handle a board that the server sends, at its start or on request.
 
         Args:
-            message: With the board.
-            now_s: On a monotonic clock, in seconds.
-            at: Now, in UTC; part of the ids of new games.
+            message: The message with the board.
+            now_s: Current time by a monotonic clock, in seconds.
+            at: Current time in UTC; part of the ids of new games.
         """
         match, game = self._matches.by_id.get(match_of(message.id)), self._games.live.get(message.id)
         record = message.game
@@ -128,7 +128,7 @@ class Boards:
         self._board_began(match, board, now_s, at)
 
     def _board_began(self, match: GgsMatch, board: BoardRecord, now_s: float, at: datetime) -> None:
-        """A board that is not among the live games: one of ours is resumed, or a new one begins."""
+        """Handle a board that is not among the live games: resume one of our games, or begin a new one."""
         if not board.is_played:
             self._unplayable(match, board.id, board.record, now_s, at)
         elif board.awaits_bids:
@@ -145,7 +145,7 @@ class Boards:
             self._update(game, board, now_s, self._requests.key_of_challenge(board.match))
 
     def _update(self, game: GgsGame, board: BoardRecord, now_s: float, key: str = "") -> None:
-        """Bring a game up to date with its board.
+        """Update a game from its board.
 
         Args:
             key: Key of the game's challenge; empty: none.
@@ -171,9 +171,9 @@ class Boards:
     def _bid(self, board: BoardRecord) -> None:
         """Begin a komi game: send the first move of the side to move, and our bid for it.
 
-        The player who values the side to move higher gets it, and the komi is the mean of both values.  Only
-        then does the game have colours, and the server sends it again.  We bid a draw, which
-        is the value of the usual start.
+        The player with the higher bid gets the side to move, and the komi is the mean of both bids. The game
+        has colours only after that; the server then sends it again. Our bid is a draw, the value of the usual
+        start.
         """
         record = board.record
         if (record.black_komi_move, record.white_komi_move)[board.our_side] is not None:
@@ -233,7 +233,7 @@ class Boards:
         return min(candidates, key=lambda game: abs(len(game.moves) - len(moves)), default=None)
 
     def _new_game(self, match: GgsMatch, board: str, record: GgfGame, now_s: float, at: datetime) -> GgsGame:
-        """Add a game that has begun; its events reach no player before its start is reported."""
+        """Add a game that has begun; its events are delivered only after its start has been reported."""
         names, ratings = (record.black, record.white), (record.black_rating, record.white_rating)
         our_side = names.index(self._name)
         clock = parse_clock((record.black_clock, record.white_clock)[our_side]).clock
@@ -257,7 +257,7 @@ class Boards:
     def _unplayable(
         self, match: GgsMatch, board: str, record: GgfGame | None, now_s: float, at: datetime
     ) -> None:
-        """Start a game that this program cannot play, such as one set up by a tournament."""
+        """Add a game that this program cannot play, such as one set up by a tournament."""
         record = record or GgfGame(*match.began.names)
         game = self._new_game(match, board, replace(record, kind=record.kind or "?"), now_s, at)
         game.is_played = game.is_unheard = False
@@ -266,7 +266,7 @@ class Boards:
         self._out.tell(GameStarted(game.about.game_id, False, key))
 
     def moved(self, message: Moved, now_s: float) -> None:
-        """A move in a game, by either side."""
+        """Handle a move in a game, by either side."""
         game, move = self._games.live.get(message.id), message.move
         if game is None or not game.is_played:
             return
@@ -294,7 +294,7 @@ class Boards:
     # --- Games end or are adjourned ---------------------------------------------------------------------
 
     def ended(self, message: BoardEnded) -> None:
-        """One of the two games of a match has ended."""
+        """Handle the end of one of the two games of a match."""
         game = self._games.live.get(message.id)
         if game is None or message.result is None:  # the match's end will settle it
             return
@@ -309,7 +309,7 @@ class Boards:
         self._games.end(game, end_of(game, ours))
 
     def match_ended(self, message: MatchEnded) -> None:
-        """All games of a match of ours have ended or are adjourned."""
+        """Handle the end or adjournment of all games of a match of ours."""
         games = list(self._games.of(message.id))
         match = self._matches.ended(message.id)
         change = None if match is None else match.change

@@ -1,4 +1,4 @@
-"""Requests for games with us on GGS, and the adjourned games that are resumed by requests.  No I/O."""
+"""Requests for games with us on GGS, which may also resume adjourned games.  No I/O."""
 
 import logging
 from collections.abc import Callable
@@ -14,18 +14,17 @@ from bot.servers.ggs.wire import AdjournedMatch, Flag, Request, StoredList
 logger = logging.getLogger(__name__)
 
 LATER = ("no opponent present", "Your open value is too low")
-"""Beginnings of the refusals after which we request an adjourned game again; after any other refusal we do
-not."""
+"""Prefixes of the refusals after which we request an adjourned game again; after other refusals we do not."""
 MAX_REQUESTS = 500
-"""Further requests are ignored; the server has a few dozen at a time."""
+"""Maximum number of requests; further ones are ignored. The server has a few dozen at a time."""
 
 
 class GgsChallenges:
     """Turns requests into challenges, and resumes adjourned games.
 
     Args:
-        state: Of the account.
-        boards: Knows which matches lack games.
+        state: State of the account.
+        boards: Updates our games from their boards.
     """
 
     def __init__(self, state: GgsState, boards: Boards) -> None:
@@ -36,9 +35,9 @@ class GgsChallenges:
         self.most_games = 1
         """Maximum number of concurrent matches that the server allows us."""
         self.may_begin: Callable[[int], bool] = lambda _: True
-        """Whether there is room for that many further games."""
+        """Returns whether there is room for a number of further games."""
         self._is_full = False
-        """The last request exceeded `MAX_REQUESTS`; logged once."""
+        """Whether the last request exceeded `MAX_REQUESTS`; logged once."""
         self._resuming: set[str] = set()
         """Stored matches that we have asked to resume, by the server's id."""
         self._followed: set[str] = set()
@@ -73,13 +72,13 @@ class GgsChallenges:
             self._out.ask("cancel", line.id)
 
     def reconsider(self) -> None:
-        """Handle the requests that were unclear before the running matches were listed."""
+        """Handle the requests whose meaning was unclear until the running matches were listed."""
         for asked in self._requests:
             if asked.state is RequestState.UNCLEAR:
                 self._consider(asked)
 
     def _consider(self, asked: Asked) -> None:
-        """Handle a request for us: to resume a game of ours, or a challenge."""
+        """Handle a request to us, which resumes a game of ours or is a challenge."""
         if asked.line.flag is Flag.STORED:
             game = self._games.stored_game(asked.line, GgsStatus.AWAY, GgsStatus.DOUBTFUL)
             if game is not None:
@@ -141,7 +140,7 @@ class GgsChallenges:
                 self._resume(stored, ours.about.opponent.name, requested.get(stored.id))
 
     def _resume(self, stored: AdjournedMatch, opponent: str, asked: Asked | None) -> None:
-        """Resume an adjourned match, now or when its opponent is there."""
+        """Resume an adjourned match, now or when its opponent logs in."""
         if opponent not in self._followed:
             self._followed.add(opponent)
             self._out.say(f"notify + {opponent}")  # announces their logins to us
@@ -173,5 +172,5 @@ class GgsChallenges:
         return name in self._followed
 
     def resume_again(self) -> None:
-        """After the login of an adjourned game's opponent, request again what the next list contains."""
+        """After the login of an adjourned game's opponent, request the games in the next list again."""
         self._resuming.clear()

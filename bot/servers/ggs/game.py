@@ -25,14 +25,14 @@ class GgsGame:
     """One game."""
 
     about: GameSnapshot
-    """The game at its start; for one that is away, with the state from the database."""
+    """The game at its start; for an adjourned game, with the state from the database."""
     status: GgsStatus
     board: str = ""
     """The server's id while the game is live: ``.1``, or ``.3.0`` in a synchro match."""
     is_played: bool = True
     """False: this program does not play games of this kind."""
     clocks: tuple[GgsClock, GgsClock] = (wire.DEFAULT_CLOCK, wire.DEFAULT_CLOCK)
-    """One for each side."""
+    """The clocks of the two sides."""
     komi: float = 0.0
     """Discs taken from black's result."""
     moves: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class GgsGame:
     position: OthelloPosition = field(default_factory=RULES.initial)
     turn_since_s: float = 0.0
     is_unheard: bool = False
-    """Whether the game is or was away, so that its events reach no player."""
+    """Whether the game is or was away, so that its events are not delivered."""
     is_stale: bool = False
     """Whether we have requested its state."""
     sent: str = ""
@@ -51,7 +51,7 @@ class GgsGame:
     timed_out: str = ""
     """The player whose time and grace time have run out."""
     result: float | None = None
-    """Our result in discs when its board ended; set before the last moves when we have missed those."""
+    """Our result in discs when the board ended; set before the last moves if we missed them."""
     end: GameEnd | None = None
 
     def pass_to(self, event: GgsGameEvent) -> None:
@@ -78,7 +78,7 @@ class GgsGame:
         return not RULES.legal_moves(self.position)
 
     def state(self, now_s: float) -> GameState:
-        """The current state; the time left follows from the times of the moves, without the grace time."""
+        """The current state; the time left is computed from the moves' times, without the grace time."""
         left = [float(clock.initial_s) for clock in self.clocks]
         first = start_of(self.about).side
         for ply, time_s in enumerate(self.times_s):
@@ -158,14 +158,14 @@ def board_of(game_id: str) -> str:
 
 
 def end_of(game: GgsGame, ours: float) -> GameEnd:
-    """How a game ended, from its moves and the server's result.
+    """How a game ended, derived from its moves and the server's result.
 
-    The server reports only the result, and before it a fatal time-out.  A player who runs out of grace time
-    loses by at least two discs, whatever the board shows.
+    The server reports only the result, preceded by a fatal time-out if there was one. A player who runs out
+    of grace time loses by at least two discs, whatever the board shows.
 
     Args:
-        game: With all its moves.
-        ours: Our result in discs.
+        game: The game with all its moves.
+        ours: Our result, in discs.
     """
     us = game.about.our_side
     winner = None if ours == 0 else us if ours > 0 else 1 - us
@@ -193,7 +193,7 @@ def start_of(about: GameSnapshot) -> OthelloPosition:
 
 
 def is_same(game: GgsGame, record: GgfGame, our_side: int) -> bool:
-    """Whether a record may be of a game: same opponent, side and start; moves are not compared."""
+    """Whether a record may belong to a game: opponent, side and start are equal; moves are not compared."""
     about = game.about
     return (
         game.is_played

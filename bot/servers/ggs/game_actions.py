@@ -13,10 +13,10 @@ logger = logging.getLogger(__name__)
 
 
 class GgsGameActions:
-    """Moves, resigns, aborts and talks.
+    """Sends moves, resignations, offers to abort, and chat.
 
     Args:
-        state: Of the account.
+        state: State of the account.
     """
 
     def __init__(self, state: GgsState) -> None:
@@ -41,7 +41,7 @@ class GgsGameActions:
         """Resign a game.
 
         Raises:
-            RefusedError: The game is not live, or the other game of its match would be resigned with it.
+            RefusedError: The game is not live, or the other game of its match would also be resigned.
         """
         game = self._running(game_id)
         if game.board != game.match:
@@ -74,7 +74,7 @@ class GgsGameActions:
     # --- Chat -------------------------------------------------------------------------------------------
 
     def say(self, game_id: str, text: str, room: Room) -> None:
-        """Say something in a game, or to the opponent when it is over.
+        """Chat in a game, or with the opponent when the game is over.
 
         Raises:
             RefusedError: There is no such game.

@@ -1,4 +1,4 @@
-"""The games of an account on GGS: those that are live, adjourned or over."""
+"""The live, adjourned and finished games of an account on GGS."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ class GgsGames:
     """The games, by our ids and by the server's.
 
     Args:
-        name: Of our account.
+        name: Name of our account.
         out: Takes commands and events.
     """
 
@@ -31,7 +31,7 @@ class GgsGames:
         self.live: dict[str, GgsGame] = {}
         """By the server's id."""
         self._stamp, self._stamped = "", Counter[str]()
-        """The second in which the last game began, and the number of games that began in it on each board."""
+        """The second in which the last game began, and the number of games per board that began in it."""
 
     def remember(self, known: Sequence[GameSnapshot]) -> None:
         """Add the games that are open in the database; call it before the first connection."""
@@ -55,7 +55,7 @@ class GgsGames:
         return [game for game in self.by_id.values() if game.status in statuses]
 
     def may_be(self, game: GgsGame, stored: AdjournedMatch) -> bool:
-        """Whether a match that the server has stored may be that of a game."""
+        """Whether a stored match of the server may belong to a game."""
         return (
             game.about.rated
             and {*stored.names} == {self._name, game.about.opponent.name}
@@ -75,7 +75,7 @@ class GgsGames:
         return replace(game.about, state=game.state(now_s))
 
     def new_id(self, board: str, at: datetime) -> str:
-        """An id from the time and the board: the server reuses match ids."""
+        """An id from the time and the board, because the server reuses match ids."""
         stamp = f"{at:%Y%m%dT%H%M%S}"
         if stamp != self._stamp:
             self._stamp, self._stamped = stamp, Counter()
@@ -84,7 +84,7 @@ class GgsGames:
         return f"{stamp}-{board}" if double == 1 else f"{stamp}-{board}-{double}"
 
     def forget_some(self) -> None:
-        """Forget finished games except the latest."""
+        """Forget all finished games except the latest ones."""
         for game in self.with_status(GgsStatus.OVER)[:-REMEMBERED]:
             del self.by_id[game.about.game_id]
 
@@ -135,14 +135,14 @@ class GgsGames:
         self.end(game, GameEnd(EndReason.UNKNOWN if may_be else EndReason.ABORTED, None, reason))
 
     def put_away(self, game: GgsGame, reason: str) -> None:
-        """The server has adjourned a game."""
+        """Record that the server has adjourned a game."""
         self.off(game)
         game.pass_to(GgsGameEvent.ADJOURNED)
         game.is_stale, game.is_unheard = False, True
         self._out.tell_game(game.about.game_id, GameAdjourned(reason))
 
     def doubt(self, game: GgsGame) -> None:
-        """The server no longer lists a game: its stored games or its archive have it."""
+        """Record that the server no longer lists a game; it is then in its stored games or its archive."""
         self.off(game)
         game.pass_to(GgsGameEvent.UNLISTED)
         game.is_stale = True

@@ -1,4 +1,4 @@
-"""The lives of a GGS request, attempt and game, each as one table.  No I/O.
+"""The life cycles of a GGS request, attempt and game, each as one table.  No I/O.
 
 ::
 
@@ -20,8 +20,8 @@
               |---ended--> OVER <-----|<------ended------|
 
 A request that the server removes is forgotten. A doubtful game may turn out to be away, and an away game may
-become doubtful. A settled attempt does not change: the server still removes the request of a match that has
-begun.
+become doubtful. A settled attempt does not change any more, although the server still removes the request of
+a match that has begun.
 """
 
 from collections.abc import Mapping
@@ -47,13 +47,13 @@ class RequestState(StrEnum):
 
     LISTED = "listed"
     OURS = "ours"
-    """We have made it."""
+    """A request that we have made."""
     CHALLENGE = "challenge"
-    """It asks us for a new game."""
+    """A request to us for a new game."""
     UNCLEAR = "unclear"
-    """It may resume a game that we believe to be live: we have queried the running matches."""
+    """A request that may resume a game that we believe to be live; we have queried the running matches."""
     RESUMPTION = "resumption"
-    """It asks us to resume an adjourned game, so it is not a challenge."""
+    """A request to us to resume an adjourned game, which is not a challenge."""
 
 
 class RequestEvent(StrEnum):
@@ -66,16 +66,16 @@ class RequestEvent(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """The states of a command of ours that should lead to a match."""
+    """The states of a command of ours that requests a match."""
 
     SENT = "sent"
     LISTED = "listed"
-    """The server lists the request that it made."""
+    """The server lists the request that the command made."""
     BEGAN = "began"
     REFUSED = "refused"
     """Refused, declined or withdrawn."""
     LOST = "lost"
-    """The connection or the service went away before the answer."""
+    """The connection or the service was lost before the answer."""
 
 
 class AttemptEvent(StrEnum):
@@ -94,7 +94,7 @@ class GgsStatus(StrEnum):
     AWAY = "away"
     """Adjourned and stored by the server, or left over from an earlier connection."""
     DOUBTFUL = "doubtful"
-    """The server no longer lists it: its stored games or its archive show whether it is away or over."""
+    """No longer listed; the stored games or the archive will show whether the game is away or over."""
     OVER = "over"
 
 
@@ -154,7 +154,7 @@ def after(table: Mapping[tuple[S, E], S], state: S, event: E) -> S:
     """The state after an event.
 
     Raises:
-        ProtocolError: The table does not have it.
+        ProtocolError: The table lacks this transition.
     """
     if (state, event) not in table:
         raise ProtocolError(f"{state.value!r} cannot see {event.value!r}", (state, event))

@@ -1,4 +1,4 @@
-"""Our running matches on GGS, as far as the server has reported them.  No I/O.
+"""Our running matches on GGS that the server has reported.  No I/O.
 
 A match has one board, or two if it is a synchro match.
 """
@@ -20,9 +20,9 @@ class GgsMatch:
     """One match."""
 
     began: MatchBegan
-    """The server's latest message about it."""
+    """The server's latest message about the match."""
     is_heard: bool = False
-    """We have received its beginning; otherwise the server only lists it as running."""
+    """Whether we received its start; otherwise the server only lists it as running."""
     change: int | None = None
     """Change of our rating, until the match's end arrives."""
     ended: dict[str, GgsGame | None] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Matches:
     """Our running matches, by the server's ids.
 
     Args:
-        name: Of our account.
+        name: Name of our account.
         out: Takes commands.
     """
 
@@ -42,7 +42,7 @@ class Matches:
         self._out = out
         self.by_id: dict[str, GgsMatch] = {}
         self._known_at_query: deque[frozenset[str]] = deque(maxlen=MAX_QUERIES)
-        """For each unanswered query, the oldest first: the matches known when it was sent."""
+        """The matches known when each unanswered query was sent, oldest query first."""
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -51,20 +51,20 @@ class Matches:
         return iter(list(self.by_id))
 
     def began(self, message: MatchBegan) -> None:
-        """A match has begun; one that had its id is over."""
+        """Record the start of a match; an earlier match with the same id is over."""
         self.by_id[message.id] = GgsMatch(message, is_heard=True)
 
     def ended(self, id_: str) -> GgsMatch | None:
-        """A match is over; return it, or None if we did not know it."""
+        """Remove a match that is over and return it; None: we did not know it."""
         return self.by_id.pop(id_, None)
 
     def query(self) -> None:
-        """Query the running matches: the answer may lack matches that begin before it arrives."""
+        """Query the running matches; the answer may lack matches that begin before it arrives."""
         self._known_at_query.append(frozenset(self.by_id))
         self._out.ask("match")
 
     def listed(self, message: MatchList) -> frozenset[str]:
-        """Apply the server's list; return the matches that are gone."""
+        """Apply the server's list; returns the matches that have disappeared."""
         known = self._known_at_query.popleft() if self._known_at_query else frozenset(self.by_id)
         heard = {match.id: match for match in message.matches if self._name in match.names}
         gone = known - heard.keys() if message.is_whole else frozenset()

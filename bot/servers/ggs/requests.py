@@ -1,7 +1,7 @@
-"""Match requests on GGS: those on the server's list, and the state of our own.  No I/O.
+"""Match requests on GGS: the requests on the server's list, and the state of our own requests.  No I/O.
 
-The server's answers do not name their commands but come in the same order. So unanswered commands wait in a
-queue, and an answer to one of them shows that the answers to the earlier ones were lost.
+The server's answers do not name their commands but arrive in the same order. So unanswered commands wait in a
+queue, and an answer to one of them shows that the answers to earlier commands were lost.
 """
 
 import re
@@ -26,7 +26,7 @@ from bot.servers.ggs.lifecycle import (
 from bot.servers.ggs.wire import Flag, GgsClock
 
 MAX_UNANSWERED = 50
-"""Maximum number of unanswered commands; beyond it the oldest is forgotten."""
+"""Maximum number of unanswered commands; above it the oldest is forgotten."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Asked:
     """A request on the server's list."""
 
     key: str
-    """Ours; the server's ids are reused."""
+    """Our own key, because the server reuses its ids."""
     line: wire.Request
     state: RequestState = RequestState.LISTED
 
@@ -48,7 +48,7 @@ class Asked:
 
     @property
     def resumes(self) -> bool:
-        """Whether it resumes an adjourned game of ours, as far as we know."""
+        """Whether the request is known to resume an adjourned game of ours."""
         is_ours = self.state is RequestState.OURS
         return self.line.flag is Flag.STORED if is_ours else self.state is RequestState.RESUMPTION
 
@@ -68,11 +68,11 @@ class Attempt:
     """Key of the request that we accept or have made."""
     state: AttemptState = AttemptState.SENT
     refusal: str = ""
-    """Why it will not lead to a match; empty: it still may, or it already has."""
+    """Why the attempt will not lead to a match; empty: it still may, or already has."""
 
     @property
     def began(self) -> bool:
-        """Whether it has led to a match."""
+        """Whether the attempt has led to a match."""
         return self.state is AttemptState.BEGAN
 
     @property
@@ -84,7 +84,7 @@ class Attempt:
         return self.state not in (AttemptState.SENT, AttemptState.LISTED)
 
     def pass_to(self, event: AttemptEvent, refusal: str = "") -> None:
-        """Enter the state after an event; the reason of the first refusal stays."""
+        """Enter the state after an event; keeps the reason of the first refusal."""
         if not self.is_settled:
             self.refusal = refusal
         self.state = after(ATTEMPT, self.state, event)
@@ -94,7 +94,7 @@ class Requests:
     """The requests on the server's list and our unanswered commands.
 
     Args:
-        name: Of our account.
+        name: Name of our account.
         out: Takes commands and events.
     """
 
@@ -110,7 +110,7 @@ class Requests:
         self._attempts: dict[str, Attempt] = {}
         """Attempts with a request on the list, by its key."""
         self.origins: dict[str, Asked] = {}
-        """The request that a match came from, by the match's id."""
+        """The request behind each match, by the match's id."""
 
     def __len__(self) -> int:
         return len(self._table)
@@ -119,12 +119,12 @@ class Requests:
         return iter(list(self._table.values()))
 
     def key_of_challenge(self, match: str) -> str:
-        """The key of the challenge that a match came from; empty: it came from none, or is resumed."""
+        """The key of the challenge behind a match; empty: there is none, or the match was resumed."""
         origin = self.origins.get(match)
         return "" if origin is None or origin.resumes else origin.key
 
     def is_accepting(self, asked: Asked) -> bool:
-        """Whether our acceptance of it is still unanswered."""
+        """Whether our acceptance of a request is still unanswered."""
         return any(attempt.key == asked.key for attempt in self._unanswered)
 
     # --- Our commands -----------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Requests:
         """Accept the request with a key.
 
         Raises:
-            RefusedError: It is gone.
+            RefusedError: The request is gone.
         """
         asked = next((each for each in self if each.key == key), None)
         if asked is None:
@@ -142,7 +142,7 @@ class Requests:
         return self._try(attempt, rated=asked.line.flag is not Flag.UNRATED)
 
     def decline(self, key: str) -> None:
-        """Decline a request; one that is gone needs no command."""
+        """Decline a request; does nothing if the request is gone."""
         for asked in self:
             if asked.key == key:
                 self._out.ask("decline", asked.line.id)
@@ -158,16 +158,16 @@ class Requests:
         self._try(Attempt(("ask", stored_id), opponent, type_text, stored_id), rated=True)
 
     def cancel(self, attempt: Attempt) -> None:
-        """Withdraw a request of ours: now, or as soon as the server lists it."""
+        """Withdraw a request of ours, now or as soon as the server lists it."""
         attempt.pass_to(AttemptEvent.REFUSED, "withdrawn")
         for asked in self:
             if asked.key == attempt.key and asked.line.asker == self._name:
                 self._out.ask("cancel", asked.line.id)
 
     def _try(self, attempt: Attempt, *, rated: bool) -> Attempt:
-        """Send a command, with the account's ``rated`` setting that it needs.
+        """Send a command, and before it the ``rated`` setting of the account that it needs.
 
-        Otherwise the setting stays +: with - the server refuses rated requests to us.
+        At other times the setting is +, because with - the server refuses rated requests to us.
         """
         self._unanswered.append(attempt)
         if self.is_registered:
@@ -245,8 +245,8 @@ class Requests:
         return None
 
     def resumes(self, asked: Asked) -> None:
-        """Record that a request resumes an adjourned game of ours: it is not a challenge, though it may have
-        been one."""
+        """Record that a request resumes an adjourned game of ours, so that it is not, or no longer, a
+        challenge."""
         self._tell_gone(asked)
         asked.pass_to(RequestEvent.RESUMES)
 
@@ -270,9 +270,9 @@ class Requests:
             self._unanswered.popleft()
 
     def _origin_of(self, message: wire.MatchBegan) -> Asked | None:
-        """The request that a match came from; among similar ones, prefer one that we have accepted.
+        """The request behind a match; among similar requests, prefer one that we have accepted.
 
-        A tournament's director begins matches without a request.
+        The director of a tournament begins matches without requests.
         """
         if message.flag is Flag.TOURNAMENT:
             return None

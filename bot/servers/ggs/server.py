@@ -39,22 +39,22 @@ logger = logging.getLogger(__name__)
 PORT = 5000
 CONNECT_TIMEOUT_S = 10.0
 LOGIN_TIMEOUT_S = 30.0
-"""The server itself gives two minutes."""
+"""Timeout of the login in seconds; the server's own limit is two minutes."""
 ANSWER_S = 10.0
-"""Timeout of an answer, after which it is requested again or counts as lost."""
+"""Timeout of an answer in seconds, after which the request is repeated or the answer counts as lost."""
 SETTLED_S = 30.0
-"""Time for a new connection to list the games that the server stores."""
+"""Maximum time in seconds for a new connection to list the server's stored games."""
 PROBE_S = 20.0
 """Probe the server after this many seconds without a byte."""
 PROBES = 3
 """The connection counts as dead after this many unanswered probes."""
 BACK_OFF_S = 30.0
 """Back-off after the server has hung up: another program may have logged in under our name, and the two would
-evict each other in turn.  It doubles each time until a connection has held (see `HELD_WAITS`)."""
+evict each other in turn.  It doubles until a connection has lasted (see `HELD_WAITS`)."""
 MAX_BACK_OFF_S = 120.0
 """At this interval, two programs that evict each other do no harm, and no adjourned game waits longer."""
 HELD_WAITS = 4.0
-"""A connection has held when it lasted this many times the last wait."""
+"""A connection counts as lasting when it was open this many times the last wait."""
 MESSAGES_A_TURN = 8
 """Messages handled before we yield to other tasks."""
 UNSENT_LIMIT = 1 << 20
@@ -66,13 +66,13 @@ Recall = Callable[[], Awaitable[Sequence[GameSnapshot]]]
 
 
 async def nothing_to_recall() -> Sequence[GameSnapshot]:
-    """No open games: the `Recall` of a bot without a database."""
+    """A `Recall` without open games, for a bot without a database."""
     return ()
 
 
 @dataclass(slots=True)
 class _Link:
-    """One connection, logged in."""
+    """One logged-in connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -126,7 +126,7 @@ class BackOff:
         """Record the end of a connection and return the wait before the next one.
 
         Args:
-            lasted_s: How long it was open, in seconds.
+            lasted_s: Duration of the connection, in seconds.
         """
         has_held = lasted_s >= HELD_WAITS * max(self._wait_s, BACK_OFF_S)
         self._wait_s = BACK_OFF_S if has_held else min(max(BACK_OFF_S, 2 * self._wait_s), MAX_BACK_OFF_S)
@@ -134,14 +134,14 @@ class BackOff:
 
 
 class GgsServer(Server):
-    """The adapter; make it inside a running event loop.
+    """The adapter; create it inside a running event loop.
 
     Args:
-        dialect: Its row in the table of sites.
+        dialect: The row of the site in the table of dialects.
         url: ``ggs://host[:port]``.
         login: Name of the account.
         password: Never shown in an error or log.
-        recall: Called for the open games before the first connection.
+        recall: Returns the open games; called before the first connection.
         programs: Names of opponents that are programs; we may challenge them.
         public: Whether to send an open request when none of them is available.
         extension_s: Grace time in games that we request, in seconds.
@@ -192,12 +192,12 @@ class GgsServer(Server):
         self._lag = Lag()
         self._back_off = BackOff()
         self._events: list[AccountEvent] = []
-        """Not yet delivered."""
+        """Events that have not been delivered yet."""
         self._streams: dict[str, list[asyncio.Queue[GameEvent]]] = {}
         self._changed = asyncio.Event()
         """Set, then replaced, on every message."""
         self._request_lock = asyncio.Lock()
-        """One request or reply at a time: the server's answers do not say which command they belong to."""
+        """Serialises requests, because the server's answers do not name their commands."""
         self._players: list[wire.GgsPlayer] | None = None
 
     @property
@@ -381,7 +381,7 @@ class GgsServer(Server):
         return events
 
     def _perform(self) -> bool:
-        """Perform the actions that the last call caused; returns whether there were any."""
+        """Perform the actions caused by the last call; returns whether there were any."""
         actions = self._state.out.take()
         for action in actions:
             match action:
@@ -410,7 +410,7 @@ class GgsServer(Server):
         """Wait for the answer to the last command.
 
         Raises:
-            TransientError: None came in time, or the connection is lost.
+            TransientError: No answer arrived in time, or the connection is lost.
         """
         link = self._link
         await self._until(lambda: self._link is not link or condition(), ANSWER_S, what)
@@ -418,10 +418,10 @@ class GgsServer(Server):
             raise TransientError(f"{what}: the connection was lost")
 
     async def _until(self, condition: Callable[[], bool], within_s: float, what: str) -> None:
-        """Wait until the server's messages, on this connection or a later one, make `condition` true.
+        """Wait until messages on this connection or a later one make `condition` true.
 
         Raises:
-            TransientError: They did not in time.
+            TransientError: The condition is still false after the timeout.
         """
         try:
             async with asyncio.timeout(within_s):
@@ -565,8 +565,8 @@ class GgsServer(Server):
         return Reply(attempt.key, attempt.began, attempt.refusal or "accepted")
 
     async def online_bots(self) -> list[Bot]:
-        """The configured programs that are open for games; if there are none, everybody if the settings allow
-        it."""
+        """The configured programs that are open for games; if there are none, everybody (if the settings
+        allow it)."""
         ratings_of: dict[str, dict[str, int]] = {}
         for pool in ("8", "8r"):
             self._players = None
@@ -596,7 +596,7 @@ class GgsServer(Server):
 
 
 PROVISIONAL = 300.0
-"""Ratings with at least this deviation are provisional; everybody begins with 350."""
+"""Minimum deviation of a provisional rating; everybody begins with 350."""
 
 
 def read_address(url: str) -> tuple[str, int]:

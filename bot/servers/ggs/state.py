@@ -11,7 +11,7 @@ class GgsState:
     """The shared state.
 
     Args:
-        name: Of our account.
+        name: Name of our account.
     """
 
     def __init__(self, name: str) -> None:

@@ -3,9 +3,9 @@
 Three layers.  `Lines` splits bytes into lines, `Blocks` groups lines into blocks, `read` parses a block.  A
 block begins with ``sender: text`` after an empty line (a message from a user, above all the Othello service
 ``/os``; further lines begin with ``|``) or with ``: text`` (the central server; further lines are plain), and
-ends at READY or where the next one begins.  Answers carry no id: only their first words identify them.
+ends at READY or where the next one begins.  Answers have no id; only their first words identify them.
 
-On any input, nothing here raises anything but `ProtocolError`, and nothing grows without bound.
+On every input, this module raises only `ProtocolError`, and its memory use is bounded.
 """
 
 import re
@@ -24,13 +24,13 @@ SERVICE = "/os"
 """The Othello service's user name."""
 ENCODING = "latin-1"
 LINE_LIMIT = 1 << 14
-"""Maximum number of bytes kept of a line; the server itself sends no line a tenth as long."""
+"""Maximum number of bytes kept of a line; the server's own lines are less than a tenth as long."""
 BLOCK_LIMIT = 2000
 """Maximum number of lines kept of a block; a list of all users has about a hundred."""
 TEXT_LIMIT = 1 << 18
 """Maximum number of characters kept of a block."""
 SAY_LIMIT = 400
-"""Longest chat message that we send, in characters; the server takes more."""
+"""Maximum length of our chat messages, in characters; the server accepts more."""
 
 _NAME = r"[^\s:|]+"
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """The server has dropped messages that we were too slow to read: request everything again."""
+    """The server has dropped messages that we read too slowly: request everything again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class CentralError:
 
     @property
     def is_login(self) -> bool:
-        """Whether it refuses our name or password."""
+        """Whether the server refuses our name or password."""
         return self.text.startswith(("Password ", "Login "))
 
     @property
@@ -87,7 +87,7 @@ class Presence:
     name: str
     is_here: bool
     level: int | None = None
-    """0: unregistered, 1: user, 2: admin, 3: root; None: not stated."""
+    """Level of the account: 0 unregistered, 1 user, 2 admin, 3 root; None: not stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class OtherMessage:
     """Empty: the central server."""
     word: str
     lines: tuple[str, ...]
-    """The first one still begins with the word."""
+    """Lines of the answer; the first line still begins with its keyword."""
 
 
 class Flag(StrEnum):
@@ -107,7 +107,7 @@ class Flag(StrEnum):
     RATED = "R"
     UNRATED = "U"
     STORED = "S"
-    """It resumes an adjourned game, which was rated."""
+    """The request resumes an adjourned game, which was rated."""
     TOURNAMENT = "T"
 
 
@@ -117,7 +117,7 @@ class GgsClock(GgfClock):
 
     @property
     def clock(self) -> Clock:
-        """Without the grace time, which we do not plan to use."""
+        """The clock without the grace time, which we do not plan to use."""
         return Clock(self.initial_s, self.increment_s)
 
 
@@ -130,20 +130,20 @@ class GameType:
     """Two simultaneous games with the colours swapped."""
     is_komi: bool = False
     discs: int | None = None
-    """Number of discs in its random starting position; None: the usual start."""
+    """Number of discs in the random starting position; None: the usual start."""
     is_anti: bool = False
-    """Fewest discs win."""
+    """Whether the side with fewer discs wins."""
     colour: str = ""
     """``b`` or ``w``: the requester plays black or white; empty: at random."""
 
     @property
     def is_wanted(self) -> bool:
-        """Whether this program accepts requests for it."""
+        """Whether this program accepts requests for the type."""
         return self.is_played and not self.is_komi
 
     @property
     def is_played(self) -> bool:
-        """Whether this program plays it; komi games only in tournaments."""
+        """Whether this program plays the type; komi games only in tournaments."""
         return self.size == 8 and not self.is_anti
 
     @property
@@ -153,7 +153,7 @@ class GameType:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request for a game appears or goes."""
+    """A request for a game appears or disappears."""
 
     is_new: bool
     id: str
@@ -163,11 +163,11 @@ class Request:
     type_text: str
     flag: Flag
     other: str | None
-    """None: open to everybody."""
+    """The requested opponent; None: open to everybody."""
     other_rating: float | None
     other_clock: GgsClock
     stored_id: str
-    """Id of the adjourned game that it resumes; empty: a new game."""
+    """Id of the adjourned game that the request resumes; empty: a new game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +189,9 @@ class MatchEnded:
     type_text: str
     flag: Flag
     result: float | None
-    """First player's view, in discs, the mean of two games; None if there is none."""
+    """Mean result of the games from the first player's view, in discs; None: no result."""
     left_by: str = ""
-    """The player who left: the match is adjourned, or aborted when it was unrated; empty: none."""
+    """The player who left, so that the match is adjourned (aborted if unrated); empty: nobody left."""
     stored_id: str = ""
     """Id of the adjourned match in the store, or of the finished one in the archive; empty: neither."""
 
@@ -205,9 +205,9 @@ class Joined:
     """The current state of a game: sent at its start, when it is resumed, and on request."""
 
     id: str
-    """In synchro matches followed by the number of the board: ``.3.0``."""
+    """Id of the game; in synchro matches it ends with the number of the board: ``.3.0``."""
     game: GgfGame | None
-    """None: this program cannot read it, for instance because of another board size."""
+    """The game; None: this program cannot read it, for instance because of its board size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class BoardShown:
-    """A game or move as a diagram for people; we request the other form."""
+    """A game or move as a diagram for people, a form that we do not request."""
 
     id: str
 
@@ -232,7 +232,7 @@ class BoardEnded:
     id: str
     names: tuple[str, str]
     result: float | None
-    """First player's view, in discs; None if there is none."""
+    """Result from the first player's view, in discs; None: no result."""
 
     def result_of(self, name: str) -> float | None:
         """The result from a player's view, in discs; None if there is none."""
@@ -246,9 +246,9 @@ def _for_player(name: str, names: tuple[str, str], result: float | None) -> floa
 @dataclass(frozen=True, slots=True)
 class RatingsChanged:
     id: str
-    """Of the match."""
+    """Id of the match."""
     changes: tuple[tuple[str, float, float], ...]
-    """Name, change, new rating."""
+    """Per player: name, change and new rating."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class ServiceError:
 
     @property
     def match_id(self) -> str:
-        """The match that does not exist; empty: another error."""
+        """Id of the match that does not exist; empty: another error."""
         match = re.match(rf"match '({_GAME_ID})' not found", self.text)
         return match[1] if match else ""
 
@@ -338,11 +338,11 @@ class Said:
     name: str
     text: str
     channel: str = ""
-    """``.chat``, ``_group``; empty: to us alone, or in a game."""
+    """Channel such as ``.chat`` or ``_group``; empty: to us alone, or in a game."""
     id: str = ""
     """Id of the game or match; empty: outside games."""
     to: str = ""
-    """In a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
+    """Audience in a game: ``A`` everybody, ``P`` the players, ``O`` the observers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +387,7 @@ GgsMessage = (
 class Lines:
     """Splits bytes into lines, independently of packet boundaries.
 
-    Anybody can choose names and chat, so unprintable characters are replaced: they could control a terminal
+    Names and chat are chosen by users, so unprintable characters are replaced; they could control a terminal
     that shows the log.
     """
 
@@ -395,7 +395,7 @@ class Lines:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[str]:
-        """Yield each line that is complete now, without its line end."""
+        """Yield each completed line, without its line end."""
         *lines, rest = data.split(b"\n")
         for line in lines:
             whole, self._rest = self._rest + line[:LINE_LIMIT], b""
@@ -416,7 +416,7 @@ class RawMessage:
     sender: str
     """Empty: the central server."""
     lines: tuple[str, ...]
-    """Without their markers: sender, ``|``."""
+    """Lines without their markers (sender, ``|``)."""
 
 
 @dataclass(slots=True)
@@ -424,7 +424,7 @@ class _Open:
     sender: str
     lines: list[str]
     is_help: bool = False
-    """A text that contains empty lines, up to READY."""
+    """Whether the message is a text that ends at READY and may contain empty lines."""
     length: int = 0
 
 
@@ -491,7 +491,7 @@ class Reader:
         self._blocks = Blocks()
 
     def feed(self, data: bytes) -> Iterator[GgsMessage]:
-        """Yield each message that is complete now; an unparsable one as an `Unknown`."""
+        """Yield each completed message; an unparsable message is yielded as an `Unknown`."""
         for line in self._lines.feed(data):
             for block in self._blocks.feed(line):
                 if not isinstance(block, RawMessage):
@@ -560,7 +560,7 @@ _ANSWERS = frozenset(
     )
 )
 NOTICES = frozenset({"abort", "score", "trust-violation", "undo"})
-"""Messages about a game that we only log: an offer of a player, and time charged beyond that reported."""
+"""Messages about a game that we only log: a player's offer, and time charged beyond the reported time."""
 _BARE_ERRORS = (
     "illegal board type",
     "random games must be komi or synchro",
@@ -721,7 +721,7 @@ def _stored(args: str, rest: tuple[str, ...]) -> GgsMessage:
 
 
 def _rows(read: Callable[[str], T], lines: Sequence[str]) -> tuple[T, ...]:
-    """The rows of a list that could be read; the others are skipped."""
+    """The readable rows of a list; other rows are skipped."""
     rows = []
     for line in lines:
         with suppress(ProtocolError):
@@ -784,7 +784,7 @@ DEFAULT_CLOCK = GgsClock()
 
 
 def parse_clock(text: str) -> GgsClock:
-    """Parse a clock from a request or game, also a running one.
+    """Parse a clock from a request or game; the clock may be running.
 
     Raises:
         ProtocolError: It is not a clock.
@@ -812,7 +812,7 @@ def parse_type(text: str) -> GameType:
 
 
 def command(text: str) -> bytes:
-    """Encode a line for the server; characters that would break it are replaced."""
+    """Encode a line for the server; replaces characters that would break the line."""
     return _plain(text).encode(ENCODING, errors="replace") + b"\r\n"
 
 
@@ -832,7 +832,7 @@ def write_move(move: str, evaluation: float | None, time_s: float | None) -> str
 
 
 def write_bid(move: str, value_discs: float) -> str:
-    """Format the bid of a komi game for ``play``: its value may not be left out, even when it is 0."""
+    """Format the bid of a komi game for ``play``; the value is required even if it is 0."""
     return f"{move.upper()}/{value_discs:.2f}"
 
 

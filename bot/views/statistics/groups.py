@@ -41,11 +41,11 @@ def group_name(group: GroupStatistics) -> str:
 
 
 def group_tables(groups: Sequence[GroupStatistics], names: Sequence[str]) -> tuple[TablePart, ...]:
-    """The games of each group, its replies compared with expectations, and the outcomes of the paper's traps.
+    """Per group: games, replies compared with expectations, and the outcomes of the paper's traps.
 
     Args:
         groups: The groups.
-        names: The name of each.
+        names: The name of each group.
     """
     both = list(zip(names, groups, strict=True))
     head = Column("Group", is_text=True)

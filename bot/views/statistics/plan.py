@@ -26,7 +26,7 @@ def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None
     """Sample sizes in three tables: values, games, and days.
 
     Args:
-        rows: Of the plan.
+        rows: The rows of the plan.
         rate: The rate of randomised decisions so far; None: unknown.
         pace: Recent number of games per day; None: unknown.
     """
@@ -35,7 +35,7 @@ def plan_parts(rows: Sequence[PlanRow], rate: DrawRate | None, pace: Pace | None
 
 
 def _table(kind: str, rows: Sequence[PlanRow], pace: Pace | None) -> TablePart:
-    """A column for each effect; for each assumption a line of values, games and days."""
+    """A column per effect, and per assumption a line of values, games and days."""
     effects = dict.fromkeys(
         f"{100 * row.effect:g} %" if row.effect_elo is None else f"{row.effect_elo:g} Elo" for row in rows
     )

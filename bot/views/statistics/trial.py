@@ -35,9 +35,9 @@ from storage.evidence.statistics.trial_rows import Unreadable
 from storage.records import Endpoint
 
 MAX_STRATA = 12
-"""Maximum number of strata in the chart; CSV has all."""
+"""Maximum number of strata in the chart; CSV contains all."""
 _NAMED = 3
-"""Maximum number of damaged records named; JSON has them all."""
+"""Maximum number of damaged records listed; JSON contains all."""
 _WANTED_ELO = 50
 
 
@@ -55,7 +55,7 @@ def trial_parts(report: TrialReport, filters: Mapping[str, str]) -> tuple[Part, 
 
 
 def robustness(report: TrialReport) -> tuple[Part, ...]:
-    """Each outcome without suspect games, without the person with most of them, and at first games."""
+    """Each outcome without suspect games, without the person with the most games, and in first games only."""
     rows = []
     for verdict in report.verdicts:
         estimates, fixed = _estimates(report, verdict)
@@ -174,7 +174,7 @@ def _draw_text(guard: RandomisationCheck) -> str:
 
 
 def _clear_since(analyses: InterimAnalyses) -> str:
-    """The game since which the interval of the difference in score excludes 0; empty: it includes 0."""
+    """The game from which the interval of the difference in score excludes 0; empty: it includes 0."""
     unclear = np.flatnonzero(~analyses.readable | (np.abs(analyses.mean) <= analyses.half_width))
     since = int(unclear[-1]) + 1 if len(unclear) else 0
     if since == len(analyses.mean):
@@ -251,7 +251,7 @@ def _stratum_query(stratum: Stratum) -> dict[str, str]:
 
 
 def _estimates(report: TrialReport, verdict: TrialVerdict) -> tuple[EndpointReport, FixedInterval | None]:
-    """The estimates of an outcome: those at any time, and that at one analysis."""
+    """The estimates of an outcome: anytime-valid, and at one analysis."""
     if verdict.unit == "game":
         assert report.games is not None  # noqa: S101 - there is a verdict on them
         return report.games.score if verdict.outcome is TrialOutcome.SCORE else report.games.cost, None
@@ -291,7 +291,7 @@ def _estimate(found: AnyTimeEstimate) -> str:
 
 
 def _fixed(found: FixedInterval) -> str:
-    """The interval of enough persons; absent if the data do not determine it."""
+    """The estimate with its interval at one analysis; the reason if the data do not determine it."""
     if found.value is None or found.low is None:
         return f"{found.too_early}"
     return difference_interval(found.value, found.low, found.high)

@@ -1,7 +1,7 @@
 // The inputs of the chess network: each piece on its square, as one side sees it.
 //
-// A side sees its own pieces first, the board from its own end, and its own king on the queen's side: else all is
-// mirrored, since the rules hardly tell left from right.
+// A side sees its own pieces first and the board from its own end. If its king is on the king's side, the board is
+// mirrored, since the rules hardly distinguish left from right.
 #pragma once
 
 #include "chess/chess_game.hpp"

@@ -9,7 +9,7 @@
 // Scores are discs from the side to move.  They are fail-soft: outside the window they are bounds, and every
 // score of a position with e empties is even, since the empty squares are counted too.
 //
-// Each score is exact whatever the move ordering, so an Order may be as rough as it likes.
+// Each score is exact for any move ordering, so an Order may be rough.
 #pragma once
 
 #include <algorithm>

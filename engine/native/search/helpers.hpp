@@ -1,7 +1,7 @@
 // The helper threads of a strong search.
 //
-// What they do is the search's own: take part in the leading thread's tree (team.hpp), or run iterations of their own
-// with a common transposition table (race.hpp).
+// The search decides what they do: take part in the leading thread's tree (team.hpp), or run their own iterations with
+// a shared transposition table (race.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What the analyses of both trap players (profile.hpp, tempting_profile.hpp) share: our moves with their raw values,
-// and memory for their replies.
+// Shared by the analyses of both trap players (profile.hpp, tempting_profile.hpp): our moves with their raw values, and
+// memory for their replies.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A game whose strong search corrects the evaluation by a network.
+// A game whose strong search corrects the evaluation with a network.
 #pragma once
 
 #include <cstdint>

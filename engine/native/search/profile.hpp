@@ -1,10 +1,10 @@
-// Trappy minimax's reply profiles: finds the scores that the choice depends on, and no more.
+// Trappy minimax's reply profiles: finds only the scores that the choice depends on.
 //
 // The complete table needs every reply's exact score at every depth, at many times the cost of the plain search.
-// Nearly all of it cannot change the choice, and proving so is cheap.  All prunings are exact: the choice equals that
-// from the complete table (engine/search/profiles.py), and the bounds behind the proofs are passed on with the scores,
-// so that engine.verification.verify can check them.  The chosen move's own bonus is only known to be high enough; it becomes
-// exact when its profile is completed, after the move is played.
+// Nearly all of these scores cannot change the choice, and proving this is cheap. All prunings are exact: the choice
+// equals that from the complete table (engine/search/profiles.py), and the bounds behind the proofs are passed on with
+// the scores, so that engine.verification.verify can check them. The chosen move's own bonus is only proved to be high
+// enough; it becomes exact when its profile is completed, after the move is played.
 #pragma once
 
 #include <cstdlib>

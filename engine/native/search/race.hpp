@@ -1,6 +1,6 @@
 // Iterations that several threads run at the same time: the first one to finish counts for all ("Lazy SMP").
 //
-// Two threads with a common transposition table and different histories rarely need the same time for an iteration.
+// Two threads with a shared transposition table and different histories rarely need the same time for an iteration.
 // A thread that is overtaken abandons its own iteration and continues from the other's result.
 #pragma once
 

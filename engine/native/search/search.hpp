@@ -1,8 +1,8 @@
 // Exact fixed-depth search: principal variation search with a transposition table, for any game.
 //
 // "Exact" is meant strictly, because the trap arithmetic compares scores of one reply at many depths: full width, no
-// reductions, no extensions, and a table entry replaces only a search of the same remaining depth.  So every score
-// equals that of engine/search/reference.py, whatever was searched before.
+// reductions, no extensions, and a table entry replaces only a search of the same remaining depth. So every score
+// equals that of engine/search/reference.py, regardless of earlier searches.
 #pragma once
 
 #include "game.hpp"

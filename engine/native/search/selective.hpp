@@ -1,15 +1,15 @@
-// The strong search of chess and xiangqi (games with captures and checks): selective, with quiescence search.  Its
-// scores are estimates and bound nothing; what must be exact (trap analysis) uses search.hpp.
+// The strong search of chess and xiangqi (games with captures and checks): selective, with quiescence search. Its
+// scores are estimates, not bounds; trap analysis, which needs exact scores, uses search.hpp.
 //
 // Theory of operation.  Iterative deepening with aspiration windows and principal variation search (PVS) over a
-// transposition table.  Nodes are cut off by reverse futility pruning, null-move pruning and ProbCut.  Move ordering
-// goes by the table, static exchange evaluation (SEE), killer moves, countermoves and history.  Late moves get
-// late-move reductions (LMR), late-move pruning, futility pruning and SEE pruning; a singular table move is extended.
-// A quiescence search resolves the leaves: captures, and all moves out of check.
+// transposition table. Nodes are cut off by reverse futility pruning, null-move pruning and ProbCut. Move ordering uses
+// the table, static exchange evaluation (SEE), killer moves, countermoves and history. Late moves get late-move
+// reductions (LMR), late-move pruning, futility pruning and SEE pruning; a singular table move is extended. A
+// quiescence search resolves the leaves: captures, and all moves out of check.
 //
 // Two invariants hold in spite of all pruning.  A mate score is always a forced mate: nothing is pruned while
-// everything searched so far loses by force.  And every node checks for a draw by repetition or by rule before it
-// probes the table, which has no information about the path to a position.
+// everything searched so far loses by force. Every node checks for a draw by repetition or by rule before it probes the
+// table, which has no information about the path to a position.
 //
 // Scores inside are 16-bit and counted from the root: mated n plies on is -(kMate - n).  In the table they are counted
 // from the node.

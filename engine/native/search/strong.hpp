@@ -2,10 +2,10 @@
 // estimates; what must be exact (trap analysis) uses search.hpp.
 //
 // Theory of operation.  Iterative deepening with aspiration windows and principal variation search (PVS) over a
-// transposition table.  Null-window nodes are cut by Multi-ProbCut (Buro 1997): when a much shallower search is so far
-// beyond the window that the deep one would be as well in, say, 73 of 100 cases, we rely on it.  The difference
+// transposition table. Null-window nodes are cut by Multi-ProbCut (Buro 1997): we rely on a much shallower search if it
+// is so far beyond the window that the deep search would be, too, in 73 of 100 cases, for instance. The difference
 // between shallow and deep scores is measured for the current evaluation; a *level* sets the number of standard
-// deviations required.  A search that reaches the end of the game is repeated at higher levels, and finally the game's
+// deviations required. A search that reaches the end of the game is repeated at higher levels, and finally the game's
 // own endgame solver takes over.
 //
 // Scores inside are 16-bit: those of finished games share the range with evaluations, in one of two ways.

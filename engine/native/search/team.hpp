@@ -1,9 +1,9 @@
 // Threads that search one tree together: "young brothers wait" (Feldmann 1993, "Game Tree Search on Massively Parallel
 // Systems").
 //
-// Where the first move of a node has not cut it off, the others are probably all needed: so its thread opens a *split
-// point*, and idle threads take moves from it.  Its owner takes moves, too, and then waits for the others; meanwhile it
-// helps at split points below its own.  A cut-off cancels all work below.
+// If the first move of a node causes no cut-off, all other moves are probably needed: its thread opens a *split point*,
+// from which idle threads take moves. The owner also takes moves, then waits for the others and meanwhile helps at
+// split points below its own. A cut-off cancels all work below.
 #pragma once
 
 #include <atomic>
@@ -161,8 +161,8 @@ class Team {
 
 // One thread's part in a team.
 //
-// Where a function `search(point, index)` is asked for, it returns the score of a split point's move; it may throw
-// Unwind, when the whole search must stop, and Cancelled, but only if `is_cancelled`.
+// A parameter `search(point, index)` is a function that returns the score of a split point's move; it may throw Unwind
+// when the whole search must stop, and Cancelled if `is_cancelled`.
 class TeamMember {
    public:
     // Null: alone.

@@ -69,7 +69,7 @@ class TemptingArithmetic {
         return kRawShare * raw_expected + (total == 0 ? 0 : static_cast<int>(kLossShare * profits / total));
     }
 
-    // At most, when nothing is known of the replies.
+    // The maximum standing if nothing is known about the replies.
     static int ceiling(int raw_expected) { return (kRawShare - kLossShare) * raw_expected + kLossShare * kWhole; }
 
    private:
@@ -236,7 +236,7 @@ class Tempter : MoveScores<G, TemptingCandidate<typename G::Node>> {
         return open;
     }
 
-    // The standing at least, and at most.
+    // The minimum and the maximum of the standing.
     Standing low(int index) const { return standing(index, &Reply::least); }
     Standing high(int index) const { return standing(index, &Reply::most); }
 

@@ -1,7 +1,7 @@
 // The inputs of the xiangqi network: each piece on its point, as one side sees it.
 //
-// A side sees its own pieces first, the board from its own end, and its own general on the left files or the middle one:
-// else all is mirrored.
+// A side sees its own pieces first and the board from its own end. If its general is right of the middle file, the
+// board is mirrored.
 #pragma once
 
 #include "search/networked.hpp"

@@ -130,7 +130,7 @@ def tell_command(
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Check for the plotting library and the folder before the work, not after it."""
+    """Check for the plotting library and the folder before the work starts."""
     if plots is not None:
         require_extra("--plots", "matplotlib")
         try:
@@ -146,7 +146,7 @@ def _known(name: str) -> Experiment:
 
 
 def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
-    """The folder for the workers; the small runs need none."""
+    """The folder that workers read; small runs need none."""
     if not experiment.needs or size is Size.SMALL:
         if folder is not None:
             raise UsageError(f"--folder: {experiment.name} ({size.value}) reads no files")

@@ -16,10 +16,10 @@ from storage.evidence.intervals import share
 
 ORIGINAL, TRAPPY = "original", "trappy"
 SWINDLING = "trappy, default rule"
-"""With `Decided.SWINDLE`: a forced win gets no bonus."""
+"""Player with `Decided.SWINDLE`: a forced win gets no bonus."""
 _PLAYERS = {ORIGINAL: "standard:", TRAPPY: "trappy:decided=paper,", SWINDLING: "trappy:"}
-"""Specifications, to be followed by the depth. A job's name has them, so one result cannot be taken for
-another's."""
+"""Player specifications; the depth is appended. Included in the job name, so that results cannot be mixed
+up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Row:
     white: str
     white_depth: int
     result: str
-    """Black's discs to White's."""
+    """Disc counts of Black and White, as printed."""
 
 
 ROWS = tuple(
@@ -63,16 +63,16 @@ ROWS = tuple(
 EQUAL = ((8, 8), (9, 9), (10, 10))
 SHALLOWER = ((8, 6), (9, 7), (10, 8))
 PLIES = 8
-"""Moves of the random openings."""
+"""Number of moves in the random openings."""
 _PAIRS = {Size.SMALL: 1, Size.FULL: 100}
 _SMALL_DEPTH = 8
 COMPARISONS = len(EQUAL) + len(SHALLOWER)
-"""In discs; stated before the run, with simultaneous intervals (95 %, Bonferroni). All other results are
-exploratory."""
+"""Number of primary endpoints, margins in discs; fixed in advance, with simultaneous 95 % intervals
+(Bonferroni). All other results are exploratory."""
 
 
 class Figure6(MatchExperiment):
-    """The 21 matches, once as printed, and from random openings."""
+    """The 21 matches: once from the usual start as printed, and from random openings."""
 
     name: ClassVar = "figure-6"
     title: ClassVar = "Trappy and standard minimax at Othello"
@@ -80,7 +80,7 @@ class Figure6(MatchExperiment):
     version: ClassVar = "1"
 
     def cells(self, size: Size) -> Sequence[Cell]:
-        """See `MatchExperiment.cells`; in the order of use, so that a partial run says most."""
+        """See `MatchExperiment.cells`; the most informative come first, for partial runs."""
         wanted = sorted([*EQUAL, *SHALLOWER], key=max)  # the cheap ones first
         if size is Size.SMALL:
             wanted = [pair for pair in wanted if max(pair) <= _SMALL_DEPTH]
@@ -108,7 +108,7 @@ class Figure6(MatchExperiment):
 
 
 def _has(kind: str, depths: tuple[int, int]) -> bool:
-    """Whether a match needs playing: with both colours, a player against itself always scores 1 to 1."""
+    """Whether to play a match: with both colours, a player against itself always scores 1 to 1."""
     return kind != ORIGINAL or depths[0] != depths[1]
 
 
@@ -147,7 +147,7 @@ def _as_printed(games: Mapping[str, Games]) -> Table:
 
 
 def _result(row: Row, games: Mapping[str, Games], trappy: str) -> str:
-    """Black's discs to White's in our game, by this trappy strategy if the row has one."""
+    """Disc counts of Black and White in our game of a row, with this trappy strategy if the row has one."""
     # A is the trappy player, or else the deeper one; it moves first in the first game of a pair.
     is_first = row.black == TRAPPY or (row.white != TRAPPY and row.black_depth >= row.white_depth)
     kind, deep, shallow = (
@@ -206,7 +206,7 @@ def _won_by(row: Row, player: str) -> int:
 
 
 def _paper_s_counts() -> Iterator[PaperClaim]:
-    """The paper's statements on its own rows, recounted."""
+    """The paper's claims about its own rows, counted again."""
     rows = list(enumerate(ROWS, start=1))
     equal = [(at, row) for at, row in rows if row.black_depth == row.white_depth and row.black != row.white]
     won = [at for at, row in equal if _won_by(row, TRAPPY) > 0]
@@ -274,13 +274,13 @@ def _shallower(games: Mapping[str, Games], size: Size) -> Iterator[PaperClaim]:
 
 
 def _part(found: Games, size: Size) -> str:
-    """How much of a match has been played, unless all of it."""
+    """How much of a match has been played; empty if all of it."""
     played, whole = len(found.single), 2 * _PAIRS[size]
     return "" if played >= whole else f"; {played} of {whole} games"
 
 
 def _charts(games: Mapping[str, Games]) -> tuple[Chart, ...]:
-    """Trappy's gain, pair by pair: the two players' own margins vary far more than their difference."""
+    """Chart the paired gain of trappy: the players' own margins vary far more than their difference."""
     lines = []
     for kind, words in ((TRAPPY, "the paper's options"), (SWINDLING, "the default rule")):
         marks = []

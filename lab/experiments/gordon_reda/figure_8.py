@@ -16,9 +16,9 @@ FIGURE_7 = "d3 c3 c4 e3 f2 c5 b3 f2 c1 d1 e1 f3 f6"
 """The moves of both colours, as printed: f2 occurs twice."""
 STANDARD = {"f1": 150, "g1": 50, "a2": -150, "c2": -50, "a3": 0, "f5": 400, "e6": 400}
 TRAPPY = {**STANDARD, "c2": -37.5, "e6": 448}
-"""Figure 8, in the paper's units."""
+"""Move values of Figure 8, in the paper's units."""
 BEST_REPLY, TRAP = "b4", "f7"
-"""After e6, by the text."""
+"""Best reply and trap after e6, according to the text."""
 DEPTH = 8
 _TABLE_MB = 64
 
@@ -36,7 +36,7 @@ class Figure8(Experiment):
         return [Job("readings", {}), Job(f"values at depth {DEPTH}", {"depth": DEPTH})]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:  # noqa: ARG002
-        """The readings of Figure 7 with one misprint, or the values of the moves after the first of them."""
+        """Find the readings of Figure 7 with one misprint, or evaluate the moves after the first reading."""
         found = list(readings(FIGURE_7.split(), set(STANDARD)))
         if "depth" not in arguments:
             return {"readings": found}
@@ -67,7 +67,7 @@ class Figure8(Experiment):
 
 
 def readings(moves: Sequence[str], last_moves: set[str]) -> Iterator[list[str]]:
-    """Legal games that differ from the printed moves in at most one, after which exactly these moves are
+    """Legal games with at most one move changed from the printed ones, after which exactly these moves are
     legal.
     """
     game = Othello()
@@ -111,7 +111,7 @@ def _about_figure_7(found: Sequence[Sequence[str]]) -> Iterator[PaperClaim]:
 
 
 def _about_figure_8(values: Result) -> Iterator[PaperClaim]:
-    """None of them can fail: the paper's evaluation is not described, and ours is a different one."""
+    """No claim can fail, because the paper does not describe its evaluation, and ours is different."""
     e6, best = values["e6"], max(values, key=lambda move: float(values[move]["raw"]))
     chosen = max(values, key=lambda move: (float(values[move]["adjusted"]), float(values[move]["raw"])))
     yield PaperClaim(

@@ -1,11 +1,11 @@
 """Gordon & Reda 2006, Figure 9: people's replies to traps, with the base rates that the paper lacks.
 
-Three sources. Recorded games of people: the bot could have made every move in them, and the reply is judged
-as if it had. Games of trappy and of standard minimax against models of people, in the same openings. And the
-bot's own games, which are not read here: a job's result follows from its arguments and the seed alone, so
-that a stopped run ends with the same numbers anywhere, while the bot's games change from day to day and are
-monitored continuously, which needs intervals of another kind. They are reported by `desdemona stats --by
-player`, whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_reply`); a
+Three sources. Recorded games of people, where each reply is judged as if the bot had made the move
+before it. Games of trappy and standard minimax against models of people, from the same openings. The bot's
+own games are not read here: a job's result must depend only on its arguments and the seed, so that a resumed
+run gives the same numbers anywhere, but the bot's games change from day to day and are monitored
+continuously, which requires another kind of interval. They are reported by `desdemona stats --by player`,
+whose rows "Figure 9" are the same counts by the same function (`engine.judgement.classify_by_figure_9`); a
 test holds the two together.
 """
 
@@ -57,7 +57,7 @@ PAPER_RESULTS = {STANDARD.name: (39, 2, 9), TRAPPY.name: (40, 1, 9)}
 """Wins, draws and losses against people."""
 PLAYERS = (STANDARD.name, TRAPPY.name)
 PEOPLE = {"othello": ("temperature=1", "temperature=0.5"), "chess": ("maia-1100", "maia-1500", "maia-1900")}
-"""The models of people: Othello's comes with the program, chess's are in the folder."""
+"""The models of people: the Othello model is bundled, the chess models are in the folder."""
 GAMES = tuple(PEOPLE)
 ALPHA = 0.05 / len(GAMES)
 """Significance level of each game's primary endpoint."""
@@ -71,7 +71,7 @@ Floats = NDArray[np.float64]
 
 
 class TrapsAndPeople(Experiment):
-    """Figure 9 from recorded games, and against models of people."""
+    """Figure 9 from recorded games and from games against models of people."""
 
     name: ClassVar = "figure-9"
     title: ClassVar = "Trappy minimax versus people"
@@ -80,7 +80,7 @@ class TrapsAndPeople(Experiment):
     needs: ClassVar = f"{NEEDED}, and maia-1100.onnx, maia-1500.onnx and maia-1900.onnx in a folder maia"
 
     def jobs(self, size: Size) -> Sequence[Job]:
-        """See `Experiment.jobs`; in rounds, so that a part of them covers every source."""
+        """See `Experiment.jobs`; interleaved, so that a partial run covers every source."""
         found: list[tuple[float, Job]] = []
         if size is Size.FULL:
             for game, most in _RECORDED.items():
@@ -102,11 +102,11 @@ class TrapsAndPeople(Experiment):
         return [job for _, job in sorted(found, key=lambda each: each[0])]
 
     def run(self, arguments: Mapping[str, Any], seed: int) -> Result:
-        """Judge some recorded replies (`trap_replies.recorded`), or play a few pairs.
+        """Judge some recorded replies (`trap_replies.recorded`), or play a few pairs of games.
 
         Returns:
-            For games ``replies``, as for recorded ones; ``groups``: the index of each one's opening;
-            ``points``: ours in each game.
+            For games: ``replies``, as for recorded replies; ``groups``: each reply's opening, as an index;
+            ``points``: our points in each game.
         """
         if "player" not in arguments:
             return recorded(
@@ -176,12 +176,12 @@ class _Match:
     """The games that both strategies have played against the same people in the same openings."""
 
     replies: tuple[TrapReplies, TrapReplies]
-    """To the standard player's moves, and to the trappy one's."""
+    """Replies to the standard player's moves, and to the trappy player's moves."""
     sums: Mapping[str, Floats]
-    """By opening and player, shape (n, 2)."""
+    """Sums of each number by opening and player, shape (n, 2)."""
 
     def each(self, above: str, below: str, player: int) -> float:
-        """A ratio of sums of one player."""
+        """A ratio of two sums for one player."""
         return float(self.sums[above][:, player].sum() / max(1.0, self.sums[below][:, player].sum()))
 
     def apart(self, above: str, below: str, alpha: float = 0.05) -> MeanEstimate:
@@ -190,7 +190,7 @@ class _Match:
 
     @property
     def score(self) -> MeanEstimate:
-        """The trappy player's points of a game less the standard player's."""
+        """The trappy player's points per game less the standard player's."""
         games = self.sums["games"]
         return mean_of((self.sums["points"] / games)[:, 1] - (self.sums["points"] / games)[:, 0])
 
@@ -235,7 +235,7 @@ def _both(game: str, results: Mapping[str, Result], size: Size) -> _Match | None
 
 
 def _ratings() -> PaperClaim:
-    """The paper's main claim on people, from the game results that it prints."""
+    """The paper's main claim about people, tested on the game results that it prints."""
     standard, trappy = (
         np.repeat([1.0, 0.5, 0.0], counts)
         for counts in (PAPER_RESULTS[STANDARD.name], PAPER_RESULTS[TRAPPY.name])

@@ -1,4 +1,4 @@
-"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, printed and corrected, and their numbers."""
+"""Gordon & Reda 2006, Figures 3, 4, 5 and 8: the functions, as printed and corrected, and their values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -9,18 +9,18 @@ from lab.experiments.experiment import Experiment, Job, Result, Size
 from lab.experiments.experiment_report import Chart, ClaimVerdict, Line, PaperClaim, Report, Table
 
 STEPS = 64
-"""Points of a curve."""
+"""Number of points on a curve."""
 FIGURE_4 = ((7, 7, 6, 6, 5, 6, 6), -12, 6)
-"""A reply's scores with the paper's median of 6, its score at full depth, and the move's raw value."""
+"""A reply's shallow scores (paper's median: 6), its score at full depth, and the move's raw value."""
 
 
 def trappiness_minimising(upper: float, final: float, margin: float = 0) -> float:
-    """Figure 3's minimising column: both scores from the view of the side that sets the trap."""
+    """Figure 3's column for the minimiser, with both scores from the side that sets the trap."""
     return trappiness(-upper, -final, margin)
 
 
 class Formulas(Experiment):
-    """The functions of the paper."""
+    """Evaluates the functions of the paper."""
 
     name: ClassVar = "figures-3-to-5"
     title: ClassVar = "The trap arithmetic, as printed and as mended"
@@ -93,7 +93,7 @@ class Formulas(Experiment):
 
 
 def printed_scale(quality: float, raw: float) -> float:
-    """Figure 5 to the letter, with its conditions read in the only way that makes sense."""
+    """Figure 5 taken literally, with its conditions read in the only consistent way."""
     size = abs(raw)
     if quality <= 0:
         return 0.0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bot.match.play import Played
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import ERROR, ReplyVerdict, classify_reply, judge_decision
+from engine.judgement import ERROR, ReplyVerdict, classify_by_figure_9, judge_decision
 from engine.params import TrapParams
 from lab.analysis.analysis_runner import analysed
 from lab.analysis.measures import PersonShare, person_share
@@ -31,9 +31,9 @@ Bools = NDArray[np.bool_]
 
 KINDS = tuple(OutcomeKind)
 MIN_COST = TrapParams().threshold_percent / 100
-"""Minimum cost, in expected score, of a reply that can be a trap that counts."""
+"""Minimum cost of a reply that counts as a trap, in expected score."""
 STEPS = tuple(MIN_COST * 2 ** (step / 2) for step in range(9))
-"""Lower ends of the bands of equal cost: each is 1.41 times the previous one."""
+"""Lower bounds of the bands of equal cost: each is 1.41 times the previous one."""
 _DIGITS = 6
 
 
@@ -43,39 +43,39 @@ class TrapReply(NamedTuple):
     kind: int
     """Index into `KINDS`."""
     is_trap: int
-    """Our move set a trap."""
+    """1 if our move set a trap."""
     is_decided: int
-    """It won or lost by force."""
+    """1 if our move won or lost by force."""
     fell_for_best: int
     erred: int
-    """The reply cost a tenth of expected score or more."""
+    """1 if the reply cost a tenth of expected score or more."""
     random_optimal: float
-    """The share of all replies that are optimal, like the next two: a random mover's."""
+    """Share of all replies that are optimal: the rate of a random mover, as in the next two."""
     random_fell: float
     random_erred: float
     band: int
-    """Index into `STEPS`, by the reply's cost; -1: it cost less."""
+    """Index into `STEPS` of the reply's cost; -1 if it cost less than the first band."""
     traps: int
-    """Replies in this band that are traps, and others; 0 without a band."""
+    """Numbers of traps and of other replies in this band; 0 without a band."""
     others: int
     traps_cost: float
-    """Their mean costs; 0 where there are none."""
+    """Mean costs of these traps and other replies; 0 where there are none."""
     others_cost: float
     traps_by_band: list[int]
-    """Of all replies."""
+    """Numbers of traps, and of others, among all replies, by band."""
     others_by_band: list[int]
 
 
 def trap_reply(decision: Decision, reply: str | None) -> TrapReply | None:
-    """Judge a reply in the same way as in the bot's own games; None: there was no choice, or the profile is
+    """Judge a reply in the same way as in the bot's own games; None if there was no choice, or the profile is
     incomplete.
 
     Args:
-        reply: None: the game ended first.
+        reply: The reply; None if the game ended first.
     """
     if not decision.chosen.is_whole or len(decision.chosen.replies) < 2:
         return None
-    outcome, judgement = classify_reply(decision, reply), judge_decision(decision)
+    outcome, judgement = classify_by_figure_9(decision, reply), judge_decision(decision)
     by_band = [_in_band(judgement.replies, band) for band in range(len(STEPS))]
     traps = [[each for each in some if judgement.is_paper_trap(each)] for some in by_band]
     others = [[each for each in some if not judgement.is_paper_trap(each)] for some in by_band]
@@ -117,7 +117,7 @@ def _mean_cost(replies: Sequence[ReplyVerdict]) -> float:
 
 
 def recorded(game: str, folder: str, seed: int, first: int, count: int, most: int) -> Result:
-    """Judge the replies to some of the moves of a sample of recorded games, of both players.
+    """Judge the replies to part of the sampled moves of recorded games, by both players.
 
     Args:
         folder: Games of people (`lab.experiments.given_games`).
@@ -125,7 +125,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
         most: Size of the sample.
 
     Returns:
-        ``replies``: `TrapReply`; ``groups``: the person of each; ``games``: its game.
+        ``replies``: `TrapReply`; ``groups``: the person who made each reply; ``games``: its game.
     """
     replies, groups, games = [], [], []
     for at, each in enumerate(_sample(game, folder, seed, most)[first : first + count]):
@@ -141,7 +141,7 @@ def recorded(game: str, folder: str, seed: int, first: int, count: int, most: in
 
 @lru_cache(maxsize=2)
 def _sample(game: str, folder: str, seed: int, most: int) -> Sequence[Answered]:
-    """Moves of games between persons: WTHOR has programs, too."""
+    """Moves of games between persons; WTHOR also contains programs."""
     games = [each for each in given_games(game, folder) if all(map(is_person, each.record.players))]
     return sample_of(games, game, most, seed)
 
@@ -161,7 +161,7 @@ def of_game(played: Played) -> list[TrapReply]:
 
 
 class TrapReplies:
-    """Judged replies as columns, in positions that were not decided.
+    """Judged replies in columns, without decided positions.
 
     Args:
         replies: `TrapReply`, as lists.
@@ -181,13 +181,13 @@ class TrapReplies:
         self.is_answered = self.column(lambda each: KINDS[each.kind] is not OutcomeKind.UNANSWERED) > 0
         self.is_trap = (self.column(lambda each: each.is_trap) > 0) & self.is_answered
         self.is_plain = ~self.is_trap & self.is_answered
-        """An answered move set no trap."""
+        """Whether the reply is to a move that set no trap."""
         self.erred = self.column(lambda each: each.erred)
         self.random_erred = self.column(lambda each: each.random_erred)
 
     @classmethod
     def of_results(cls, parts: Sequence[Result]) -> Self:
-        """All replies of the results of `recorded`."""
+        """Collect all replies from results of `recorded`."""
         return cls(
             [each for part in parts for each in part["replies"]],
             [each for part in parts for each in part["groups"]],
@@ -195,47 +195,47 @@ class TrapReplies:
         )
 
     def column(self, value: Callable[[TrapReply], float]) -> Floats:
-        """A value of each reply."""
+        """The values of one column, one per reply."""
         return np.array([value(each) for each in self.rows], np.float64)
 
     def is_kind(self, kind: OutcomeKind) -> Bools:
-        """Which replies are of a kind."""
+        """Mask of the replies of one kind."""
         return np.asarray(self.column(lambda each: KINDS[each.kind] is kind) > 0)
 
     @property
     def unanswered(self) -> int:
-        """Traps to which there was no reply."""
+        """Number of traps that got no reply."""
         return int((self.column(lambda each: each.is_trap) * ~self.is_answered).sum())
 
     def share(self, hits: Bools, among: Bools) -> PersonShare:
-        """A share with its interval by group."""
+        """A proportion with its interval clustered by group."""
         return person_share(hits[among], self.groups[among])
 
     def mean(self, values: Floats, among: Bools, alpha: float = 0.05) -> MeanEstimate:
-        """A mean with its interval by group."""
+        """A mean with its interval clustered by group."""
         return estimate(fixed_mean(values[among], self.groups[among], alpha))
 
 
 @dataclass(frozen=True, slots=True)
 class EqualCost:
-    """How often the trap was played, among errors in positions with traps and others in the same band."""
+    """How often a trap was played among errors, in positions with both traps and other replies in a band."""
 
     fell: PersonShare
     random: float
-    """The mean share of traps among the replies of that band."""
+    """Mean share of traps among the replies of the band."""
     beyond: MeanEstimate
     costlier: float
-    """The mean additional cost of traps over the others."""
+    """Mean cost of the traps less mean cost of the other replies."""
 
 
 def equal_cost(found: TrapReplies, alpha: float) -> EqualCost:
     """Compare traps with equally bad replies of the same positions.
 
-    A player who chooses by the replies' costs alone plays each of them equally often, whatever their number
-    and the position.
+    A player who chooses by cost alone plays replies of equal cost equally often, whatever their number and
+    the position.
 
     Args:
-        alpha: Probability that the interval of `EqualCost.beyond` excludes the truth.
+        alpha: Error probability of the interval of `EqualCost.beyond`.
     """
     traps, others = found.column(lambda each: each.traps), found.column(lambda each: each.others)
     both = (traps > 0) & (others > 0) & found.is_answered
@@ -271,7 +271,7 @@ def by_band(found: TrapReplies) -> list[tuple[PersonShare, PersonShare]]:
 
 
 def estimate(found: FixedInterval) -> MeanEstimate:
-    """A fixed interval in the form of reports; none below 30 effective groups."""
+    """Convert a fixed interval for reports; no interval below 30 effective groups."""
     found = only_of_enough_persons(found)
     if found.value is None:
         return without_interval(0.0, 0)
@@ -281,11 +281,11 @@ def estimate(found: FixedInterval) -> MeanEstimate:
 
 
 def ratios_apart(above: Floats, below: Floats, alpha: float = 0.05) -> MeanEstimate:
-    """The difference of two ratios of sums, leaving out one opening at a time.
+    """The difference of two ratios of sums, with an interval from leaving out one opening at a time.
 
     Args:
-        above: The sums in the numerator, by opening and strategy; shape (n, 2).
-        below: The same in the denominator.
+        above: Sums in the numerator, by opening and strategy; shape (n, 2).
+        below: Sums in the denominator, likewise.
 
     Returns:
         The second strategy's ratio less the first's.

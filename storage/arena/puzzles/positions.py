@@ -4,8 +4,8 @@ A position is one in which a move of ours at the arena set a confirmed bait (`en
 person's reply was not good: it cost more than `TOLERANCE`. Positions reached by the same moves count as one;
 each taken bait is stored with the decision from which the position is shown.
 
-The rows are made when a game is settled, and for older games once (`bot.arena.puzzles.puzzle_importer`), so
-that a choice reads neither decisions nor forecasts. The caller owns the transaction.
+Rows are created when a game is settled, and once for older games (`bot.arena.puzzles.puzzle_importer`), so
+that selecting a puzzle reads neither decisions nor forecasts. The caller owns the transaction.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -40,7 +40,7 @@ class NewMistake:
     key: int
     """See `position_key`."""
     probability: float
-    """Probability that people take the bait there, by the forecast."""
+    """Forecast probability that people take the bait there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 
     Args:
         game: Its name.
-        initial_position: None: the usual one.
-        moves: Those before ours.
+        initial_position: Start position; None: the usual one.
+        moves: The moves before ours.
         move: Ours.
     """
     return line_key(game, initial_position, moves, move, "")
@@ -84,7 +84,7 @@ def position_key(game: str, initial_position: str | None, moves: Sequence[str], 
 
 
 async def list_pending(session: AsyncSession, site: str, after: int, limit: int) -> list[int]:
-    """Our keys above `after` of the arena's settled games that are not yet imported, ascending."""
+    """Our keys, above `after` and ascending, of the arena's settled games that are not yet imported."""
     statement = (
         select(GameRow.id)
         .outerjoin(SearchedGame, SearchedGame.game_id == GameRow.id)
@@ -104,7 +104,7 @@ async def mark_imported(session: AsyncSession, games: Collection[int]) -> None:
 
 
 async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]:
-    """Keys of decisions that set a bait in some games, by our keys, ascending."""
+    """Keys, ascending, of the decisions that set a bait in the games with these keys of ours."""
     statement = (
         select(ForecastRow.decision_id)
         .join(DecisionRow, DecisionRow.id == ForecastRow.decision_id)
@@ -115,12 +115,12 @@ async def list_baits(session: AsyncSession, games: Collection[int]) -> list[int]
 
 
 async def list_new_mistakes(session: AsyncSession, site: str, decisions: Collection[int]) -> list[NewMistake]:
-    """Baits taken among some decisions that are not imported yet.
+    """The taken baits of these decisions that are not imported yet.
 
     Args:
         session: The transaction.
         site: The arena's name in the records of our own accounts.
-        decisions: Their keys.
+        decisions: Keys of the decisions.
     """
     rows = await session.execute(
         select(
@@ -172,15 +172,15 @@ def _new_mistake(row: Any) -> NewMistake:
 async def import_positions(
     session: AsyncSession, mistakes: Sequence[NewMistake], start: Callable[[NewMistake], PuzzleRating]
 ) -> int:
-    """Store missed replies, and the positions that are new.
+    """Store taken baits, and their positions if these are new.
 
     Args:
         session: The transaction.
-        falls: The replies to store; known ones are skipped.
+        mistakes: The taken baits; those already stored are skipped.
         start: Initial difficulty of a new position.
 
     Returns:
-        Number of new ones.
+        Number of newly stored taken baits.
     """
     count = 0
     for mistake in mistakes:
@@ -218,7 +218,7 @@ async def _position_of(
 
 
 async def settled_up_to(session: AsyncSession, site: str) -> int:
-    """The highest of our keys up to which all arena games are settled and no game can be added."""
+    """The highest key of ours up to which every arena game is settled and no game can be added."""
     oldest = select(func.min(GameRow.id)).where(GameRow.site == site, GameRow.is_settled.is_(False))
     statement = select(func.coalesce(oldest.scalar_subquery() - 1, func.max(GameRow.id), 0))
     return await session.scalar(statement) or 0
@@ -246,7 +246,7 @@ def is_public() -> ColumnElement[bool]:
 async def own_mistake(
     session: AsyncSession, account_id: str, game: str, site: str, without: Collection[int] = ()
 ) -> int | None:
-    """The position in which a person last took a bait, among those that they have not tried yet.
+    """The latest position in which a person took a bait and that they have not tried yet.
 
     Args:
         session: The transaction.
@@ -284,9 +284,9 @@ async def list_near(
     Args:
         session: The transaction.
         game: The game's name.
-        rating: The person's.
+        rating: The person's rating.
         limit: Number on each side.
-        account_id: A person who never sees a position twice; None: no account.
+        account_id: The person, who never sees a position twice; None: no account.
         without: Positions to leave out.
     """
     keys: list[int] = []
@@ -318,8 +318,7 @@ async def list_of_game(session: AsyncSession, game_id: int) -> list[int]:
 async def find_source(
     session: AsyncSession, position_id: int, account_id: str | None, site: str, *, has_others: bool = True
 ) -> PuzzleSource | None:
-    """The game from which a position is shown: the person's first in which they took the bait, or a public
-    one.
+    """The game shown with a position: the first game in which the person took the bait, or else a public one.
 
     Args:
         session: The transaction.
@@ -329,7 +328,7 @@ async def find_source(
         has_others: Whether everybody may see other people's games.
 
     Returns:
-        None: there is nothing that this person may see.
+        None: there is no game that this person may see.
     """
     own = select(OpponentRow.id).where(*_is_person(account_id or "", site))
     is_own = PuzzleMistake.opponent_id.in_(own)
@@ -358,7 +357,7 @@ async def find_source(
 
 
 async def erred_there(session: AsyncSession, position_id: int, account_id: str, site: str) -> bool:
-    """Whether a person took the bait of a position, and so may have read its report."""
+    """Whether a person took this position's bait in a game, and so may have read its report."""
     statement = (
         select(literal(1))
         .select_from(PuzzleMistake)
@@ -420,7 +419,7 @@ async def save_bait_line(session: AsyncSession, position_id: int, line: str) -> 
 
 
 def left_out(position_id: Any, without: Collection[int]) -> tuple[ColumnElement[bool], ...]:
-    """The condition that leaves these out; none for an empty list, which databases do not optimise."""
+    """The condition that excludes these keys; none for an empty list, which databases do not optimise."""
     return (position_id.not_in(without),) if without else ()
 
 

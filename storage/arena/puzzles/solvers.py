@@ -31,9 +31,9 @@ class ReviewRecord:
     answers: int = 0
     """Attempts of all kinds, including views of the solution."""
     has_hint: bool = False
-    """Whether it was given before the first answer."""
+    """Whether the person took the hint before the first answer."""
     stage: int | None = None
-    """Number of times a missed position has since been solved on its day; None: never missed."""
+    """Number of times a missed position has since been solved when due; None: never missed."""
     due_at: datetime | None = None
     """When to show it again; None: never."""
 
@@ -111,7 +111,7 @@ async def save_review(
 async def due_position(
     session: AsyncSession, account_id: str, game: str, now: datetime, without: Collection[int] = ()
 ) -> int | None:
-    """The position that has been due for longest, except some that are left out."""
+    """The position that has been due for longest, without the excluded ones."""
     statement = select(PuzzleReview.position_id).where(
         *_of(account_id, game), PuzzleReview.due_at <= now, *left_out(PuzzleReview.position_id, without)
     )

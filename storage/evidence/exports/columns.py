@@ -36,9 +36,9 @@ class ExportColumn:
     about: str
     """Its meaning, in one line."""
     read: Callable[..., Value] = str
-    """The value from those of the sources."""
+    """Computes the value from the values of the sources."""
     sources: tuple[Any, ...] = ()
-    """Its SQL expressions."""
+    """The SQL expressions that the value depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Export:
     about: str
     columns: tuple[ExportColumn, ...]
     statement: Select[Any]
-    """All rows, with `id`, which names damaged ones, and `game_id`, the oldest first."""
+    """Selects all rows, oldest first, with `game_id` and the `id` that errors about damaged rows name."""
     rows: Callable[[Any], Iterable[tuple[Value, ...]]]
-    """The exported rows of one row of the statement."""
+    """Converts one row of the statement to exported rows."""
     selected: Callable[[Filters], Sequence[ColumnElement[bool]]] = filter_conditions
-    """Filters as conditions on the statement."""
+    """Converts filters to conditions on the statement."""
 
     @property
     def is_of_moves(self) -> bool:
@@ -85,7 +85,7 @@ def export_of(
 
 
 def of_moves(filters: Filters) -> Sequence[ColumnElement[bool]]:
-    """The filters of an export of moves: which games, and which of their moves."""
+    """Conditions of an export of moves, on the games and on their moves."""
     return [*filter_conditions(of_games(filters)), *in_phase(filters)]
 
 
@@ -110,7 +110,7 @@ def _of(
 
 
 whole = partial(_of, ColumnKind.WHOLE, int)
-"""Whole numbers, by name, meaning, source and conversion, if it is not `int`; likewise the following ones."""
+"""A column of whole numbers: name, meaning, source, conversion (default `int`).  The next ones are alike."""
 text = partial(_of, ColumnKind.TEXT, str)
 flag = partial(_of, ColumnKind.WHOLE, lambda value: int(bool(value)))
 """Truth values as 0 or 1."""

@@ -1,8 +1,8 @@
-"""Cells of CSV that a spreadsheet would take for formulas: names and chat come from strangers.
+"""Escapes CSV cells that a spreadsheet would run as formulas, because names and chat come from strangers.
 
 A text that begins like a formula gets an apostrophe before it, as OWASP advises ("CSV Injection"); numbers
-are unchanged. So that programs lose nothing, a text that begins with apostrophes before such a character gets
-one more: removing one restores the original text (`text_of`).
+are unchanged. A text that begins with apostrophes before such a character gets one more, so that a program
+can restore the original by removing one (`text_of`).
 """
 
 import csv
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-"""Full-width forms count, too: some spreadsheets treat them alike."""
+"""Includes full-width forms, which some spreadsheets treat alike."""
 
 
 def cell(value: object) -> object:
@@ -31,7 +31,7 @@ def text_of(written: str) -> str:
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]], line_end: str = "\n") -> str:
-    """Rows as CSV with a header; empty if there are none.  Over HTTP lines end in CR LF (RFC 4180)."""
+    """Rows as CSV with a header; empty if there are none.  Lines end in CR LF over HTTP (RFC 4180)."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator=line_end)

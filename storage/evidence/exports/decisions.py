@@ -47,7 +47,7 @@ _DECISIONS = (
 
 
 def _is(rule: int, name: str, about: str, source: Any) -> ExportColumn:
-    """Whether the source is this version's rule."""
+    """A column that tells whether the source equals the current version of the rules."""
     return computed(name, _WHOLE, about, lambda value: int(value == rule), source)
 
 

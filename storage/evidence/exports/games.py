@@ -61,7 +61,7 @@ _POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 def _count(*conditions: ColumnElement[bool]) -> Any:
-    """Number of our moves in a closed game that fulfil conditions."""
+    """Number of our moves in a closed game that meet the conditions, in SQL."""
     counted = (
         select(func.count())
         .select_from(DecisionRow)

@@ -52,13 +52,13 @@ async def export_rows(
     only_games: Collection[int] | None = None,
     without_games: Collection[int] = (),
 ) -> AsyncGenerator[list[tuple[Value, ...]], None]:
-    """The rows of the games (or the events) that match the filters, some at a time.
+    """The rows of the games (or the events) that match the filters, in batches.
 
     Args:
-        connection: In a transaction that sees one state of the database (`Database.snapshot`).
+        connection: In a transaction that reads one snapshot of the database (`Database.snapshot`).
         export: One of `EXPORTS`.
         filters: Which games.
-        only_games: Keys of the games to export, of those that match; None: all of them.
+        only_games: Export only the matching games with these keys; None: all matching games.
         without_games: Keys of games to leave out.
 
     Raises:

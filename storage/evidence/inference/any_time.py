@@ -6,10 +6,10 @@ sequence of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (Annals of Statistic
 wider (3.04 standard errors where it is tightest, instead of 1.96) and excludes the truth at *any* look in at
 most 5 % of trials.
 
-Persons return, and values of one person are alike, so the variance is the larger of two: that of the values,
-and that of persons' sums.  The first is enough for the games that were played, randomly assigned; statements
-about people at large need the second.  That maximum is ours: it rests on simulations
-(`bench.statistics.placebo`), not on a theorem.
+People play repeatedly and one person's values are correlated, so the variance is the larger of two: that of
+the values, and that of the persons' sums. The first suffices for statements about the games played, which
+were randomly assigned; statements about people in general need the second. Taking the maximum is our choice;
+simulations (`bench.statistics.placebo`) support it, not a theorem.
 
 With mean M of n values, n_c values of person c, d = value - M::
 
@@ -55,7 +55,7 @@ _MAX_LOG = 700.0
 class PlannedN(IntEnum):
     """Number of values at which an interval is tightest, by kind of endpoint; fixed before the first value.
 
-    At half or double of it the interval is about 1 % wider than the tightest, at a tenth 26 %.
+    At half or twice this number the interval is about 1 % wider than the tightest, at a tenth of it 26 %.
     """
 
     GAMES = 1_000
@@ -86,7 +86,7 @@ class SequenceDesign:
             raise ValueError(f"least_values is {self.least_values}, not 2 or more")
 
     def growth(self, n: Floats | float) -> Floats:
-        """r = 1 + n R / opt for numbers of values, any shape."""
+        """r = 1 + n R / opt for numbers of values n, an array of any shape."""
         growth: Floats = np.add(1.0, n * _tightness(self.alpha) / self.planned_n)
         return growth
 
@@ -169,7 +169,7 @@ def estimates(
     """`estimate` for each of several groups.
 
     Args:
-        values: Of all groups, finite, shape (n,).
+        values: Finite values of all groups, shape (n,).
         persons: Index of each value's person, shape (n,).
         groups: Index of each value's group, shape (n,).
         size: Number of groups.
@@ -250,7 +250,7 @@ class InterimAnalyses:
 
     @property
     def n(self) -> Floats:
-        """1, 2 .. n."""
+        """Number of values so far: 1, 2 .. n."""
         return np.arange(1.0, len(self.mean) + 1)
 
     @property
@@ -261,7 +261,7 @@ class InterimAnalyses:
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """Where it is not too early."""
+        """True where it is not too early for an interval."""
         enough = (self.n >= self.design.least_values) & (self.effective_persons >= self.design.least_persons)
         return np.asarray(enough)
 

@@ -1,7 +1,7 @@
 """Calibration of the models of people: predicted against observed errors, and discrimination.
 
-The intervals are fixed ones, by person, from 30 effective persons on; in addition, an alarm for drift is
-valid at any time: the mean of O - p. An e-process over all replies would not work as an alarm: differences
+The intervals are fixed-sample ones, clustered by person, and need 30 effective persons; the drift alarm on
+the mean of O - p is valid at any time. An e-process over all replies would not work as an alarm: differences
 between persons alone raise it to 20 in half of the runs of a model that is right on average.
 """
 
@@ -39,7 +39,7 @@ class Calibration:
     slope: FixedInterval
     """b; 1 if calibrated, less if predictions are too extreme."""
     drift: AnyTimeEstimate
-    """Mean of happened less predicted, valid at any time: an alarm when it excludes 0."""
+    """Mean of happened less predicted with an any-time-valid interval: an alarm when it excludes 0."""
 
 
 def calibration(

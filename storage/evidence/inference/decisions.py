@@ -66,7 +66,7 @@ class TrialDecision:
     person: int
     """Key of the opponent's account."""
     games_before: int
-    """Games of the trial that the person began before this one, with randomised decisions or without."""
+    """Number of earlier games of the person in the trial, with or without randomised decisions."""
     drawn_at: datetime
     """When the move was drawn, with a time zone."""
     settled_at: datetime | None
@@ -119,7 +119,7 @@ _DECISION = np.dtype(
         *((f"{name}_{of}", "<f8") for name in ("expected", "mean", "value") for of in ("trap", "control")),
     ]
 )
-"""A `TrialDecision` by column; the cost is not a number where there was no reply."""
+"""The columns of a `TrialDecision`; the cost is NaN if there was no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +128,19 @@ class DecisionOutcome:
 
     any_time: EndpointReport
     fixed: FixedInterval
-    """By weighted centred least squares, for an analysis at a number of decisions fixed beforehand."""
+    """By weighted centred least squares, for one analysis at a number of decisions fixed beforehand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionsReport(TrialCounts):
-    """The single decisions of a trial: a trap less no trap."""
+    """Results of a trial's single decisions: the outcome with a trap less the outcome without."""
 
     planned_n: int
-    """Planned number of decisions: the intervals are tightest there, and from there on the fixed ones may be
-    shown."""
+    """Planned number of decisions: the any-time intervals are tightest there, and the fixed ones may be shown
+    from there on."""
     guard: RandomisationCheck
     cost: DecisionOutcome
-    """Y. It includes the effect that positions with traps have more bad replies."""
+    """Y. Part of this effect is that positions with traps have more bad replies."""
     beyond_difficulty: DecisionOutcome
     """Y less the mean cost of all replies in the position reached: 0 for a person who moves at random."""
     earned: DecisionOutcome
@@ -174,7 +174,7 @@ def decisions_report(
         decisions: All randomised ones, in any order.
         terms: The trial's design.
         at: Now, with a time zone.
-        flags: Of suspect games: their decisions count, and a separate line leaves them out.
+        flags: Flags of suspect games: their decisions count, and a separate line excludes them.
 
     Raises:
         ValueError: `at` has no time zone, or a decision occurs twice.
@@ -280,7 +280,7 @@ def centred_least_squares(
 
 
 def _effect(matrix: Floats, vector: Floats) -> float:
-    """The last coefficient; not a number if the normal equations do not determine it."""
+    """The last coefficient; NaN if the normal equations do not determine it."""
     scale = np.sqrt(np.abs(np.diag(matrix)))
     if not scale.all():
         return float("nan")

@@ -19,7 +19,7 @@ from storage.evidence.inference.persons import Codes, Floats, PersonId, checked,
 from storage.evidence.inference.student import t_quantile
 
 MIN_PERSONS = 2.0
-"""Fewer effective persons: too early.  Student's t needs a degree of freedom."""
+"""Minimum number of effective persons for an interval: Student's t needs one degree of freedom."""
 _MIN_P = 1e-6
 _MAX_STEPS = 50
 _MIN_STEP = 1e-10
@@ -120,7 +120,7 @@ def fixed_ratio(
     below: Sequence[float] | Floats,
     persons: Sequence[PersonId] | NDArray[Any],
 ) -> FixedInterval:
-    """The ratio of two sums of values >= 0, its interval found on the log scale.
+    """The ratio of two sums of non-negative values, with an interval computed on the log scale.
 
     Args:
         above: Summed in the numerator, shape (n,): expected events, for instance.
@@ -253,7 +253,7 @@ class _Around:
     """Sums over all replies, as power series of the distance from a fit."""
 
     score: Floats
-    """Of the likelihood's derivatives, shape (terms, terms, 2): by the powers of both distances."""
+    """Coefficients of the first derivatives by powers of both distances, shape (terms, terms, 2)."""
     curvature: Floats
     """Minus the second derivatives, shape (terms, terms, 3): aa, ab, bb."""
     reach: Floats

@@ -1,13 +1,13 @@
 """Whole games of a trial: the differences in score and cost between trappy and standard.
 
-Each game is drawn between the two strategies. With A = 1 for trappy, pi the recorded probability of trappy, Y
-the outcome, e its expectation before the game and m a guess from earlier games of the stratum::
+Each game is assigned at random. With A = 1 for trappy, pi the recorded probability of trappy, Y the outcome,
+e its expectation before the game and m a prediction from earlier games of the stratum::
 
     m   = clip(e + k / (N + 10), 0, 1);   k, N: sum and number of (Y - e) of earlier games of the stratum
     psi = (Y - m) (A / pi - (1 - A) / (1 - pi))
 
-The mean of psi is the difference trappy less standard, whatever m is; a good m makes it less uncertain.  In
-Elo it is M / mean(m (1 - m) ln(10) / 400).
+The mean M of psi estimates the difference trappy less standard for any m; a good m reduces its variance. The
+difference in Elo is M / mean(m (1 - m) ln(10) / 400).
 """
 
 from collections.abc import Sequence
@@ -150,15 +150,15 @@ class EloDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GamesReport(TrialCounts):
-    """The games of a trial, trappy less standard."""
+    """Results of a trial's games: the outcome of trappy less that of standard."""
 
     guard: RandomisationCheck
-    """Of results."""
+    """The check for the games' results."""
     score: EndpointReport
     """Our score: 1, 1/2, 0."""
     elo: EloDifference
     cost_guard: RandomisationCheck
-    """Of games with a judged reply."""
+    """The check for games with a judged reply."""
     cost: EndpointReport
     """Mean cost per judged reply."""
     strata: tuple[StratumResult, ...]
@@ -213,7 +213,7 @@ def games_report_and_interim(
         games: All games drawn between its two strategies.
         terms: The trial's design.
         at: Now, with a time zone.
-        flags: Of suspect games: they count, and a separate line leaves them out.
+        flags: Flags of suspect games: they count, and a separate line excludes them.
 
     Raises:
         ValueError: `at` has no time zone.

@@ -43,7 +43,7 @@ def first_and_codes(keys: NDArray[np.integer[Any]]) -> tuple[Codes, Codes]:
 
 
 def effective_persons(counts: Floats) -> float:
-    """P = n^2 / sum n_c^2: the number of persons with equally many values whose mean would be as uncertain.
+    """P = n^2 / sum n_c^2: the number of equally active persons whose mean would have the same variance.
 
     Args:
         counts: Number of values of each person, shape (G,).

@@ -1,7 +1,7 @@
 """Sample sizes (games, decisions or traps) for an effect of a given size, for fixed and any-time analyses.
 
 A fixed interval excludes 0 with a power of 80 % from n = 7.85 sd^2 / D^2 values on. An any-time interval does
-from the smallest n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials with an
+so from the smallest n with sd (w(n) + 0.84 / sqrt(n)) <= D on (`any_time` has w); half of the trials with an
 effect end much earlier.
 """
 
@@ -18,27 +18,27 @@ DRAWS_PER_GAME = 1.0
 """Randomised decisions per game that plans assume without a measurement: the rate of chess and xiangqi in a
 measurement with default settings (docs/trials.md); Othello has fewer."""
 MIN_GAMES = 30
-"""Minimum number of games for measuring the rate of random draws: it gives a rate of one a game to about 18
-%."""
+"""Minimum number of games for measuring the rate of random draws: a rate of one per game is then known to
+about 18 %."""
 FAIR_COIN = 4.0
 """Mean of 1 / (pi (1 - pi)) if both arms are equally likely."""
 _SCORES = (0.65, 0.80, 0.90)
 """Expected scores in plans."""
 _ELOS = (20, 50, 100)
 _RESIDUAL_SDS = (0.10, 0.133)
-"""Standard deviations of a reply's cost about its guess."""
+"""Standard deviations of a reply's cost around its predicted cost."""
 _COSTS = (0.005, 0.01, 0.02)
 """Differences of the next reply's cost, in expected score."""
 _FALLS = (0.2, 0.3)
 """Shares of baits taken."""
 _BEYOND_EXPECTED = (0.02, 0.05, 0.10)
-"""Differences of that share."""
+"""Differences between the share of baits taken and the expected share."""
 _TRAPS_PER_PERSON = 10.0
 """Answered traps per effective person, n / P."""
 _LIKENESS = 0.09
 """Intraclass correlation of one person's taken baits; 0.06 to 0.12 in simulations."""
 _TRAPS_PER_GAME = 2.0
-"""Answered traps of a game."""
+"""Answered traps per game."""
 _MAX_VALUES = 1e12
 
 
@@ -64,7 +64,7 @@ class PlanRow:
     measured_in: int | None
     """Games in which `per_game` was measured; None: it is assumed, or 1 because the values are games."""
     fixed_games: float | None
-    """`fixed` in games; None: games have none of these values."""
+    """`fixed` converted to games; None: unknown number of values per game."""
     any_time_games: float | None
     """`any_time` in games; None likewise."""
 
@@ -104,7 +104,7 @@ def any_time_needed(effect: float, sd: float, design: SequenceDesign, power: flo
 
 
 def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -> int | None:
-    """Number of further values that an effect needs, by the standard deviation found so far.
+    """Number of further values needed to detect an effect, from the standard deviation so far.
 
     Returns:
         0 if there are enough; None before `design.least_values` values, or if they do not differ.
@@ -118,12 +118,12 @@ def more_needed(found: AnyTimeEstimate, effect: float, design: SequenceDesign) -
 
 
 def usual_draws(score: float) -> float:
-    """The share of draws that plans assume at an expected score: a tenth, from 90 % on a twentieth."""
+    """The share of draws that plans assume: 10 %, or 5 % if the expected score is 90 % or more."""
     return 0.1 if score < 0.9 else 0.05
 
 
 def elo_effect(score: float, elo: float) -> float:
-    """The difference in score of two strategies `elo` apart whose expected scores lie about `score`.
+    """The difference in score of two strategies `elo` points apart with expected scores around `score`.
 
     Raises:
         ValueError: The score is not between 0 and 1.
@@ -139,7 +139,7 @@ def elo_effect(score: float, elo: float) -> float:
 
 
 def game_sd(score: float, draws: float) -> float:
-    """Standard deviation of the value of a game drawn by a fair coin, from its variance `FAIR_COIN` v.
+    """Standard deviation of a game's value if a fair coin assigns the games: sqrt(`FAIR_COIN` v).
 
     Here v = S (1 - S) - draws / 4.
 
@@ -153,7 +153,7 @@ def game_sd(score: float, draws: float) -> float:
 
 
 def plan_games() -> tuple[PlanRow, ...]:
-    """Games, drawn by a fair coin, that differences in Elo need at expected scores, with `usual_draws`."""
+    """Games needed to detect differences in Elo at expected scores: fair coin, `usual_draws`."""
     design, rows = SequenceDesign(PlannedN.GAMES), []
     for score in _SCORES:
         sd = game_sd(score, usual_draws(score))
@@ -165,7 +165,7 @@ def plan_games() -> tuple[PlanRow, ...]:
 def plan_decisions(
     decisions_per_game: float = DRAWS_PER_GAME, measured_in: int | None = None
 ) -> tuple[PlanRow, ...]:
-    """Decisions, drawn by a fair coin, that effects on the next reply's cost need.
+    """Decisions needed to detect effects on the next reply's cost, if a fair coin randomises them.
 
     Args:
         decisions_per_game: Number of randomised decisions per game.
@@ -182,10 +182,10 @@ def plan_decisions(
 
 
 def plan_traps() -> tuple[PlanRow, ...]:
-    """Answered traps needed to detect differences of the share of falls from an expectation.
+    """Answered traps needed to detect a difference between the share of baits taken and its expectation.
 
-    At a share f of falls the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective
-    person and rho the intraclass correlation of one person's falls.
+    If the share is f, the variance is f (1 - f) (1 + (n / P - 1) rho), with n / P traps per effective person
+    and rho the intraclass correlation of one person's taken baits.
     """
     design, rows = SequenceDesign(PlannedN.TRAPS), []
     for share in _FALLS:

@@ -16,7 +16,7 @@ from storage.evidence.inference.persons import codes_of
 EARLY_PLY = 10
 FAST_S = 0.3
 ENGINE_ERRORS = 4.0
-"""Number of standard errors above the model from which a person is suspect."""
+"""A person is suspect if their optimal replies exceed the model's prediction by this many standard errors."""
 ENGINE_REPLIES = 100
 """Minimum number of judged replies of a person."""
 COPIED_PLIES = 20

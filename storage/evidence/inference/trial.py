@@ -2,7 +2,7 @@
 check.
 
 Inclusion depends only on facts from before the draw. Values come in the order of the draw, up to the oldest
-one whose outcome is still open: values in the order of their ends would be selected by how they end.
+one whose outcome is still open: the order of their ends would depend on the outcomes.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from storage.evidence.inference.any_time import (
     MIN_PERSONS,
@@ -38,9 +38,9 @@ UNIT = np.dtype(
 )
 """A row of a trial: a unit for which one of two choices was drawn at random.
 
-Its key, and those of its game and of the opponent's account; the time of the draw, and of the outcome
-(`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment, in (0,
-1); A, whether the treatment was drawn; and an `Exclusion`. Kinds of rows have more columns.
+Columns: its key, and those of its game and of the opponent's account; the time of the draw, and of the
+outcome (`UNSETTLED`: not known yet), in microseconds since 1970 (UTC); the recorded probability of treatment,
+in (0, 1); A, whether the treatment was drawn; and an `Exclusion`. Kinds of rows have more columns.
 """
 Units = NDArray[np.void]
 """Rows with the columns of `UNIT`, shape (n,)."""
@@ -64,6 +64,13 @@ class Exclusion(IntEnum):
     def text(self) -> str:
         """In words."""
         return self.name.lower().replace("_", " ")
+
+
+def exclusion_of(is_program: ArrayLike, is_own_position: ArrayLike, is_repeat: ArrayLike = False) -> Codes:
+    """The `Exclusion` of each row, or of one: the first reason that applies."""
+    excluded = np.where(is_repeat, Exclusion.REPEATED_DRAW, Exclusion.NONE)
+    excluded = np.where(is_own_position, Exclusion.OWN_POSITION, excluded)
+    return np.where(is_program, Exclusion.PROGRAM, excluded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +110,15 @@ class CountedRows:
     rows: Units
     """Including those whose outcome is missing."""
     missing: NDArray[np.bool_]
-    """Which of the rows have no outcome, or are late: open for `TrialTerms.open_days`; shape (rows,)."""
+    """Whether each row has no outcome, or was open for `TrialTerms.open_days`; shape (rows,)."""
     left_out: dict[str, Any]
-    """The fields of a `TrialCounts` about the other rows."""
+    """The fields of `TrialCounts` about the rows that do not count."""
 
     def having(self, outcome: str) -> "CountedRows":
-        """The same for an outcome.
+        """These rows, with `missing` for one outcome.
 
         Args:
-            outcome: Its column; not a number: the row has none.
+            outcome: The outcome's column; NaN: the row has none.
         """
         return replace(self, missing=self.missing | np.isnan(self.rows[outcome]))
 
@@ -140,7 +147,7 @@ def drawn_rows(
 
     Args:
         rows: In any order; of rows drawn at the same time the first given counts as drawn first.
-        terms: The trial's.
+        terms: The trial's design.
         at: Now, with a time zone.
         games_before: Number of games of the trial that each row's person began before its game, shape (n,);
             None: each row is a game, and there are no others.
@@ -193,7 +200,7 @@ class TrialCounts:
 
 
 def contrast(treated: NDArray[np.bool_], probability: Floats) -> Floats:
-    """A/pi - (1 - A)/(1 - pi), shape (n,): its product with outcomes averages to the effect of treatment.
+    """A/pi - (1 - A)/(1 - pi), shape (n,): its mean product with the outcomes estimates the treatment effect.
 
     Args:
         treated: A, the result of the draw, shape (n,).
@@ -286,13 +293,13 @@ class EndpointReport:
 def endpoint(
     psi: Floats, rows: Units, first: NDArray[np.bool_], flags: Flags, design: SequenceDesign
 ) -> EndpointReport:
-    """An outcome's lines.  Guesses m are not recomputed for a part: any earlier knowledge is good enough.
+    """The estimates of one outcome.  Subsets use the same predictions m: any m from before the draw is valid.
 
     Args:
         psi: Values, shape (n,).
         rows: Their rows, shape (n,).
         first: Whether the row belongs to its person's first game, shape (n,).
-        flags: Of suspect games.
+        flags: Flags of suspect games.
         design: The endpoint's sequence.
     """
     persons, has = rows["person"], flagged(flags, rows["game_id"])

@@ -15,7 +15,7 @@ from storage.evidence.inference.games import GamesReport
 from storage.evidence.inference.trial import RandomisationCheck, TrialCounts, TrialTerms
 
 _MAX_MORE = 1_000_000
-"""Maximum of forecasts of required values."""
+"""Upper limit of forecasts of the number of values needed."""
 
 
 class IntervalFinding(StrEnum):
@@ -98,9 +98,9 @@ class TrialVerdict:
     n: int
     """Values so far: games or decisions with this outcome."""
     n_first: int
-    """Those of the first choice."""
+    """Values of the first choice."""
     n_second: int
-    """Those of the second choice."""
+    """Values of the second choice."""
     n_needed: int
     """Minimum number of values for an interval."""
     persons: int
@@ -224,10 +224,10 @@ def _verdict(
 
 
 def more_to_narrow(found: AnyTimeEstimate, design: SequenceDesign) -> int | None:
-    """Number of further values that make the interval a third narrower, by the deviation so far.
+    """Number of further values that make the interval a third narrower, from the deviation so far.
 
     Returns:
-        None: there is no interval, or a million more do not.
+        None: there is no interval, or more than a million are needed.
     """
     if found.low is None or not found.sd:
         return None
@@ -240,7 +240,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
     It is decided when the interval excludes 0 or lies within the margin.
 
     Returns:
-        None: there is no interval, or a million more do not decide.
+        None: there is no interval, or more than a million are needed.
     """
     if found.low is None or found.mean is None or not found.sd:
         return None
@@ -249,8 +249,7 @@ def more_to_decide(found: AnyTimeEstimate, design: SequenceDesign, margin: float
 
 
 def _more_until(n: int, width: float, design: SequenceDesign) -> int | None:
-    """Number of further values that make half of an interval this wide, in deviations; None: a million do
-    not."""
+    """Further values until half an interval has this width, in deviations; None: more than a million."""
     low, high = n - 1, n + _MAX_MORE
     if float(design.width(high)) > width:
         return None

@@ -63,7 +63,7 @@ async def list_arena_games(
         session: The transaction.
         account_id: The account.
         limit: Maximum number of games.
-        before: Id of a game: only games that began before it; empty, or no game's id: the latest.
+        before: Only games that began before the game with this id; empty or unknown: the latest games.
     """
     row = ArenaGame
     start = None

@@ -1,6 +1,6 @@
 """Confirmed baits: the list with outcomes, and the share taken by phase and by rating.
 
-A bait is met when a reply to it is recorded; if the game ended first, it was never answered.
+A bait is encountered when a reply to it is recorded; if the game ended first, it is unanswered.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class BaitOrder(StrEnum):
     """Orders of the list of baits."""
 
     EXPECTED_LOSS = "expected_loss"
-    """By falling probability times cost."""
+    """By probability times cost, descending."""
     COST = "cost"
     NEWEST = "newest"
 
@@ -63,20 +63,20 @@ class BaitEncounter:
     """The site's key of its account."""
     opponent_rating: int | None
     ply: int
-    """Ply of our move: the moves before it."""
+    """Ply of our move: the number of moves before it."""
     move: str
-    """Ours, in the game's notation for programs, like the next two."""
+    """Our move in the game's notation for programs; so are the next two."""
     bait: str
     reply: str | None
-    """None: the game ended before it, or it is not judged."""
+    """None: the game ended first, or the reply is not judged."""
     probability: float
-    """Probability that people take the bait, by the forecast."""
+    """Forecast probability that people take the bait."""
     cost: float
-    """Of the bait."""
+    """Cost of the bait."""
     reply_cost: float | None
-    """Of the reply; None if today's rules have not judged it."""
+    """Cost of the reply; None: not judged under the current rules."""
     is_taken: bool | None
-    """Whether the reply takes a bait; None: there was none."""
+    """Whether the reply takes a bait; None: there was no reply."""
     at: datetime
     """When we decided."""
 
@@ -97,7 +97,7 @@ class RepeatedBait:
 
     @property
     def share(self) -> float:
-        """The share of times that it was taken, from 0 to 1."""
+        """Share of the encounters in which a bait was taken, from 0 to 1."""
         return self.taken / self.encounters
 
 
@@ -108,26 +108,26 @@ class BaitGroup:
     start: int | None
     """First ply of the phase, or lowest rating of the band; None: unrated opponents, or all baits."""
     encounters: int
-    """With a reply."""
+    """Baits with a reply."""
     taken: int
     unanswered: int
-    """Without a reply, because the game was over."""
+    """Baits without a reply, because the game was over."""
     expected: float
-    """Expected number taken, by the forecasts, of the baits encountered."""
+    """Number of the baits with a reply that the forecasts expect to be taken."""
     persons: int
     interval: FixedInterval | None
-    """Of the share taken, by person; None: fewer than `MIN_PERSONS` effective persons."""
+    """Interval of the share taken, clustered by person; None: fewer than `MIN_PERSONS` effective persons."""
     effective_persons: float
     """Effective number of persons."""
 
     @property
     def share(self) -> float | None:
-        """Share of baits taken, from 0 to 1; None: none was met."""
+        """Share of baits taken, from 0 to 1; None: no bait has a reply."""
         return self.taken / self.encounters if self.encounters else None
 
     @property
     def expected_share(self) -> float | None:
-        """The expected share."""
+        """Share of baits that the forecasts expect to be taken."""
         return self.expected / self.encounters if self.encounters else None
 
 
@@ -152,7 +152,7 @@ async def list_baits(
     limit: int,
     offset: int = 0,
 ) -> list[BaitEncounter]:
-    """The baits of an outcome, or of any, each as often as it was set."""
+    """The baits with this outcome (None: any); a bait set several times occurs several times."""
     baits = some(summary.replies, _have_outcome(summary.replies, outcome))
     values = {
         BaitOrder.EXPECTED_LOSS: expected_losses(baits),
@@ -170,20 +170,20 @@ async def list_repeated(
     limit: int,
     offset: int = 0,
 ) -> tuple[list[RepeatedBait], int]:
-    """Baits that were met several times, the most often taken first.
+    """Baits that were encountered several times, the most often taken first.
 
-    The same bait: the same moves from the same start led to it.  Among the latest `MAX_SEARCHED` that were
-    met.
+    Baits are the same if the same moves from the same start led to them. Only the latest `MAX_SEARCHED` baits
+    with a reply are searched.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         summary: The baits.
         outcome: `TAKEN`: at least once; `HELD`: never taken; None: any.
         limit: Maximum number of baits.
         offset: Number of baits to skip.
 
     Returns:
-        At most `limit` of them, from `offset` on; and their total number.
+        At most `limit` baits, from `offset` on; and the total number.
     """
     encounters = some(summary.replies, has(summary.replies, ReplyFlag.ANSWERED))
     latest = encounters[np.argsort(-encounters["decision"])[:MAX_SEARCHED]]
@@ -202,9 +202,9 @@ async def list_repeated(
 
 
 async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
-    """The baits of the games that pass the filters, in the phase that these name.
+    """The baits of the games that pass the filters, in the filters' phase.
 
-    Baits of aborted games count nowhere.
+    Aborted games are excluded.
     """
     parts = [(np.zeros(0, REPLY), np.zeros(0, np.int64), np.zeros(0))]
     async for part in read_replies(
@@ -225,7 +225,7 @@ async def read_baits(session: AsyncSession, filters: Filters) -> BaitSummary:
     )
 
     def groups(starts: NDArray[Any]) -> tuple[BaitGroup, ...]:
-        """A group for each start, NaN last."""
+        """One group for each value of `starts`, NaN last."""
         return tuple(
             _group(None if np.isnan(start) else int(start), *(column[is_member] for column in columns))
             for start in np.unique(starts).tolist()
@@ -274,7 +274,7 @@ def _have_outcome(baits: ReplyArray, outcome: BaitOutcome | None) -> NDArray[np.
 
 
 async def _with_keys(session: AsyncSession, keys: Sequence[int]) -> list[BaitEncounter]:
-    """The baits of these decisions, in this order."""
+    """The baits of the given decisions, in the given order."""
     reply_cost = case((OutcomeRow.reply.is_not(None), cast(OutcomeRow.cost, Double) / WHOLE))
     rows = await session.execute(
         select(

@@ -9,10 +9,10 @@ from storage.database import Database
 from storage.errors import StorageError
 
 _SQLITE = text("PRAGMA data_version")
-"""Changes when another connection has committed: so the same connection must be used each time, and must
-never write."""
+"""Changes when another connection commits, so every query must use the same connection, which must never
+write."""
 _POSTGRESQL = text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-"""The next transaction's number.  It also grows when other databases of the server are written."""
+"""The next transaction's number.  It also grows when another database of the server is written."""
 
 
 class ChangeWatch:
@@ -46,7 +46,7 @@ class ChangeWatch:
         return self._opened, int(number or 0)
 
     async def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(Exception):  # one that is lost already

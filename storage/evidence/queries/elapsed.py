@@ -35,9 +35,9 @@ def latest_moves(
     """Columns of our latest standing moves.
 
     Args:
-        columns: Of decisions and their games.
+        columns: Columns of decisions and their games.
         games: Conditions on the games.
-        most: Rows.
+        most: Maximum number of rows.
         which: More conditions on the moves.
     """
     return (

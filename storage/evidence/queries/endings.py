@@ -18,7 +18,7 @@ class EndingCount:
     result: str
     """Ours: win, draw or loss; ``aborted``; ``unknown``."""
     reason: str
-    """As the site calls it; empty: it gave none."""
+    """In the site's own words; empty: none given."""
     count: int
     last_at: datetime
     """When the latest of them began."""

@@ -15,7 +15,7 @@ _MAX_REASON_LENGTH = 300
 """Maximum number of characters of a reason to read."""
 _MAX_TIMES = 50_000
 _SENT, _CONFIRMED = "sent ", "confirmed "
-"""Prefix of a site's name: which of its times."""
+"""Prefixes of a site's name that tell its two kinds of times apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LoggedEvent:
     kind: str
     game_id: int | None
     opponent: str
-    """Of the game; empty: it belongs to none."""
+    """The game's opponent; empty: the event belongs to no game."""
     detail: dict[str, Any]
 
 
@@ -57,7 +57,7 @@ class SiteTimes:
     confirmed: int
     """Number of our moves that the site has shown."""
     confirm_median_s: float | None
-    """From there to the move in the site's list of moves; None: it has shown none; likewise the next."""
+    """From then until the site's list of moves shows the move; None: no move shown; likewise the next."""
     confirm_p95_s: float | None
 
 

@@ -34,7 +34,7 @@ class FilterField:
     """From text; raises ValueError with the allowed values."""
     write: Callable[[Any], str] = str
     choices: tuple[str, ...] = ()
-    """All values, if there are few, or the usual ones."""
+    """All values if there are few, otherwise common ones."""
 
 
 def parse_time(text: str, *, end_of_day: bool = False) -> datetime:
@@ -87,7 +87,7 @@ def _number(text: str) -> int:
 
 
 def _pair(attribute: str, name: str, title: str, values: dict[str, Any]) -> FilterField:
-    """A filter of two values, each with a word of its own."""
+    """A filter with two values, each named by a word."""
     words = {value: word for word, value in values.items()}
     check = _of(tuple(values))
 
@@ -140,7 +140,7 @@ FIELDS: dict[str, FilterField] = {
 }
 """Every filter by its name, in the order in which pages show them."""
 OLD_FILTERS = {"player": "strategy"}
-"""Names of 0.2, which work until 0.4.0, with today's."""
+"""Names of filters in 0.2, which work until 0.4.0, and their current names."""
 OF_MOVES = ("phase",)
 """Filters that select moves; the others select games."""
 OF_GAMES = tuple(name for name in FIELDS if name not in OF_MOVES)

@@ -40,7 +40,7 @@ class GameOrder(StrEnum):
     NEWEST = "newest"
     OLDEST = "oldest"
     STRONGEST = "strongest"
-    """By the opponent's rating; unrated ones last."""
+    """By the opponent's rating; unrated opponents last."""
     LONGEST = "longest"
     """By moves."""
     MOST_BAITS_TAKEN = "baits-taken"
@@ -77,7 +77,7 @@ class GameLine:
     baits_set: int
     """Moves of ours with a confirmed bait."""
     baits_taken: int
-    """Replies that took one."""
+    """Replies that took a bait."""
     slips: int
     """See `storage.evidence.slips`."""
 
@@ -99,7 +99,7 @@ class MoveMark:
     """The confirmed bait, in positions that are not decided."""
     is_taken: bool | None
     cost: float | None
-    """Of the reply, as a share of the game; None: it is not judged."""
+    """Cost of the reply, as a share of the game; None: not judged."""
     is_slip: bool
     """See `storage.evidence.slips`."""
     created_at: datetime
@@ -110,7 +110,7 @@ class MoveMark:
 
 
 async def count_games(session: AsyncSession, filters: Filters, result: WhichResult) -> int:
-    """Number of games."""
+    """Number of games that match the filters and the result."""
     statement = select(func.count()).select_from(GameRow).where(*shown_games(filters), *_result(result))
     return int(await session.scalar(statement) or 0)
 
@@ -123,7 +123,7 @@ async def list_game_lines(
     limit: int,
     offset: int = 0,
 ) -> list[GameLine]:
-    """Games, with the numbers of their baits by outcome."""
+    """Games that match the filters and the result, with their bait counts."""
     statement = (
         select(
             GameRow.id.label("game_id"),

@@ -11,11 +11,11 @@ async def losing_streaks(session: AsyncSession, most: int = 100) -> dict[tuple[s
     """The number of consecutive losses in each account's latest games with a result.
 
     Args:
-        session: Of the database.
+        session: A session of the database.
         most: Number of latest games examined, over all accounts.
 
     Returns:
-        By site and account; accounts without a game among these are left out.
+        By site and account; accounts without a game among the latest `most` are left out.
     """
     rows = await session.execute(
         select(GameRow.site, GameRow.account, GameRow.result)

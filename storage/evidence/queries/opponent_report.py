@@ -46,7 +46,7 @@ class OpponentAccount:
 
 @dataclass(frozen=True, slots=True)
 class LastTerms:
-    """The terms of the latest game, for another one."""
+    """The terms of the latest game, to offer another game on the same terms."""
 
     variant: str
     rated: bool
@@ -60,7 +60,7 @@ class GameTally:
 
     game: str
     strategy: str
-    """Of ours."""
+    """Our strategy."""
     our_side: int
     """0: we moved first."""
     games: int
@@ -85,7 +85,7 @@ class ObservedRatings:
     game: str
     speed: str
     points: tuple[ObservedRating, ...]
-    """The oldest first; one a game."""
+    """The oldest first; one per game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Visit:
     day: date
     games: int
     days_since: int | None
-    """Since the visit before; None: it is the first."""
+    """Days since the previous visit; None: the first visit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class OpponentReport:
 
     account: OpponentAccount
     line: OpponentLine | None
-    """As in the list of opponents; None: no game passes."""
+    """The opponent's line in the list of opponents; None: no game passes the filters."""
     last_terms: LastTerms | None
     tallies: tuple[GameTally, ...]
     """By game, player and side."""
@@ -123,7 +123,7 @@ class OpponentReport:
     ratings: tuple[ObservedRatings, ...]
     """By game and speed, those with the most games first."""
     visits: tuple[Visit, ...]
-    """The first one first."""
+    """The oldest first."""
     suspects: tuple[SuspectGame, ...]
     """The latest first; programs have none."""
 
@@ -211,10 +211,10 @@ async def opponent_report(
     """Everything about one opponent; None: we have never played it.
 
     Args:
-        session: Of the database.
-        site: Where the account is.
-        site_id: The site's key of it.
-        filters: Which of its games; None: all.
+        session: A session of the database.
+        site: The account's site.
+        site_id: The site's key of the account.
+        filters: Select the account's games; None: all.
     """
     account = await get_opponent(session, site, site_id)
     if account is None:

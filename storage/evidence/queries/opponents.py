@@ -32,7 +32,7 @@ class OpponentOrder(Enum):
     LATEST = "latest"
     GAMES = "games"
     MOST_BAITS_TAKEN = "baits-taken"
-    """By falling share of baits taken, among opponents with `MIN_BAITS` or more."""
+    """By share of baits taken, descending, among opponents with `MIN_BAITS` or more."""
     SCORE = "score"
     """The highest score against us."""
 

@@ -1,4 +1,4 @@
-"""Numbers of the last days, the latest baits, and move times."""
+"""Daily counts of the last days, the latest baits, and move times."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -24,7 +24,7 @@ _MAX_TIMES = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day (UTC) of games that began on it; those of matches on this machine do not count."""
+    """The games that began on one day (UTC), without matches on this machine."""
 
     day: date
     games: int = 0
@@ -32,11 +32,11 @@ class Day:
     decided: int = 0
     """Games with a result."""
     points: float = 0.0
-    """Ours in these: 1, 1/2 or 0 a game."""
+    """Our points in the games with a result: 1, 1/2 or 0 per game."""
     baits_set: int = 0
     """Moves of ours with a confirmed bait."""
     baits_taken: int = 0
-    """Replies that took one."""
+    """Replies that took a bait."""
 
     @property
     def score(self) -> float | None:
@@ -53,7 +53,7 @@ class BaitEvent:
     site: str
     opponent: str
     ply: int
-    """Ply of our move: the moves before it."""
+    """Ply of our move: the number of moves before it."""
     at: datetime
     is_taken: bool
     reply: str
@@ -67,7 +67,7 @@ class BaitEvent:
 
     @property
     def is_slip(self) -> bool:
-        """Whether the reply left the bait alone but was an error anyway."""
+        """Whether the reply avoided the bait but was an error anyway."""
         return is_slip(self.cost * WHOLE, is_taken=self.is_taken, is_decided=False)
 
 
@@ -92,10 +92,10 @@ async def last_days(session: AsyncSession, now: datetime, days: int = 14) -> lis
 
 
 def games_by_day(games: GameArray, first: date, days: int) -> list[Day]:
-    """Some days in order, including those without games.
+    """Consecutive days in order, including days without games.
 
     Args:
-        games: Those that began on these days, without aborted ones.
+        games: The games that began on these days, without aborted ones.
         first: The first day.
         days: Number of days.
     """

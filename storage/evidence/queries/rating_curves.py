@@ -32,11 +32,11 @@ class RatingCurve:
     game: str
     speed: str
     points: tuple[RatingPoint, ...]
-    """The oldest first; one a rated game."""
+    """The oldest first; one per rated game."""
 
     @property
     def now(self) -> int:
-        """At the start of the last game."""
+        """Our rating at the start of the last game."""
         return self.points[-1].rating
 
     @property
@@ -48,7 +48,7 @@ class RatingCurve:
         return min(point.rating for point in self.points)
 
     def change_since(self, moment: datetime) -> int | None:
-        """Change of the rating; None: there was no game before."""
+        """Change of the rating; None: there is no previous game."""
         before = [point.rating for point in self.points if point.at < moment]
         return self.now - before[-1] if before else None
 

@@ -52,7 +52,7 @@ class TrialReport:
 
 
 def choose_trial(trials: Sequence[StoredTrial], name: str | None) -> StoredTrial | None:
-    """The trial of a name; without one the open trial, else the one that began last; None if there is none.
+    """The named trial; without a name, the open trial or else the latest one; None: there is no trial.
 
     Raises:
         FilterError: No trial has this name.
@@ -73,7 +73,7 @@ def choose_arms(trial: StoredTrial, text: str | None) -> tuple[str, ...]:
 
     Args:
         trial: The trial.
-        text: Two names and a comma between them; None: choose.
+        text: Two names separated by a comma; None: choose automatically.
 
     Raises:
         FilterError: They are not two of its strategies, or it has more than two and none were named.
@@ -142,9 +142,9 @@ async def trial_report(
 
     Args:
         database: Where the trial is.
-        name: As for `read_trial`, like the next two; errors as there.
-        arms: As there.
-        filters: As there.
+        name: See `read_trial`, also for the next two and for errors.
+        arms: See `read_trial`.
+        filters: See `read_trial`.
         at: Now, aware.
     """
     async with database.read() as session:
@@ -175,10 +175,10 @@ async def read_trial(
     """Read the data of a trial's report.
 
     Args:
-        session: Of the transaction.
+        session: The transaction's session.
         name: As for `choose_trial`.
         arms: As for `choose_arms`.
-        filters: Which games; only by facts from before the draw.
+        filters: Select games; only facts from before the draw are allowed.
 
     Returns:
         The rows; None: there is no trial.

@@ -39,7 +39,7 @@ class CalibrationRows:
 
     by: tuple[By, ...]
     replies: ReplyTable
-    """Those that count."""
+    """The replies that count."""
     sources: KeySources
 
     def calibrations(self) -> list[GroupCalibration]:
@@ -86,7 +86,7 @@ async def read_calibrations(
         session: Of the transaction.
         filters: Which games, and which replies in them; None: all.
         by: Further grouping keys after the model; the game is added, and the site for rating bands.
-        among: Whether a game is wanted, by its key; None: all are.
+        among: Tells for a game's key whether the game is wanted; None: all games.
     """
     keys, filters = complete_keys((By.MODEL, *by)), filters or Filters()
     parts = []

@@ -79,7 +79,7 @@ async def read_groups(
         session: Of the transaction.
         filters: Which games, and which replies in them; None: all.
         by: Grouping keys; the game is added, and the site for rating bands.
-        among: Whether a game is wanted, by its key; None: all are.
+        among: Tells for a game's key whether the game is wanted; None: all games.
     """
     keys, filters = complete_keys(by), filters or Filters()
     cells, games, count, outdated = [], [], 0, 0
@@ -121,7 +121,7 @@ async def count_outdated(session: AsyncSession, filters: Filters | None = None) 
 def outdated_of(games: GameRows) -> int:
     """Decisions of settled games that are judged or forecast by earlier rules, or lack a forecast.
 
-    ``desdemona db recheck`` judges them again; until then they count nowhere.
+    ``desdemona db recheck`` judges them again; until then no statistic counts them.
     """
     records = games.games
     return int(records["outdated"][(records["state"] == FINISHED) & (records["is_settled"] == 1)].sum())
@@ -177,7 +177,7 @@ def grouped_statistics(read: GroupRows) -> list[GroupStatistics]:
 class GroupIndex:
     """The groups of games and cells.
 
-    A game belongs to each group that has one of its cells, where replies are grouped; else to that of its own
+    If replies are grouped, a game belongs to each group with one of its cells; otherwise to the group of its
     keys.
     """
 
@@ -205,14 +205,14 @@ class GroupIndex:
         rank[order] = np.arange(len(names))
         self.names: list[tuple[str, ...]] = [names[number] for number in order]
         self.members: Codes = members
-        """Indices of the games, each as often as it has groups."""
+        """Index of a game for each of its groups, so a game in several groups occurs several times."""
         self.of_member: Codes = rank[of_member]
-        """The group of each of these."""
+        """The group of each entry of `members`."""
         self.of_cell: Codes = rank[of_cell]
 
 
 def _key_column(read: GroupRows, key: By) -> tuple[Codes, Sequence[str]]:
-    """The values of a key: for each game, or each cell, the index of a text; and the distinct texts."""
+    """The values of a key as texts: the index of each game's or cell's text, and the distinct texts."""
     games, cells = read.games.games, read.cells
     texts: Sequence[str]
     if key is By.PHASE:

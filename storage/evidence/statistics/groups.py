@@ -79,14 +79,14 @@ class Expected:
     happened: float | None
     """Observed mean; None without replies, like the next three."""
     chance: float | None
-    """Mean over all replies, each equally likely: a person who moves at random."""
+    """Expected mean for a person who moves at random: all replies are equally likely."""
     model: float | None
-    """Mean by the forecasts: of the model of people if the game has one, otherwise of the replies' shallow
-    scores."""
+    """Expected mean from the forecasts: by the model of people if the game has one, otherwise by the replies'
+    shallow scores."""
     beyond_chance: AnyTimeEstimate
-    """Actual less chance."""
+    """Observed mean less `chance`."""
     beyond_model: AnyTimeEstimate
-    """Actual less forecast."""
+    """Observed mean less `model`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class GroupStatistics:
     replies: int
     """Judged replies in positions that were not decided; the first `CAP_GAMES` games of each account."""
     optimal: int
-    """Of these, replies that are among the best."""
+    """Judged replies that are among the best."""
     decided: int
     """Judged replies in positions won or lost by force, which count only here."""
     models: tuple[str, ...]
@@ -119,7 +119,7 @@ class GroupStatistics:
     baits_set: int
     """Replies to moves that set a bait."""
     baits: Expected
-    """Of these, replies that take the bait."""
+    """Replies to such moves that take the bait."""
     traps_set: int
     """Answered moves that set a trap in the paper's sense (Figure 9)."""
     traps_optimal: int
@@ -127,11 +127,11 @@ class GroupStatistics:
     traps_fell_for_best: int
     traps_erred_elsewhere: int
     falls: Expected
-    """Falls into these traps."""
+    """Replies that fall into such a trap."""
 
 
 def flat_row(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """A nested row as a flat one; nested names are joined by ``_``, except those of the group."""
+    """Flatten a nested row; nested names are joined by ``_``, except those of the group."""
     flat: dict[str, Any] = {}
     for key, value in record.items():
         name = key if not before or before == "group" else f"{before}_{key}"

@@ -54,7 +54,7 @@ class CostliestBait:
     cost: float
     """The cost of the reply, as a share of the game."""
     probability: float
-    """Probability of this reply by the forecast."""
+    """Forecast probability of this reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class MonthlyReport:
     baits: tuple[CostliestBait, ...]
     """The most costly first."""
     events: tuple[tuple[str, int], ...]
-    """Kinds and their numbers, the most frequent first."""
+    """The kinds of events with their counts, the most frequent first."""
     trials: tuple[tuple[StoredTrial, Mapping[str, int]], ...]
     """Trials that ran in the period, with each player's games that began in it."""
 

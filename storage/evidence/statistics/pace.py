@@ -1,4 +1,4 @@
-"""The number of games a day that people play against the bot."""
+"""The number of games per day that people play against the bot."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ class Pace:
     games: int
     """Finished games that began in these days."""
     days: float
-    """The last `RECENT_DAYS`, or fewer if the first game with a person is younger; 1 at least."""
+    """The last `RECENT_DAYS`, or fewer if the first game with a person is more recent; at least 1."""
 
     @property
     def games_per_day(self) -> float:

@@ -3,9 +3,9 @@
 Replies to moves that set a trap are counted separately from all others. It counts only the replies that the
 statistics count: judged replies outside decided positions (`storage.evidence.replies.ReplyFlag`).
 
-Replies of one game are correlated, so an interval is by game: it leaves out one game at a time
-(`storage.evidence.inference.fixed`). A few replies may all be alike by chance. So the interval of the error
-rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
+Replies of one game are correlated, so intervals are clustered by game: a jackknife leaves out one game at a
+time (`storage.evidence.inference.fixed`). A few replies may all be alike by chance. So the interval of the
+error rate is at least as wide as Wilson's, and the interval of the cost is widened in proportion
 (docs/statistics.md says how often they cover the truth).
 """
 

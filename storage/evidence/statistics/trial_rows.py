@@ -1,6 +1,6 @@
 """The games and single decisions of a trial, in the form that `storage.evidence.inference` uses.
 
-If a record contradicts itself, it is named, and the others still count.
+A record that contradicts itself is reported and left out; the others still count.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from storage.errors import decoding, reason_of
 from storage.evidence.game_records import DRAWING, probability_of
 from storage.evidence.inference.decisions import TrialDecision
 from storage.evidence.inference.games import TRIAL_GAME, GameKind, TrialGames
-from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units
+from storage.evidence.inference.trial import UNSETTLED, Exclusion, Units, exclusion_of
 from storage.evidence.reading import read_games
 from storage.evidence.replies import ABORTED, OPEN, GameRows, Labels, labels_of
 from storage.evidence.statistics.suspect_rows import are_programs
@@ -48,13 +48,13 @@ class Unreadable:
 
     what: Literal["decision", "game"]
     id: int
-    """Our key of it."""
+    """Our key of the decision or game."""
     reason: str
     """One line; it may contain unprintable characters of a value."""
     game_id: int
     """Our key of its game."""
     ply: int | None = None
-    """Ply of the decision."""
+    """Ply of the decision; None: a game."""
 
 
 async def trial_games(
@@ -74,7 +74,7 @@ async def trial_games(
         trial: The trial.
         treated: The strategy whose effect is estimated (A = 1).
         control: The strategy that it is compared with; games of other arms are left out.
-        filters: Which of its games.
+        filters: Select games of the trial.
 
     Returns:
         The games in the order in which they began.
@@ -85,7 +85,8 @@ async def trial_games(
     rows = await read_games(session, GameRow.trial_id == trial.id, *shown_games(filters))
     labels = [labels_of(text) for text in rows.labels.texts]
     units, kinds = _trial_rows(rows, labels)
-    units["excluded"][await are_programs(session, units["person"])] = Exclusion.PROGRAM
+    are_own_positions = rows.games["is_own_position"] == 1
+    units["excluded"] = exclusion_of(await are_programs(session, units["person"]), are_own_positions)
     strategies = np.array([each.strategy for each in labels], str)
     probabilities = [_probability(each, treated, control) for each in labels]
     probability = np.array(
@@ -116,12 +117,10 @@ def _trial_rows(rows: GameRows, labels: Sequence[Labels]) -> tuple[Units, list[G
     ended_us = np.maximum(games["ended_us"], games["began_us"])
     is_over = (games["is_settled"] == 1) & (games["state"] != OPEN)
     units["settled_us"] = np.where(is_over, ended_us, UNSETTLED)
-    units["excluded"][games["is_own_position"] == 1] = Exclusion.OWN_POSITION
     units["kind"] = np.array([kinds.index(kind) for kind in kind_of], np.intp)[rows.labels.codes]
     counts = games["replies"].astype(np.float64)
     is_told = (counts > 0) & (games["state"] != ABORTED)
-    costs = np.divide(games["cost"] / WHOLE, counts, out=np.full(len(rows), nan), where=is_told)
-    units["cost"] = costs
+    units["cost"] = np.divide(games["cost"] / WHOLE, counts, out=np.full(len(rows), nan), where=is_told)
     return units, kinds
 
 
@@ -143,7 +142,7 @@ async def trial_decisions(
 
     Args:
         trial: The trial.
-        filters: Which of its games.
+        filters: Select games of the trial.
 
     Returns:
         The decisions, and the unreadable ones: damaged, or with a seed or checksum that does not match the
@@ -252,21 +251,14 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
     if row.move != decision.move:
         raise RecordError(f"move is {decision.move} in the record, but {row.move} in its row")
     verify_trial_draw(decision)
+    assert decision.trial_draw is not None  # noqa: S101 - `verify_trial_draw` has seen to it
     for name in ("trap_value", "control_value"):
         if not 0 <= (value := getattr(decision.trial_draw, name)) <= WHOLE:
             raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
-    excluded = Exclusion.NONE
-    if row.is_bot:
-        excluded = Exclusion.PROGRAM
-    elif is_own_position(row.variant, row.initial_position):
-        excluded = Exclusion.OWN_POSITION
-    if decision.trial_draw is not None:
-        draw = row.game_id, row.ply, decision.trial_draw.seed
-        if (
-            draw in draws and excluded is Exclusion.NONE
-        ):  # after a takeback: already known, so nothing is drawn
-            excluded = Exclusion.REPEATED_DRAW
-        draws.add(draw)
+    draw = row.game_id, row.ply, decision.trial_draw.seed
+    # After a takeback the draw is already known, so nothing is drawn.
+    excluded = exclusion_of(row.is_bot, is_own_position(row.variant, row.initial_position), draw in draws)
+    draws.add(draw)
     settled_at = row.at
     if row.is_settled:  # outcomes that are judged again have a later time
         ended_at = row.ended_at or row.created_at
@@ -281,7 +273,7 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
         games_before=games_before,
         drawn_at=row.created_at,
         settled_at=None if settled_at is None else max(settled_at, row.created_at),
-        excluded=excluded,
+        excluded=Exclusion(int(excluded)),
     )
 
 

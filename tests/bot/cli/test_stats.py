@@ -12,7 +12,7 @@ from sqlalchemy import func, select, text, update
 from bot.base.old_names import with_old_keys
 from bot.base.rounding import NO_VALUE
 from engine.bait_rule import confirmed_by, forecast
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.judgement import classify_by_figure_9, expected_scale_centi
 from storage.database import Database
 from storage.evidence.trials import NewTrial, start_trial
 from storage.ledger.games import finish_game
@@ -224,7 +224,7 @@ def draws(path: Path, games: int, decisions: int) -> None:
                 game = await opened(session, f"game{number}", strategy="randomised", at=NOON)
                 for ply in range(decisions if number == 0 else 0):
                     made = drawn_decision(trap=True)
-                    reply = classify_reply(made, made.chosen.replies[0].reply)
+                    reply = classify_by_figure_9(made, made.chosen.replies[0].reply)
                     await settled(session, game.id, 2 * ply, made, reply)
                 await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=["f5"])
 
@@ -354,7 +354,7 @@ def store_drawn(path: Path, arms: tuple[str, ...]) -> None:
                 )
                 made = drawn_decision(trap=number % 2 == 0)
                 reply = made.chosen.replies[number % 3].reply
-                await settled(session, game.id, 0, made, classify_reply(made, reply))
+                await settled(session, game.id, 0, made, classify_by_figure_9(made, reply))
                 moves = [made.move, reply]
                 await finish_game(session, game.id, result=GameResult.WIN, end_reason="resign", moves=moves)
 

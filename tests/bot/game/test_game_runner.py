@@ -614,7 +614,7 @@ async def test_a_crash_while_a_reply_is_judged_costs_no_move(
     def crash(*_: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr("bot.game.ledger.classify_reply", crash)
+    monkeypatch.setattr("bot.game.ledger.classify_by_figure_9", crash)
     server = FakeServer(pick=picker(1))
     await play(server, database)
     game = await stored_game(database)

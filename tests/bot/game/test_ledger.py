@@ -79,7 +79,7 @@ async def committed(ledger: GameLedger, made: Decision = CHOSEN) -> StoredDecisi
 async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     counted = Counted(database)
     ledger = await begun(counted)
-    assert await ledger.find(0, CHOSEN.position) is None
+    assert await ledger.find_committed_decision(0, CHOSEN.position) is None
     stored = await committed(ledger)
     assert stored == await stored_at(database, ledger, 0)
     steps = (
@@ -93,7 +93,9 @@ async def test_what_is_remembered_is_what_is_stored(database: Database) -> None:
     )
     for step in steps:
         await step()
-        assert await ledger.find(0, CHOSEN.position) == await stored_at(database, ledger, 0)
+        assert await ledger.find_committed_decision(0, CHOSEN.position) == await stored_at(
+            database, ledger, 0
+        )
     assert counted.reads == 0
     last = await stored_at(database, ledger, 0)
     assert last is not None
@@ -121,7 +123,7 @@ async def test_after_a_failure_nothing_is_taken_for_stored(database: Database, f
     counted.fails = fails
     with pytest.raises(StorageError):
         await ledger.commit((), CHOSEN)
-    found = await ledger.find(0, CHOSEN.position)
+    found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert counted.reads == 1
     assert found == await stored_at(database, ledger, 0)
     assert (found is None) is (fails == "before")
@@ -134,7 +136,7 @@ async def test_a_change_that_was_rolled_back_is_not_remembered(database: Databas
     counted.fails = "before"
     with pytest.raises(StorageError):
         await ledger.sent(stored)
-    found = await ledger.find(0, CHOSEN.position)
+    found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.state is DecisionState.COMMITTED
 
@@ -148,13 +150,13 @@ async def test_a_decision_under_way_is_not_found_before_it_is_committed(database
         async def write(self) -> AsyncIterator[Any]:
             async with self._database.write() as session:
                 yield session
-                found.append(await ledger.find(0, CHOSEN.position))
+                found.append(await ledger.find_committed_decision(0, CHOSEN.position))
 
     ledger = await begun(database)
     ledger._database = Slow(database)  # type: ignore[assignment]
     await committed(ledger)
     assert found == [None]
-    assert await ledger.find(0, CHOSEN.position) is not None
+    assert await ledger.find_committed_decision(0, CHOSEN.position) is not None
 
 
 async def test_a_cancelled_commit_is_looked_up(database: Database) -> None:
@@ -170,7 +172,7 @@ async def test_a_cancelled_commit_is_looked_up(database: Database) -> None:
     with pytest.raises(asyncio.CancelledError):
         await ledger.commit((), CHOSEN)
     ledger._database = counted = Counted(database)  # type: ignore[assignment]
-    assert await ledger.find(0, CHOSEN.position) is not None
+    assert await ledger.find_committed_decision(0, CHOSEN.position) is not None
     assert counted.reads == 1
 
 
@@ -180,12 +182,12 @@ async def test_a_ply_taken_back_has_no_decision(database: Database) -> None:
     first = await committed(ledger)
     await ledger.record(("f5",), 0)
     await ledger.take_back(0)
-    assert await ledger.find(0, CHOSEN.position) is None
+    assert await ledger.find_committed_decision(0, CHOSEN.position) is None
     await ledger.complete(first, WHOLE)  # its search was under way
-    assert await ledger.find(0, CHOSEN.position) is None
+    assert await ledger.find_committed_decision(0, CHOSEN.position) is None
     second = await committed(ledger)
     assert second.id != first.id
-    assert await ledger.find(0, CHOSEN.position) == second
+    assert await ledger.find_committed_decision(0, CHOSEN.position) == second
     assert counted.reads == 0
 
 
@@ -203,7 +205,7 @@ async def test_a_ledger_of_a_game_taken_up_reads_it_once(database: Database) -> 
         await mark_sent(session, stored.id)
     counted = Counted(database)
     again = await begun(counted)
-    found = await again.find(0, CHOSEN.position)
+    found = await again.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert (found.id, found.state) == (stored.id, DecisionState.SENT)
     assert counted.reads == 0
@@ -213,7 +215,7 @@ async def test_a_dropped_decision_is_remembered_as_such(database: Database) -> N
     ledger = await begun(database)
     await committed(ledger)
     await ledger.record((), 0, GameEnd(EndReason.TIME, 1, "outoftime"))
-    found = await ledger.find(0, CHOSEN.position)
+    found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.state is DecisionState.DROPPED
 
@@ -224,7 +226,7 @@ async def test_an_outcome_of_another_program_stands(database: Database) -> None:
     async with database.write() as session:
         assert await record_outcome(session, stored.id, ERRED)
     await ledger.record(("f5", "d6"), 0)
-    found = await ledger.find(0, CHOSEN.position)
+    found = await ledger.find_committed_decision(0, CHOSEN.position)
     assert found is not None
     assert found.outcome == ERRED
 

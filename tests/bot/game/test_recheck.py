@@ -250,7 +250,7 @@ async def test_a_crash_while_a_decision_is_judged_hides_no_other(
         raise IndexError("a bug")
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.game.recheck.classify_reply", crash)
+        patched.setattr("bot.game.recheck.classify_by_figure_9", crash)
         found = await recheck(database)
     assert {wrong.reason for wrong in found.wrong} == {"checking it crashed: IndexError: a bug"}
     assert found.judged == 0

@@ -14,7 +14,7 @@ from engine.games import get_rules
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Models
 from engine.human.value import floor_centi
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams, ValueParams
 from engine.protocols.engine_source import EngineSource
@@ -86,7 +86,7 @@ def test_only_likely_replies_are_asked_about_and_all_of_the_move_played() -> Non
         assert candidate.complete == (looked_into == replies)
         assert math.fsum(reply.probability or 0 for reply in candidate.replies) == pytest.approx(1)
     for reply in decision.chosen.replies:
-        assert classify_reply(decision, reply.reply).reply == reply.reply
+        assert classify_by_figure_9(decision, reply.reply).reply == reply.reply
 
 
 def test_moves_within_the_budget_are_looked_into() -> None:

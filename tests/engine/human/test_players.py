@@ -19,7 +19,7 @@ from engine.games.othello import Othello, OthelloPosition
 from engine.human.model import PredictionQuery
 from engine.human.opponent_model_search import Background, Models
 from engine.human.shallow import ShallowModel
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import Assessment, Decided, TrapParams, ValueParams, ValueScale
 from engine.search.reference import exact_score
@@ -116,7 +116,7 @@ def test_what_is_played_is_worth_most_within_the_budget(
     assert decision.chosen.raw_centi == raws[decision.move]
     assert lost <= used.budget
     for reply in full.chosen.replies:
-        assert classify_reply(full, reply.reply).kind in OutcomeKind
+        assert classify_by_figure_9(full, reply.reply).kind in OutcomeKind
     if best >= WIN_CENTI:
         assert raws[decision.move] == best
         assert decision.model is None

@@ -15,7 +15,7 @@ from engine.decision import Decision
 from engine.errors import RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_by_figure_9, judge_decision
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.process import EngineError, WaitLimit
@@ -167,7 +167,7 @@ def test_a_decision_is_what_the_engine_said(game: str, protocol: str) -> None:
         assert root >= info.floor_centi
     assert 1 <= looked_into <= 3
     for reply in decision.chosen.replies:
-        assert classify_reply(decision, reply.reply).cost_centi >= 0
+        assert classify_by_figure_9(decision, reply.reply).cost_centi >= 0
 
 
 def test_the_first_search_is_the_root_and_the_others_follow_its_moves() -> None:

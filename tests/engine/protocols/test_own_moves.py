@@ -12,7 +12,7 @@ from engine.decision import Decision, Pick, SearchMode
 from engine.errors import BadSettings, RecordError
 from engine.game import WIN_CENTI
 from engine.games import get_rules
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.lookup.source import LookupMove
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
@@ -95,7 +95,7 @@ def test_the_engines_own_best_move(opened: Opener, game: str, protocol: str) -> 
     assert decision.is_complete
     assert complete(decision, make_searcher(game, 1), StopFlag()) is decision
     for reply in decision.chosen.replies:
-        assert classify_reply(decision, reply.reply).cost_centi >= 0
+        assert classify_by_figure_9(decision, reply.reply).cost_centi >= 0
 
 
 @pytest.mark.parametrize(

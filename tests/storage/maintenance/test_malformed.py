@@ -12,9 +12,9 @@ from storage.inserts import core_table
 from storage.ledger.events import record_event
 from storage.maintenance.malformed import (
     MalformedRow,
-    needed_at_start,
     quarantine_malformed,
     quarantine_row,
+    tables_needed_at_start,
     whole_database,
 )
 from storage.migrate import all_tables
@@ -107,7 +107,7 @@ async def test_a_program_starts_with_malformed_rows_of_open_games_out_of_the_way
         await session.execute(text(f"UPDATE games SET state = 'lost' WHERE id = {first}"))
         await session.execute(text("UPDATE blocks SET name = 'x'"))
         await session.execute(text(f"UPDATE decisions SET nodes = 'x' WHERE game_id = {second}"))
-    found = await quarantine_malformed(database, needed_at_start())
+    found = await quarantine_malformed(database, tables_needed_at_start())
     assert [(row.table, row.id, row.moved) for row in found] == [("games", first, 4), ("decisions", 3, 1)]
 
 
@@ -125,7 +125,7 @@ async def test_a_game_takes_its_decisions_and_cuts_its_events(database: Database
 
 async def test_a_sound_database_has_none(database: Database) -> None:
     await filled(database)
-    for tables in (whole_database(), needed_at_start()):
+    for tables in (whole_database(), tables_needed_at_start()):
         assert await quarantine_malformed(database, tables) == []
 
 

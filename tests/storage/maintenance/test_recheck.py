@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.decision import Decision
-from engine.judgement import RULE, classify_reply, judge_profile
+from engine.judgement import RULE, classify_by_figure_9, judge_profile
 from storage.arena.puzzles.positions import list_pending, mark_imported
 from storage.database import Database
 from storage.errors import StorageError, UnreadableRow
@@ -69,7 +69,7 @@ async def test_nothing_is_settled_later_in_a_game_that_is_still_judged(database:
     (found, _) = await read(database)
     assert found.is_settled
     full = decision(quality=225.0)
-    outcome = classify_reply(full, found.moves[1])
+    outcome = classify_by_figure_9(full, found.moves[1])
     async with database.write() as session:
         await session.execute(update(GameRow).values(is_settled=False))
         assert await settle_later(session, found, full, judge_profile(full), outcome) is None

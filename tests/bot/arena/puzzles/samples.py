@@ -11,7 +11,7 @@ from engine.decision import Decision
 from engine.forecasts import confirm
 from engine.games import get_rules
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply, expected_scale_centi
+from engine.judgement import classify_by_figure_9, expected_scale_centi
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -130,7 +130,7 @@ async def add_mistake(
     made, found = analysed(game)
     reply = trap.bait if reply is None else reply
     decision_id = await commit_decision(session, stored.id, ply, made)
-    await record_outcome(session, decision_id, classify_reply(made, reply))
+    await record_outcome(session, decision_id, classify_by_figure_9(made, reply))
     await store_forecast(session, decision_id, made, found)
     moves = [*["pass"] * ply, made.move, reply]
     await finish_game(

@@ -12,7 +12,7 @@ from bot.base.game_summaries import unjudged_notice
 from bot.game.recheck import Findings, recheck
 from engine.decision import Decision, OutcomeKind
 from engine.expected import WHOLE
-from engine.judgement import classify_reply, judge_decision
+from engine.judgement import classify_by_figure_9, judge_decision
 from storage.database import Database
 from tests.bot.conftest import Command
 from tests.storage.conftest import backend, empty_url
@@ -42,7 +42,7 @@ def judged_of_old(name: str) -> dict[tuple[str, str], list[tuple[bool, bool, int
         for row in old.execute(query):
             decision, moves = Decision.from_record(json.loads(row["record"])), row["moves"].split()
             if row["ply"] + 1 < len(moves) and len(decision.chosen.replies) > 1:
-                outcome = classify_reply(decision, moves[row["ply"] + 1])
+                outcome = classify_by_figure_9(decision, moves[row["ply"] + 1])
                 is_best = outcome.kind is OutcomeKind.OPTIMAL
                 is_decided = judge_decision(decision).is_decided
                 found[row["strategy"], row["game"]].append((is_decided, is_best, outcome.cost))

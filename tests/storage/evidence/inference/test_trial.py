@@ -17,6 +17,7 @@ from storage.evidence.inference.trial import (
     contrast,
     drawn_rows,
     endpoint,
+    exclusion_of,
     hide_early,
     randomisation_check,
 )
@@ -96,6 +97,13 @@ def test_games_over_the_cap_and_excluded_ones_neither_count_nor_hold_up() -> Non
 def test_excluded_games_do_not_use_up_the_cap() -> None:
     rows = [game(1, person=1, excluded=Exclusion.OWN_POSITION), game(2, person=1)]
     assert ids(selected(rows, terms=TrialTerms(cap_games=1))) == [2]
+
+
+def test_the_first_reason_that_applies_excludes_a_row() -> None:
+    programs, own = np.array([True, False, False, False]), np.array([True, True, False, False])
+    found = exclusion_of(programs, own, np.array([True, True, True, False]))
+    assert [Exclusion(each).text for each in found] == ["program", "own position", "repeated draw", "none"]
+    assert exclusion_of(is_program=False, is_own_position=True) == Exclusion.OWN_POSITION
 
 
 def test_contrast() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from storage.database import Database
 from storage.evidence.statistics.draws import DRAWING, DrawRate, read_draw_rate
 from storage.filters import Filters
@@ -24,7 +24,7 @@ async def played(session: AsyncSession, key: str, draws: int, *, is_over: bool =
     for number in range(draws):
         made = drawn_decision(trap=number % 2 == 0)
         reply = made.chosen.replies[0].reply
-        await settled(session, game_id, 2 * number, made, classify_reply(made, reply))
+        await settled(session, game_id, 2 * number, made, classify_by_figure_9(made, reply))
     await settled(session, game_id, 50, drawn_decision(trap=True), UNANSWERED)
     await settled(session, game_id, 52, replace(decision(), strategy="randomised"), OPTIMAL)
     if is_over:

@@ -19,7 +19,7 @@ from engine.completion import complete
 from engine.decision import Person
 from engine.forecasts import forecast_replies
 from engine.games import get_rules
-from engine.judgement import classify_reply
+from engine.judgement import classify_by_figure_9
 from engine.move_chooser import MoveChooser
 from engine.params import TrapParams
 from engine.search.searchers import make_searcher
@@ -89,7 +89,7 @@ async def _record(
 ) -> None:
     decision_id = await commit_decision(session, game_id, ply, decision)
     await mark_confirmed(session, decision_id)
-    await record_outcome(session, decision_id, classify_reply(decision, reply))
+    await record_outcome(session, decision_id, classify_by_figure_9(decision, reply))
     made = forecast_replies(decision, (), None, Person(), None, searcher, StopFlag())
     await store_forecast(session, decision_id, decision, made)
 

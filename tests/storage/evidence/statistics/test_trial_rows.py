@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.bait_rule import ExpectedReplies, expectations, forecast
 from engine.human.reply_forecast import ReplyForecast
-from engine.judgement import classify_reply, expected_scale_centi, judge_decision
+from engine.judgement import classify_by_figure_9, expected_scale_centi, judge_decision
 from engine.randomised import other_move
 from storage.database import Database
 from storage.evidence.inference.decisions import TrialDecision, decisions_report
@@ -73,7 +73,7 @@ async def drawn(
         await store_forecast(session, decision_id, made, foreseen_for(trap))
     if reply is not None:
         played = made.chosen.replies[reply].reply
-        await record_outcome(session, decision_id, classify_reply(made, played))
+        await record_outcome(session, decision_id, classify_by_figure_9(made, played))
         at = NOON + (ply + 1) * MINUTE
         await session.execute(update(OutcomeRow).where(OutcomeRow.decision_id == decision_id).values(at=at))
     return decision_id
@@ -465,7 +465,7 @@ async def test_an_aborted_game_counts_as_missing(database: Database) -> None:
             game_id = await game_of(session, trial, key, strategy="trappy", selection=EVEN)
             made = decision(quality=225.0)
             decision_id = await commit_decision(session, game_id, 0, made)
-            await record_outcome(session, decision_id, classify_reply(made, "d6"))
+            await record_outcome(session, decision_id, classify_by_figure_9(made, "d6"))
             await store_forecast(
                 session, decision_id, made, forecast(made.chosen, expected_scale_centi(made))
             )
