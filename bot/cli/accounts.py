@@ -17,7 +17,7 @@ def add_bot(
 ) -> None:
     """Create an arena account for another bot program.
 
-    Prints its token; an account that exists already gets a new one.
+    Prints the account's token; an existing account gets a new token.
     """
     from bot.arena.accounts import add_bot as add
 
@@ -33,13 +33,13 @@ def add_bot(
 def upgrade_account(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Option("--account", metavar="NAME", help="The account, if there are several.")
+        str | None, typer.Option("--account", metavar="NAME", help="Account; needed if there are several.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
 ) -> None:
     """Make the configured account a bot account, permanently.
 
-    Sites let programs play with such accounts only; a person can no longer play with it.
+    Sites let programs play only with bot accounts. A person can no longer play with the account.
     """
     from bot.servers.adapters import make_server
 

@@ -63,7 +63,7 @@ class Finding:
 def check_command(context: typer.Context) -> None:
     """Check the configuration, database, engine and accounts.
 
-    Configuration, database, engine and account; the exit status is 1 when one of them fails.
+    The exit status is 1 if any check fails.
     """
     findings = asyncio.run(check(config_of(context), source_of(context.obj)))
     for finding in findings:

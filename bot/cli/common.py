@@ -49,7 +49,7 @@ class UsageError(DesdemonaError):
 
 # The largest number that every database stores as an integer.
 MAX_INT = 2**31 - 1
-FormatOption = Annotated[CommandFormat, typer.Option("--format", help="How to write it.")]
+FormatOption = Annotated[CommandFormat, typer.Option("--format", help="Output format.")]
 
 
 def config_of(context: typer.Context) -> "Config":

@@ -30,7 +30,7 @@ def engine(
     context: typer.Context,
     protocol: Annotated[ProtocolName, typer.Option(help="The other program's protocol.")],
     game: Annotated[
-        str | None, typer.Option(help="For uci: chess (the default) or xiangqi; the others have one game.")
+        str | None, typer.Option(help="For uci: chess (default) or xiangqi; other protocols have one game.")
     ] = None,
     strategy: Annotated[
         str | None,
@@ -41,13 +41,13 @@ def engine(
         typer.Option(
             min=2,
             max=120,
-            help="Deepest search when the other program sets no limit; else as configured.",
+            help="Search depth if the other program sets no limit; by default as configured.",
         ),
     ] = None,
 ) -> None:
     """Run as an engine for a GUI: UCI, GTP or NBoard.
 
-    For NBoard, Novello, chess and xiangqi programs, and match runners; ends with `quit` or the end of input.
+    For NBoard, Novello, chess and xiangqi GUIs, and match runners; ends at `quit` or the end of input.
     """
     games = PROTOCOL_GAMES[protocol]
     if game is not None and game not in games:

@@ -19,7 +19,7 @@ WHOLE_GAMES = (
 )
 Suspects = Annotated[
     bool | None,
-    typer.Option("--suspect/--without-suspects", help="Only suspect games, or only the others."),
+    typer.Option("--suspect/--without-suspects", help="Only suspect games, or only other games."),
 ]
 """Whether to select suspect games; this is not a filter, because finding them needs all games."""
 
@@ -41,15 +41,15 @@ class _Option(NamedTuple):
 OPTIONS = {
     "strategy": _Option("strategy", f"Only {' or '.join(STRATEGIES)}.", ("--strategy", "--engine")),
     "version": _Option("version", "Only games of this version of the engine."),
-    "settings": _Option("settings", "Only games with these settings, as `stats --by settings` shows."),
-    "site": _Option("site", "Only games on this site, for instance arena."),
-    "account": _Option("account", "Only games of our account of this name, in any case."),
+    "settings": _Option("settings", "Only games with these settings, as shown by `stats --by settings`."),
+    "site": _Option("site", "Only games at this site, for instance arena."),
+    "account": _Option("account", "Only games of our account with this name, in any case."),
     "game": _Option("game", "Only this game, for instance othello."),
-    "speed": _Option("speed", "Only games of this speed, for instance blitz."),
-    "opponent": _Option("opponent", "Only games against the opponent of exactly this name, in any case."),
+    "speed": _Option("speed", "Only games at this speed, for instance blitz."),
+    "opponent": _Option("opponent", "Only games against the opponent with exactly this name, in any case."),
     "programs": _Option(
         "opponents",
-        "Only games against programs, or people.",
+        "Only games against programs, or against people.",
         ("--programs/--people",),
         words=("programs", "people"),
     ),
@@ -59,17 +59,17 @@ OPTIONS = {
         ("--first/--second",),
         words=("first", "second"),
     ),
-    "match": _Option("match", "Only games of the match of this name.", metavar="ID"),
+    "match": _Option("match", "Only games of the match with this name.", metavar="ID"),
     "trial": _Option("trial", "Only games of this trial; `stats` reports on it.", metavar="NAME"),
     "since": _Option("since", "Only games begun at or after this date or time (ISO 8601)."),
-    "until": _Option("until", "Only games begun before this time, or up to the end of this date."),
-    "min_rating": _Option("min-rating", "Only opponents rated at least this.", is_number=True),
-    "max_rating": _Option("max-rating", "Only opponents rated at most this.", is_number=True),
+    "until": _Option("until", "Only games begun before this time, or by the end of this date."),
+    "min_rating": _Option("min-rating", "Only games against opponents rated at least this.", is_number=True),
+    "max_rating": _Option("max-rating", "Only games against opponents rated at most this.", is_number=True),
     "rated": _Option(
         "rated", "Only rated games, or only casual ones.", ("--rated/--casual",), words=("rated", "casual")
     ),
     "opening": _Option(
-        "opening", 'Only games that began with these moves as recorded, "e2e4 e7e5".', metavar="MOVES"
+        "opening", 'Only games that begin with these moves as recorded: "e2e4 e7e5".', metavar="MOVES"
     ),
     "phase": _Option(
         "phase", "Only replies in this phase, 1-20, 21-40, ...; does not select games.", metavar="PLIES"

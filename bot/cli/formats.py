@@ -66,17 +66,17 @@ def export_games(
         TextFormat,
         typer.Option(
             "--format",
-            help="pgn: all but the small games; ggf: Othello; transcript: moves alone, all games; "
+            help="pgn: all but the small games; ggf: Othello; transcript: all games, only moves; "
             "csv, jsonl, parquet: columns, see --what.",
         ),
     ] = TextFormat.PGN,
     what: Annotated[
         What | None,
-        typer.Option(help="For csv, jsonl and parquet: which rows to write; games if not given."),
+        typer.Option(help="Rows to write as csv, jsonl or parquet; by default games."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="File to write, all or nothing; else stdout.")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write atomically; by default stdout.")] = None,
     imported: Annotated[
-        bool, typer.Option("--imported", help="Export imported games, not the bot's own.")
+        bool, typer.Option("--imported", help="Export imported games instead of the bot's own.")
     ] = False,
     name: Annotated[
         str | None, typer.Option(help="Only games of players whose name contains this; needs --imported.")
@@ -147,10 +147,10 @@ def import_games(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of games.")],
     form: Annotated[
         GameFormat | None,
-        typer.Option("--format", help="Their format; by default by their contents."),
+        typer.Option("--format", help="Format of the files; by default detected from their contents."),
     ] = None,
     game: Annotated[
-        str | None, typer.Option("--game", help="Their game, if neither the format nor tags name it.")
+        str | None, typer.Option("--game", help="Game of the files, if neither the format nor tags name it.")
     ] = None,
 ) -> None:
     """Import other people's games from GGF, PGN or WTHOR.

@@ -98,7 +98,7 @@ GROUPS: dict[str, tuple[dict[str, LazyCommand], str]] = {
     "control": (CONTROL_COMMANDS, "Control the running program: games, challenges, alarms."),
     "page": (PAGE_COMMANDS, "Show a page of the dashboard in the terminal."),
     "db": (DATABASE_COMMANDS, "Upgrade, back up, copy and check the database."),
-    "trial": (TRIAL_COMMANDS, "Start, end and list trials, planned comparisons of players."),
+    "trial": (TRIAL_COMMANDS, "Start, end and list trials, which compare strategies."),
     "arena-account": (ARENA_ACCOUNT_COMMANDS, "Administer the accounts of the arena."),
     "lab": (LAB_COMMANDS, "Run experiments, analyse games, and fit models."),
 }
@@ -145,11 +145,11 @@ def _print_version(wanted: bool) -> None:
 def main(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Settings; without it config.toml here, if there is one.")
+        Path | None, typer.Option(help="Settings file; by default config.toml in the current folder, if any.")
     ] = None,
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Desdemona plays board games against people online, sets traps, and records who falls in."""

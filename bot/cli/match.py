@@ -32,10 +32,10 @@ def match_command(
     context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="Our player, for instance strong:time=0.1.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The opponent, for instance 'uci:stockfish'.")],
-    games: Annotated[int, typer.Option(min=2, max=1_000_000, help="An even number.")] = 100,
+    games: Annotated[int, typer.Option(min=2, max=1_000_000, help="Even number of games.")] = 100,
     game: Annotated[
         str | None,
-        typer.Option("--game", help="By default the usual game of the players' protocols, or othello."),
+        typer.Option("--game", help="The game; by default that of the players' protocols, or othello."),
     ] = None,
     openings: Annotated[
         Path | None,
@@ -44,19 +44,19 @@ def match_command(
         ),
     ] = None,
     opening_plies: Annotated[
-        int | None, typer.Option(min=0, max=10_000, help="Take at most this many moves of each opening.")
+        int | None, typer.Option(min=0, max=10_000, help="Use at most this many moves of each opening.")
     ] = None,
     time: Annotated[
-        float | None, typer.Option(help=f"Seconds for a move; {DEFAULT_MOVE_S} if no limit is given.")
+        float | None, typer.Option(help=f"Seconds per move; {DEFAULT_MOVE_S} if no limit is given.")
     ] = None,
-    depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Deepest search, in plies.")] = None,
-    tc: Annotated[str | None, typer.Option(help="A clock, for instance 60+0.6.")] = None,
+    depth: Annotated[int | None, typer.Option(min=2, max=1000, help="Search depth, in plies.")] = None,
+    tc: Annotated[str | None, typer.Option(help="Clock of a game, for instance 60+0.6.")] = None,
     grace: Annotated[
-        float, typer.Option(min=0, max=3600, help="Seconds by which a move may exceed --time.")
+        float, typer.Option(min=0, max=3600, help="Time by which a move may exceed --time, in seconds.")
     ] = 1.0,
     adjudicate: Annotated[
         str | None,
-        typer.Option(help="End games that both players consider decided: CENTI,PLIES; else by the rules."),
+        typer.Option(help="End games that both players consider decided: CENTI,PLIES; default: never."),
     ] = None,
     sprt: Annotated[
         str | None, typer.Option(help="End the match early: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.")
@@ -66,13 +66,13 @@ def match_command(
     ] = 1,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Games at a time; by default 1, or what the cluster offers."),
+        typer.Option(min=1, max=1024, help="Concurrent games; by default 1, or the cluster's capacity."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, whose workers play.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers play the games.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--id", help="The match's name; without it one that follows from its terms.")
+        str | None, typer.Option("--id", help="Name of the match; by default derived from its terms.")
     ] = None,
     cpu: Annotated[str | None, typer.Option(hidden=True)] = None,
     nodes: Annotated[str | None, typer.Option(hidden=True)] = None,

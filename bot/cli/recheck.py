@@ -14,7 +14,7 @@ from storage.database import Database
 
 def recheck_command(
     context: typer.Context,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Verify every decision and judge unjudged replies.
 

@@ -22,9 +22,7 @@ def sql(
     question: Annotated[
         str, typer.Argument(metavar="SQL", help="One SELECT on the views; - reads it from standard input.")
     ] = "",
-    views: Annotated[
-        bool, typer.Option("--views", help="Only list the views and the meaning of their columns.")
-    ] = False,
+    views: Annotated[bool, typer.Option("--views", help="Only list the views with their columns.")] = False,
     examples: Annotated[bool, typer.Option("--examples", hidden=True)] = False,
     limit_s: Annotated[
         float, typer.Option("--limit-s", min=0.1, max=3600, help="Time limit of the query, in seconds.")
@@ -32,9 +30,9 @@ def sql(
     rows: Annotated[int, typer.Option(min=1, max=1_000_000, help="Rows at most.")] = 10_000,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
-    """Answer a question in SQL, read-only.
+    """Run a read-only SQL query.
 
-    The views have plain columns that are kept from version to version: docs/sql.md has twenty examples. It
+    The views have columns that stay the same from version to version; docs/sql.md has twenty examples. It
     may run while the bot plays.
     """
     if views:

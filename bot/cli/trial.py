@@ -38,7 +38,7 @@ def start(
     alpha: Annotated[
         float, typer.Option(help="Maximum probability that the interval ever excludes the true value.")
     ] = ALPHA,
-    cap: Annotated[int, typer.Option(help="Only this many first games of each person count.")] = CAP_GAMES,
+    cap: Annotated[int, typer.Option(help="Number of first games of each person that count.")] = CAP_GAMES,
     endpoint: Annotated[
         Endpoint | None,
         typer.Option(
@@ -78,7 +78,7 @@ def start(
 
 def end(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="By default, the open trial.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the trial; by default the open one.")] = None,
 ) -> None:
     """End the open trial; games in progress still belong to it."""
 

@@ -44,13 +44,13 @@ def analyse_command(
         typer.Argument(metavar="[FILE]...", help="Files of games; may be omitted with --model."),
     ] = None,
     source: Annotated[
-        Source, typer.Option(help="Scores by our own search, or by another engine.")
+        Source, typer.Option(help="Source of the scores: our own search, or another engine.")
     ] = Source.NATIVE,
-    engine: Annotated[str, typer.Option(help="The other engine's program and its arguments.")] = "stockfish",
+    engine: Annotated[str, typer.Option(help="The other engine's command and arguments.")] = "stockfish",
     option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option to set in the other engine.")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option to set in the other engine.")
     ] = None,
-    depth: Annotated[int, typer.Option(min=3, max=64, help="D: plies from the first player's move on.")] = 8,
+    depth: Annotated[int, typer.Option(min=3, max=64, help="Search depth D, with the move itself.")] = 8,
     model: Annotated[
         Path | None,
         typer.Option(help="Also store the predictions of this human-move model, or of a folder of several."),
@@ -58,11 +58,11 @@ def analyse_command(
     narrow: Annotated[
         bool,
         typer.Option(
-            "--narrow", help="From a folder of models, use only the ones nearest to a person's rating."
+            "--narrow", help="Of a folder of models, use only those nearest to the person's rating."
         ),
     ] = False,
     sample: Annotated[
-        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random, by --seed.")
+        int | None, typer.Option(min=1, max=MAX_INT, help="Number of moves to draw at random, with --seed.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the sample.")] = 1,
     every: Annotated[int, typer.Option(min=1, max=1000, help="Only every Nth move of each game.")] = 1,
@@ -78,10 +78,10 @@ def analyse_command(
         list[str] | None, typer.Option(metavar="NAME", help="Only replies of people with this in the name.")
     ] = None,
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at least this.")
     ] = None,
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at most this.")
     ] = None,
     form: Annotated[
         GameFormat | None,
@@ -89,10 +89,10 @@ def analyse_command(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Moves at a time; by default 1, or what the cluster offers."),
+        typer.Option(min=1, max=1024, help="Concurrent moves; by default 1, or the cluster's capacity."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, whose workers search.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers search.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write the tally as JSON.")] = False,
 ) -> None:

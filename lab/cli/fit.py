@@ -13,13 +13,13 @@ from lab.cli.study_data import PersonHalf, StudyOptions, calibrated_of, with_opt
 @with_options
 def fit_command(
     options: StudyOptions,
-    out: Annotated[Path, typer.Option(help="The model's file (*.onnx); its card (*.json) goes beside it.")],
+    out: Annotated[Path, typer.Option(help="Model file (*.onnx); the card (*.json) goes beside it.")],
     against: Annotated[
         Path | None,
-        typer.Option(help="The model to beat; by default the bundled one."),
+        typer.Option(help="The model to beat; by default the bundled model."),
     ] = None,
     first: Annotated[
-        bool, typer.Option("--first", help="The model only has to beat the human-move model, or chance.")
+        bool, typer.Option("--first", help="Only require the model to beat the human-move model, or chance.")
     ] = False,
     person_half: PersonHalf = None,
     name: Annotated[str | None, typer.Option(help="The model's name.")] = None,

@@ -38,17 +38,17 @@ _MIN_PROBABILITY, _MIN_PROBABILITY_MAIA = 1e-5, 1e-4
 @with_options
 def fit_person_command(
     options: StudyOptions,
-    out: Annotated[Path, typer.Option(help="The card (*.json); its priors over other base models stay.")],
+    out: Annotated[Path, typer.Option(help="The card (*.json); keeps its priors over other base models.")],
     base: Annotated[TiltedModel, typer.Option(help="The model to tilt.")] = TiltedModel.CALIBRATED,
     calibrated: Annotated[
-        Path | None, typer.Option(help="The calibrated model; by default the bundled one.")
+        Path | None, typer.Option(help="The calibrated model; by default the bundled model.")
     ] = None,
     truth_alone: Annotated[
         bool,
         typer.Option(
             "--truth-alone",
-            help="Assume that people differ only in the truth they see, not in how closely they "
-            "follow the base model; for few replies a person.",
+            help="Assume that people differ only in how well they see true values, not in how closely they "
+            "follow the base model; for data with few replies per person.",
         ),
     ] = False,
 ) -> None:

@@ -40,7 +40,7 @@ _TABLE_MB = 64
 def study_command(
     options: StudyOptions,
     calibrated: Annotated[
-        Path | None, typer.Option(help="A calibrated model; by default the bundled one.")
+        Path | None, typer.Option(help="The calibrated model; by default the bundled model.")
     ] = None,
     person_half: PersonHalf = None,
     threshold: Annotated[
@@ -64,7 +64,7 @@ def study_command(
     list_them: Annotated[
         bool,
         typer.Option(
-            "--list", help="Only list the analyses, the largest first, and the models with predictions."
+            "--list", help="Only list the analyses, largest first, and the models with predictions."
         ),
     ] = False,
 ) -> None:

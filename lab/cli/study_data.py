@@ -83,17 +83,17 @@ class StudyOptions:
     half: Annotated[
         int | None, typer.Option(min=0, max=1, help="Only one half of the games, drawn by --seed: 0 or 1.")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of halves, folds and resamples.")] = 1
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed for halves, folds and resamples.")] = 1
     from_year: Annotated[int | None, typer.Option(help="Only games of this year or later.")] = None
     to_year: Annotated[int | None, typer.Option(help="Only games of this year or earlier.")] = None
     min_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or more.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at least this.")
     ] = None
     max_rating: Annotated[
-        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated this or less.")
+        int | None, typer.Option(max=MAX_INT, help="Only replies of people rated at most this.")
     ] = None
     resamples: Annotated[
-        int, typer.Option(min=20, max=100_000, help="Number of resamples, for the intervals.")
+        int, typer.Option(min=20, max=100_000, help="Number of bootstrap resamples for the intervals.")
     ] = 1000
     database: Annotated[
         str | None,

@@ -13,7 +13,7 @@ TIMEOUT_S = 60.0
 BY = "command line"
 """The caller's name in events of changes made without a running program."""
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The account, by its name at the arena.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account at the arena.")]
 
 
 def list_command(

@@ -14,13 +14,13 @@ TIMEOUT_S = 60.0
 
 GameArgument = Annotated[
     str,
-    typer.Argument(metavar="GAME", help="The site's key of the game, or a unique prefix of it."),
+    typer.Argument(metavar="GAME", help="The site's key of the game, or a unique prefix."),
 ]
 OurAccount = Annotated[
-    str | None, typer.Option("--account", metavar="NAME", help="Our account, if there are several.")
+    str | None, typer.Option("--account", metavar="NAME", help="Our account; required if there are several.")
 ]
 AlarmArgument = Annotated[
-    str, typer.Argument(metavar="ALARM", help="The alarm by its name, as `status` shows it.")
+    str, typer.Argument(metavar="ALARM", help="Name of the alarm, as shown by `status`.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 
@@ -41,7 +41,7 @@ def status(context: typer.Context, as_json: JsonOption = False) -> None:
 def pause(
     context: typer.Context,
     minutes: Annotated[
-        float | None, typer.Argument(help="Minutes until the pause ends; without it, at `resume`.")
+        float | None, typer.Argument(help="Minutes until the pause ends; by default, until `resume`.")
     ] = None,
 ) -> None:
     """Start no new games at any account; running games continue.
@@ -131,23 +131,21 @@ def snooze(
 def reload(context: typer.Context) -> None:
     """Read the settings again, as on SIGHUP.
 
-    Challenge rules, lists, assignment, manners, matchmaking and chat can change; all or nothing applies.
+    Challenge rules, lists, assignment, manners, matchmaking and chat can change: all or none.
     """
     _ask(context, TIMEOUT_S, command="reload")
 
 
 def challenge(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Account to challenge, by its name at the site.")],
+    name: Annotated[str, typer.Argument(help="Name of the account to challenge, at the site.")],
     variant: Annotated[
-        str, typer.Option(help="Variant by the site's key, for instance othello.")
+        str, typer.Option(help="The site's key of the variant, for instance othello.")
     ] = "standard",
-    clock: Annotated[str, typer.Option(help="Minutes, and seconds of increment.")] = "3+2",
+    clock: Annotated[str, typer.Option(help="Minutes + increment in seconds.")] = "3+2",
     rated: Annotated[bool, typer.Option("--rated/--casual")] = True,
-    colour: Annotated[
-        str, typer.Option(help="first, second, or random; with --games it alternates.")
-    ] = "random",
-    games: Annotated[int, typer.Option(min=1, max=1000, help="Games, one after the other.")] = 1,
+    colour: Annotated[str, typer.Option(help="first, second or random; alternates with --games.")] = "random",
+    games: Annotated[int, typer.Option(min=1, max=1000, help="Number of games in a row.")] = 1,
     account: OurAccount = None,
 ) -> None:
     """Challenge a player and wait for the end of the game.
@@ -172,13 +170,13 @@ def challenge(
 def tournament(
     context: typer.Context,
     key: Annotated[
-        str, typer.Argument(metavar="ID", help="The tournament, by the last part of its address at the site.")
+        str, typer.Argument(metavar="ID", help="The last part of the tournament's address at the site.")
     ],
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Leave it, or pause until the next time you join.")
+        bool, typer.Option("--withdraw", help="Leave the tournament, or pause until you join again.")
     ] = False,
-    password: Annotated[str, typer.Option(help="Its password, if it has one.")] = "",
-    team: Annotated[str, typer.Option(metavar="ID", help="The bot's team, in a battle of teams.")] = "",
+    password: Annotated[str, typer.Option(help="Password of the tournament, if it has one.")] = "",
+    team: Annotated[str, typer.Option(metavar="ID", help="The bot's team in a team battle.")] = "",
     account: OurAccount = None,
 ) -> None:
     """Join or leave a tournament that admits programs.

@@ -36,7 +36,7 @@ def games(
     filters: "Filters",
     suspect: Suspects = None,
     limit: Annotated[
-        int, typer.Option(min=1, max=MAX_INT, help="Most games to list, the latest first.")
+        int, typer.Option(min=1, max=MAX_INT, help="Maximum number of games to list, latest first.")
     ] = 20,
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
@@ -78,18 +78,18 @@ def show(
             help="The game's key, as `games` shows it, or its first letters if no other game has them."
         ),
     ],
-    site: Annotated[str | None, typer.Option(help="Needed when two sites use the same key.")] = None,
+    site: Annotated[str | None, typer.Option(help="Required if two sites use the same key.")] = None,
     account: Annotated[
-        str | None, typer.Option(help="Needed when two of our accounts played each other.")
+        str | None, typer.Option(help="Required if two of our accounts played each other.")
     ] = None,
     traps: Annotated[
-        bool, typer.Option("--traps", help="A table of the baits, and only the moves with one.")
+        bool, typer.Option("--traps", help="Show a table of baits, and only moves with a bait.")
     ] = False,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+    output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Show a game and its traps, move by move.
 
-    Board, moves, and for each move of ours its value, its baits, the paper's trap, and the reply.
+    Shows the board, the moves, and for each of our moves its value, baits, paper's trap, and reply.
     """
     from bot.text.trap_report import game_report
     from bot.views.show import report_parts

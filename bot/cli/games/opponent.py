@@ -17,8 +17,8 @@ _NAMED = 4
 def opponent(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The account's name or key at the site, in any case.")],
-    site: Annotated[str | None, typer.Option(help="Needed when accounts at two sites have the name.")] = None,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to write it.")] = ShowFormat.TABLE,
+    site: Annotated[str | None, typer.Option(help="Needed if accounts at two sites have the name.")] = None,
+    output: Annotated[ShowFormat, typer.Option("--format", help="Output format.")] = ShowFormat.TABLE,
 ) -> None:
     """Show one opponent: results, progress, ratings and visits.
 

@@ -20,19 +20,19 @@ def backup_command(
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="File to write, or a folder for one named by the time; by default the database's folder.",
+            help="File to write, or a folder for a file named by the time; by default the database's folder.",
         ),
     ] = None,
     keep: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Then remove all but the latest N backups in the folder."),
+        typer.Option(min=1, metavar="N", help="Then keep only the latest N backups in the folder."),
     ] = None,
 ) -> None:
     """Back up the database while the bot plays.
 
-    The backup is complete or absent, checked, and on the disk when the command ends.
+    With SQLite, the backup is complete or absent, checked, and on the disk when the command ends.
 
-    This applies to SQLite.  For PostgreSQL it prints the command that does it, and fails.
+    With PostgreSQL, it only prints PostgreSQL's own backup command, and fails.
     """
     url = config_of(context).storage.url
     database = sqlite_file(url)

@@ -21,10 +21,10 @@ def prune_command(
         str,
         typer.Option(
             metavar="TIME",
-            help="Games younger than this keep everything: 90d, 12w, 6m (of 30 days), 1y.",
+            help="Age below which games keep everything: 90d, 12w, 6m (30 days each), 1y.",
         ),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do it; it cannot be undone.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Change the database; this cannot be undone.")] = False,
 ) -> None:
     """Shorten old records of decisions; changes need --yes.
 

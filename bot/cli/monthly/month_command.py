@@ -29,7 +29,7 @@ def report_command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File to write; else stdout, unless that is a terminal."),
+        typer.Option(metavar="FILE", help="File to write; by default stdout, unless it is a terminal."),
     ] = None,
 ) -> None:
     """Write a month's results, traps and trials as one HTML file.

@@ -31,22 +31,22 @@ def page_command(
         str,
         typer.Argument(
             metavar="[PAGE]",
-            help="works, results, traps, opponents, events or ratings; without it, questions",
+            help="works, results, traps, opponents, events or ratings; by default questions",
         ),
     ] = "",
-    sort: Annotated[str, typer.Option(help="Order of traps and opponents.")] = "",
-    outcome: Annotated[str, typer.Option(help="Selects traps: all, taken or held.")] = "",
+    sort: Annotated[str, typer.Option(help="Sort order of the pages traps and opponents.")] = "",
+    outcome: Annotated[str, typer.Option(help="Traps to show: all, taken or held.")] = "",
     by: Annotated[str, typer.Option(metavar="NAMES", help="Grouping of results, as for `stats --by`.")] = "",
     days: Annotated[str, typer.Option(help="Days of events.")] = "",
     kind: Annotated[str, typer.Option(help="Only events of this kind.")] = "",
-    arms: Annotated[str, typer.Option(metavar="A,B", help="Players to compare on the page works.")] = "",
+    arms: Annotated[str, typer.Option(metavar="A,B", help="Strategies to compare on the page works.")] = "",
     number: Annotated[str, typer.Option("--page", help="Page number of a long list.")] = "",
-    table: Annotated[str, typer.Option(help="Table to write, for --format csv; by default the first.")] = "",
+    table: Annotated[str, typer.Option(help="Table to write as CSV; by default the first one.")] = "",
     output: FormatOption = CommandFormat.TABLE,
 ) -> None:
     """Show a page of the dashboard, or ten questions that the pages answer.
 
-    The bot need not run.  Filters, options and numbers are the same as on the page.
+    The bot need not be running.  Filters, options and numbers are the same as on the page.
     """
     if name in ("", "questions"):
         _print_questions()

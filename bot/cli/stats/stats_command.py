@@ -46,7 +46,7 @@ def stats(
         ),
     ] = "strategy",
     arms: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Compare A with B, in a trial of more strategies.")
+        str | None, typer.Option(metavar="A,B", help="Two strategies to compare, in a trial of more.")
     ] = None,
     plan: Annotated[
         bool,

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from storage.database import Database
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="One of `desdemona lab list`.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name in `desdemona lab list`.")]
 Small = Annotated[
     bool,
     typer.Option(
-        "--small/--full", help="A test run of a minute, or the run that docs/research/papers.md reports."
+        "--small/--full", help="A one-minute test run, or the full run reported in docs/research/papers.md."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=MAX_INT, help="Random seed.")]
@@ -65,10 +65,10 @@ def run_command(
     seed: Seed = 1,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, help="Jobs at a time; by default 1, or what the cluster offers."),
+        typer.Option(min=1, max=1024, help="Concurrent jobs; by default 1, or the cluster's capacity."),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, whose workers do the jobs.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the jobs.")
     ] = None,
     folder: Annotated[
         Path | None,
