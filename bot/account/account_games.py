@@ -64,7 +64,7 @@ class AccountGames:
     """The games of one account, each with a `GameRunner` while it is played.
 
     Args:
-        services: Services shared by all games.
+        services: The services that all games share.
         slots: The account's game slots, which games take and free.
         background: Runs slow work.
         changed: Called after every change.

@@ -74,7 +74,7 @@ class AccountRunner:
     Args:
         name: The operator's name for the account.
         config: The account's settings.
-        shared: Services shared by all accounts.
+        shared: The services that all accounts share.
         open_server: Opens the account's server.
         is_alone: Whether this is the only account. Failures that the operator must fix then end the program.
     """
