@@ -10,6 +10,8 @@ from storage.database import Database
 from storage.evidence.queries.filter_language import OF_GAMES, OLD_FILTERS, filter_texts, parse_filters
 from storage.filters import Filters
 
+MAX_DIGITS = 12
+"""Number of digits of a number in an address."""
 OLD_CHOICES = {"fallen": "baits-taken", "fell": "taken", "surprise": "expected_loss"}
 """Words of 0.2 in addresses, which work until 0.4.0, with today's."""
 
@@ -65,7 +67,8 @@ class Query:
         text = self.own.get(name, "")
         if not text:
             return default
-        if not text.isascii() or not text.isdecimal() or not least <= int(text[:12]) <= most:
+        is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS
+        if not is_number or not least <= int(text) <= most:
             raise BadQuery(f"{name}: {text!a:.40} is no whole number from {least} to {most}")
         return int(text)
 

@@ -10,6 +10,7 @@ import gc
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from sqlalchemy.types import NullType
 
 from storage.database import Database
 from storage.evidence.game_records import GameSummary, game_records
-from storage.evidence.replies import GameRows, ReplyTable
+from storage.evidence.replies import GAME, REPLY, GameRows, ReplyTable
 from storage.evidence.summaries import is_of_today
 from storage.filters import Filters, shown_games
 from storage.records import MATCH_SITE, GameStatus
@@ -114,12 +115,14 @@ async def read_parts(
     settled, unsettled = (by_state.get(is_settled, np.zeros(0, np.int64)) for is_settled in (True, False))
     numbers = settled // _PART
     games, stamps = await _stamps(session, numbers)
+    missing = settled
     for number in np.unique(numbers).tolist():
         wanted, of_part = settled[numbers == number], games // _PART == number
         some = games[of_part], stamps[of_part]
         part = await _part(session, number, some, wanted, with_replies=with_replies)
         yield part, np.isin(part.of.games["id"], wanted)
-    others = np.concatenate([np.setdiff1d(settled, games, assume_unique=True), unsettled])
+        missing = np.setdiff1d(missing, part.of.games["id"], assume_unique=True)
+    others = np.concatenate([missing, unsettled])
     for start in range(0, len(others), _OTHERS):
         summaries = await _summaries(session, others[start : start + _OTHERS].tolist())
         rows = GameRows.of([each.labels for each in summaries], [each.game for each in summaries])
@@ -179,9 +182,14 @@ async def _part(
     # Without types, which would copy each value.
     bare = (type_coerce(column, NullType()).label(column.key) for column in columns)
     found = await read_columns(session, select(*bare).where(which, *is_of_today()).order_by(key))
-    part = ReplyTable.unpacked(
-        GameRows.of(found["labels"], found["game"]), found.get("replies") or [b""] * len(found["game"])
-    )
+    rows = [
+        row
+        for row in zip(found["labels"], found["game"], found.get("replies", repeat(b"")), strict=False)
+        # Others are damaged, and made from the decisions as if they were missing.
+        if len(row[1]) == GAME.itemsize and len(row[2]) % REPLY.itemsize == 0
+    ]
+    labels, of_games, replies = zip(*rows, strict=True) if rows else ((), (), ())
+    part = ReplyTable.unpacked(GameRows.of(labels, of_games), replies)
     if cache is not None and not is_sparse:
         cache.put(number, stamps, part, with_replies=with_replies)
     return part

@@ -175,7 +175,7 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
     """
     packed: dict[str, float] = {"cost_expected": values["cost_expected"]}
     for name in COUNTED:
-        packed[f"{name}_expected"] = max(round(values[f"{name}_expected"] * _UNITS), 0)
+        packed[f"{name}_expected"] = max(_in_units(values[f"{name}_expected"]), 0)
         packed[f"{name}_count"] = round(values[f"{name}_uniform"] * reply_count)
     packed["cost_sum"] = round(values["cost_uniform"] * reply_count * WHOLE)
     return packed
@@ -183,7 +183,12 @@ def packed_expectations(values: Mapping[str, float], reply_count: int) -> dict[s
 
 def packed_bait(line: int, probability: float, cost: int) -> dict[str, int]:
     """The columns of `REPLY` about the most tempting bait."""
-    return {"line": line, "bait_probability": round(probability * _UNITS), "bait_cost": cost}
+    return {"line": line, "bait_probability": _in_units(probability), "bait_cost": cost}
+
+
+def _in_units(probability: float) -> int:
+    # A text, which SQLite may hold in a column of numbers, times `_UNITS` would be one of 4 GB.
+    return round(float(probability) * _UNITS)
 
 
 def expected_losses(replies: ReplyArray) -> Floats:

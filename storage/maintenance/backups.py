@@ -152,10 +152,10 @@ def _copy_pages(database: Path, target: Path, on_pages: OnPages | None) -> None:
 
 
 def _check(path: Path) -> None:
-    """Refuse a backup that is damaged.
+    """Refuse a backup that is damaged or has no games' table, lest it replace a good one.
 
     Raises:
-        StorageError: It is damaged, and so is the database, or the disk.
+        StorageError: It is damaged, and so is the database, or the disk; or the database is not ours.
     """
     with closing(sqlite3.connect(path)) as copy:
         # A value that its column cannot have is for `db recheck`; it must not stop the backups.
@@ -165,6 +165,8 @@ def _check(path: Path) -> None:
             raise StorageError(
                 f"the backup of the database would be damaged: {' '.join(messages[0].split())}"
             )
+        if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'games'").fetchone() is None:
+            raise StorageError("the database has no table of games: it is empty, or another program's")
 
 
 def _sync(path: Path) -> None:

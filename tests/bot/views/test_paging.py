@@ -30,7 +30,7 @@ def test_another_choice_begins_at_the_first_page() -> None:
     assert _paging("3", 99).address(sort="newest") == "?game=chess&sort=newest"
 
 
-@pytest.mark.parametrize("page", ["0", "-1", "two", "1000001", "1.5"])
+@pytest.mark.parametrize("page", ["0", "-1", "two", "1000001", "1.5", "000000000001" + "9" * 5000])
 def test_what_is_no_page_is_refused(page: str) -> None:
     with pytest.raises(BadQuery, match="page: "):
         _paging(page, 5)

@@ -15,13 +15,14 @@ from storage.evidence import reading
 from storage.evidence.game_records import GameSummary, game_records
 from storage.evidence.inference.timestamps import time_of
 from storage.evidence.reading import PartCache, keep_replies, played, read_games, read_replies
-from storage.evidence.replies import OPEN, GameRows, ReplyTable, labels_of
+from storage.evidence.replies import GAME, OPEN, REPLY, GameRows, ReplyTable, labels_of
 from storage.evidence.statistics.group_rows import read_groups
 from storage.evidence.statistics.groups import By
 from storage.evidence.summaries import games_over, summarise
 from storage.filters import Filters, GamePhase
 from storage.records import MATCH_SITE, DecisionState, GameStatus
 from storage.tables.games import DecisionRow, GameRow
+from storage.tables.summaries import GameSummaryRow
 from tests.storage.evidence.statistics.drawn_database import START, fill
 from tests.storage.evidence.statistics.facts import GameFact, game_facts
 
@@ -166,6 +167,33 @@ async def test_kept_parts_say_what_the_database_does(
         sparse = await read_games(session, GameRow.id == over[-1])
     assert sparse.games["id"].tolist() == [over[-1]]
     assert cache.size > 0
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+async def test_damaged_summaries_count_as_missing(database: Database, is_kept: bool) -> None:
+    """Also two whose lengths together are those of two whole ones."""
+    if is_kept:
+        keep_replies(database)
+    async with database.write() as session:
+        await fill(session, random.Random(7), games=40)
+        over = await games_over(session, 0, 1000)
+        await summarise(session, over)
+    async with database.read() as session:
+        whole = told(await read_games(session))
+        replies = sum([len(part.replies) async for part in read_replies(session)])
+    short, long, odd = over[:3]
+    async with database.write() as session:
+        for game, values in (
+            (short, {"game": b""}),
+            (long, {"game": bytes(2 * GAME.itemsize)}),
+            (odd, {"replies": bytes(REPLY.itemsize + 1)}),
+        ):
+            await session.execute(
+                update(GameSummaryRow).where(GameSummaryRow.game_id == game).values(**values, stamp=game)
+            )
+    async with database.read() as session:
+        assert sum([len(part.replies) async for part in read_replies(session)]) == replies
+        assert told(await read_games(session)) == whole
 
 
 async def test_games_without_a_summary_are_made_once_a_transaction(

@@ -72,6 +72,13 @@ def test_what_was_expected_is_exact(data: st.DataObject, replies: int) -> None:
         assert found == pytest.approx(values[name], rel=1e-15, abs=0), name
 
 
+def test_a_text_is_no_probability() -> None:
+    """Multiplied like a number, it would take 4 GB."""
+    values = dict.fromkeys(EXPECTATIONS, 0.5)
+    with pytest.raises(ValueError, match="could not convert"):
+        packed_expectations({**values, "fall_expected": "x"}, 2)  # type: ignore[dict-item]
+
+
 def test_flags() -> None:
     rows = np.zeros(4, REPLY)
     rows["flags"] = [ReplyFlag.JUDGED, ReplyFlag.JUDGED | ReplyFlag.DECIDED, ReplyFlag.BAIT, 0]

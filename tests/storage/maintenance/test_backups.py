@@ -195,6 +195,16 @@ def test_a_damaged_database_leaves_the_earlier_backup(path: Path, tmp_path: Path
     assert files_of(tmp_path) == ["copy.db"]
 
 
+def test_an_empty_database_replaces_no_backup(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    made = back_up(path, folder, now=NOW).path
+    path.write_bytes(b"")
+    with pytest.raises(StorageError, match="the database has no table of games"):
+        back_up(path, folder, 1, now=NOW + timedelta(days=1))
+    assert [*folder.iterdir()] == [made]
+
+
 def test_no_database_and_no_folder_are_named(path: Path, tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("no database, but long enough to be one" * 100)
     with pytest.raises(StorageError, match=r"cannot back up .*text.db to .*: file is not a database"):
