@@ -101,9 +101,9 @@ def test_a_job_that_fails_leaves_its_process_to_others() -> None:
     assert "in fail_oddly\n" in caught_oddly.value.__notes__[0]
     with pytest.raises(RuntimeError, match="ValueError: holds what can't be sent"):
         pool.run(jobs.fail_with_a_lock, None).result(LONG_S)
-    with pytest.raises(AttributeError, match="Can't pickle"):
+    with pytest.raises(AttributeError, match="local object"):
         pool.run(jobs.answer_oddly, None).result(LONG_S)
-    with pytest.raises(AttributeError, match="Can't pickle"):
+    with pytest.raises(AttributeError, match="local object"):
         pool.run(jobs.pid, lambda: None).result(LONG_S)
     assert pool.run(jobs.pid, None).result(LONG_S) == worker
     pool.close()

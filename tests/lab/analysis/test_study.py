@@ -104,7 +104,8 @@ def test_within_positions_each_person_is_left_out_with_their_own_positions() -> 
     persons = people.persons[np.unique(positions)]
     assert len(persons) < 200, "some positions have no bad reply"
     known = np.isfinite(values)
-    assert net.within == mean_of(values[known], persons[known])
+    # As text, since its bounds are no numbers here, which equal nothing.
+    assert repr(net.within) == repr(mean_of(values[known], persons[known]))
 
 
 def test_a_study_in_words(found: Study) -> None:
