@@ -66,8 +66,7 @@ async def get_forecast(session: AsyncSession, decision_id: int) -> ReplyForecast
     Raises:
         RecordError: It cannot be read.
     """
-    record = await session.scalar(select(ForecastRow.record).where(ForecastRow.decision_id == decision_id))
-    return None if record is None else ReplyForecast.from_record(record)
+    return (await load_forecasts(session, [decision_id])).get(decision_id)
 
 
 async def load_forecasts(session: AsyncSession, decisions: Sequence[int]) -> dict[int, ReplyForecast]:

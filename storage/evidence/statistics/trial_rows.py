@@ -257,7 +257,8 @@ def _read(row: Any, games_before: int, draws: set[tuple[int, int, str]]) -> Tria
             raise RecordError(f"the draw's {name} is {value}, not from 0 to {WHOLE}")
     draw = row.game_id, row.ply, decision.trial_draw.seed
     # After a takeback the draw is already known, so nothing is drawn.
-    excluded = exclusion_of(row.is_bot, is_own_position(row.variant, row.initial_position), draw in draws)
+    is_own = is_own_position(row.variant, row.initial_position)
+    excluded = Exclusion(int(exclusion_of(row.is_bot, is_own, draw in draws)))
     draws.add(draw)
     settled_at = row.at
     if row.is_settled:  # outcomes that are judged again have a later time

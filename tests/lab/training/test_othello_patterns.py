@@ -78,9 +78,9 @@ def test_other_seeds_learn_other_things_and_a_sweep_may_start_from_weights(
     tiny: bytes, written: Path
 ) -> None:
     further, _ = trained("--start", str(written), "--seed", "2", "--sweeps", "40", "--checks", "0")
-    anew, _ = trained("--seed", "2", "--sweeps", "40", "--checks", "0")
-    assert anew != tiny
-    assert error_discs(further) < error_discs(anew)
+    other_seed, _ = trained("--seed", "2", "--sweeps", "40", "--checks", "0")
+    assert other_seed != tiny
+    assert error_discs(further) < error_discs(other_seed)
 
 
 def test_writes_a_card_that_tells_how_the_weights_were_made(written: Path) -> None:
