@@ -981,7 +981,7 @@ class ChatConfig(Section):
     """Message at the start of a game; empty: none. Placeholders about the result or the traps are for the
     farewell only."""
     farewell: str = Field(
-        default="Good game, {opponent}! Traps set: {traps}, you fell into {fell}; slips: {slips}.",
+        default="Good game, {opponent}! Traps set: {traps}, baits taken: {fell}; slips: {slips}.",
         max_length=CHAT_LIMIT,
     )
     """Message after a game; empty: none. {result} is won, lost, drawn or aborted, from the bot's view.

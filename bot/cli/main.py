@@ -152,6 +152,6 @@ def main(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Desdemona plays board games against people online, sets traps, and records who falls in."""
+    """Desdemona plays board games against people online, sets traps, and records who takes the bait."""
     # Read by the commands, so that `--help` works with a broken file.
     context.obj = config

@@ -150,5 +150,5 @@ def _stats(facts: ChatFacts) -> str:
         return f"{facts.opponent}, this is our first game."
     return (
         f"{facts.opponent} against me before: {before.losses} won, {before.draws} drawn, {before.wins} lost. "
-        f"Traps set: {before.baits_set}, fallen into: {before.baits_taken}; slips: {before.slips}."
+        f"Traps set: {before.baits_set}, baits taken: {before.baits_taken}; slips: {before.slips}."
     )

@@ -76,7 +76,7 @@ _MOODS = {
     MomentKind.LOOSE: "slip",
 }
 _LABELS: Mapping[MomentKind, Sentence] = {
-    MomentKind.TOOK_BAIT: Sentence("fallen into", you="you fell into the trap"),
+    MomentKind.TOOK_BAIT: Sentence("bait taken", you="you took the bait"),
     MomentKind.SAW: Sentence("seen through", you="you saw through the trap"),
     MomentKind.AVOIDED: Sentence("avoided the trap, but not quite the best reply"),
     MomentKind.SLIPPED: Sentence("avoided the trap, but a slip"),
@@ -381,12 +381,12 @@ def _words(kind: MomentKind, moment: _Moment) -> tuple[Sentence, TextPart | None
 
 def _took_bait(moment: _Moment) -> tuple[Sentence, Sentence]:
     if len(moment.baits) > 1:
-        return Sentence("{name} fell into a trap", moment.arguments, you="You fell into a trap"), Sentence(
+        return Sentence("{name} took a bait", moment.arguments, you="You took a bait"), Sentence(
             "{name} played {move}; {best} was the reply to find.",
             moment.arguments,
             you="You played {move}; {best} was the reply to find.",
         )
-    return Sentence("{name} fell into the trap", moment.arguments, you="You fell into the trap"), Sentence(
+    return Sentence("{name} took the bait", moment.arguments, you="You took the bait"), Sentence(
         "{name} played {move}; {best} was the reply to find.",
         moment.arguments,
         you="You played it; {best} was the reply to find.",

@@ -140,25 +140,25 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
     share = Sentence("{share} of a game", {"share": ShareText(lost)})
     arguments: dict[str, TextPart] = {"name": name, "share": share, "n": baits_taken}
     if baits_taken == 0 and traps == 1:
-        return Sentence("{name} did not fall into it.", arguments, you="You did not fall into it.")
+        return Sentence("{name} did not take the bait.", arguments, you="You did not take the bait.")
     if baits_taken == 0:
-        return Sentence("{name} fell into none of them.", arguments, you="You fell into none of them.")
+        return Sentence("{name} took none of the baits.", arguments, you="You took none of the baits.")
     if traps == 1:
         return Sentence(
-            "{name} fell into it, which cost {share}.", arguments, you="You fell into it, which cost {share}."
+            "{name} took the bait, which cost {share}.", arguments, you="You took the bait, which cost {share}."
         )
     if baits_taken == traps:
         return Sentence(
-            "{name} fell into all of them, which cost {share} in all.",
+            "{name} took every bait, which cost {share} in all.",
             arguments,
-            you="You fell into all of them, which cost {share} in all.",
+            you="You took every bait, which cost {share} in all.",
         )
     return Sentence(
-        "{name} fell into {n}, which cost {share} in all.",
+        "{name} took {n} of the baits, which cost {share} in all.",
         arguments,
-        you="You fell into {n}, which cost {share} in all.",
-        one="{name} fell into {n}, which cost {share}.",
-        you_one="You fell into {n}, which cost {share}.",
+        you="You took {n} of the baits, which cost {share} in all.",
+        one="{name} took {n} of the baits, which cost {share}.",
+        you_one="You took {n} of the baits, which cost {share}.",
     )
 
 

@@ -212,7 +212,7 @@ def test_the_report_counts_the_tempting_traps(finished: Page) -> None:
     assert finished.text(".tile-trap strong") == "4"
     assert finished.text(".tile-fell strong") == "1"
     assert finished.text(".tile-saw strong") == "2"
-    assert "You fell into 1, which cost 40 % of a game." in finished.text(".summary-story")
+    assert "You took 1 of the baits, which cost 40 % of a game." in finished.text(".summary-story")
     assert finished.count(".chip") == len(report["decisions"])
     assert finished.count(".trap-list li") == 4
     finished.click(".filter input")
@@ -220,7 +220,7 @@ def test_the_report_counts_the_tempting_traps(finished: Page) -> None:
     finished.click(f".chip[data-index='{places[3]}']")
     assert finished.text(".moment-head h3") == "Trap avoided, but a slip"
     show_report(finished, report, person="anna")  # the same to somebody else
-    assert "anna fell into 1, which cost 40 % of a game." in finished.text(".summary-story")
+    assert "anna took 1 of the baits, which cost 40 % of a game." in finished.text(".summary-story")
     told = finished.driver.execute_script(
         "const box = document.querySelector('.report-box');"
         "return [...box.querySelectorAll('.chip').keys()].map((i) => {"
@@ -239,7 +239,7 @@ def test_a_moment_shows_the_board_that_had_to_be_answered(finished: Page) -> Non
     show_report(finished, report)
     finished.click(f".chip[data-index='{index}']")
     finished.until_text(".moment-number", f"Move {decision['number']} · Desdemona played {decision['move']}")
-    finished.until_text(".moment-head h3", "You fell into the trap")
+    finished.until_text(".moment-head h3", "You took the bait")
     squares = finished.driver.find_elements(By.CSS_SELECTOR, ".moment .square")
     shown = finished.driver.execute_script(
         "return arguments[0].map((square) => square.querySelector('.piece')?.dataset.piece ?? '.').join('')",
@@ -269,7 +269,7 @@ def test_a_bait_is_told_as_the_chart_shows_it(finished: Page) -> None:
     mine, drawn = points(finished, "trap"), points(finished, "best")
     assert [here > there for here, there in zip(mine, drawn, strict=True)] == [True, False, False]
     assert "by a model of people (club players)" in finished.text(".moment-tables")
-    assert "Desdemona set 1 trap. You fell into it, which cost 40 % of a game." in finished.text(
+    assert "Desdemona set 1 trap. You took the bait, which cost 40 % of a game." in finished.text(
         ".summary-story"
     )
     assert "one player in three plays" in finished.text(".trap-list")
@@ -375,7 +375,7 @@ def test_traps_are_listed_by_probability_and_cost(finished: Page) -> None:
     finished.click(f"[data-trap='{third}']")
     finished.until_text(".moment-number", f"Move {report['decisions'][third]['number']} ")
     assert finished.text(".moment-head h3") == "You saw through the trap"
-    assert "You fell into none of them." in finished.text(".summary-story")
+    assert "You took none of the baits." in finished.text(".summary-story")
 
 
 def test_two_baits_of_one_move_are_told_the_likelier_and_costlier_first(finished: Page) -> None:
@@ -399,7 +399,7 @@ def test_two_baits_of_one_move_are_told_the_likelier_and_costlier_first(finished
     words = finished.text(".moment-words")
     assert f"A trap: one player in two plays {other['name']} here. Looking 2 and 3 plies ahead" in words
     assert f"Another: one player in five plays {bait['name']}. Looking 2 plies ahead" in words
-    assert finished.text(".moment-head h3") == "You fell into a trap"
+    assert finished.text(".moment-head h3") == "You took a bait"
     assert finished.count(".chart .line-trap") == 2
 
 
@@ -490,7 +490,7 @@ def test_a_blind_report_tells_of_traps_and_of_nobody_who_set_them(
         del each["forecast"]["model"]
     bait["shown_centi"] = [-300, -200, 900]
     show_report(finished, report)
-    assert "There were 2 traps in this game. You fell into 1" in finished.text(".summary-story")
+    assert "There were 2 traps in this game. You took 1 of the baits" in finished.text(".summary-story")
     telling = ("Desdemona set ", "for what people", "accident", " plies", "undefined", "NaN", "model")
     seen = finished.driver.execute_async_script(MOMENTS)
     for decision, (number, words, tables, depths, chosen) in zip(report["decisions"], seen, strict=True):

@@ -35,7 +35,7 @@ PRIVATE = {
 
 
 async def written(database: Database, player: str = "trappy", *, ended: bool = True, **changes: Any) -> None:
-    """A game with one trap, and who fell into it."""
+    """A game with one trap, and who took the bait."""
     new = {"selection": DRAWN, "strategy": player} | changes
     async with database.write() as session:
         game = await opened(session, **new)

@@ -244,7 +244,7 @@ async def test_what_was_before_this_game(database: Database) -> None:
         await running
     # The game above was lost by the bot, too.
     assert again.said == [
-        "Anna against me before: 2 won, 0 drawn, 2 lost. Traps set: 0, fallen into: 0; slips: 0."
+        "Anna against me before: 2 won, 0 drawn, 2 lost. Traps set: 0, baits taken: 0; slips: 0."
     ]
 
 

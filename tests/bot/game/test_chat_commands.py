@@ -144,7 +144,7 @@ def test_the_trap() -> None:
 def test_the_figures_of_all_players_together() -> None:
     before = Encounters(games=7, wins=4, draws=1, losses=2, baits_set=9, baits_taken=4, slips=5)
     told = answer(Command.STATS, replace(SECRET, earlier=before))
-    assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps set: 9, fallen into: 4; slips: 5.")
+    assert told == ("Anna against me before: 2 won, 1 drawn, 4 lost. Traps set: 9, baits taken: 4; slips: 5.")
     assert answer(Command.STATS, SECRET) == "Anna, this is our first game."
 
 

@@ -22,7 +22,7 @@ def test_the_usual_words() -> None:
         result=ResultForUs.WON,
         counts=COUNTS,
     )
-    assert said == "Good game, Anna! Traps set: 5, you fell into 2; slips: 3."
+    assert said == "Good game, Anna! Traps set: 5, baits taken: 2; slips: 3."
 
 
 def test_every_placeholder() -> None:

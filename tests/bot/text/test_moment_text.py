@@ -25,8 +25,8 @@ def _judged(told: DecisionReport) -> MomentVerdict:
 @pytest.mark.parametrize(
     ("reply", "kind", "title"),
     [
-        ("d7d5", MomentKind.TOOK_BAIT, "Anna fell into a trap"),
-        ("g8f6", MomentKind.TOOK_BAIT, "Anna fell into a trap"),
+        ("d7d5", MomentKind.TOOK_BAIT, "Anna took a bait"),
+        ("g8f6", MomentKind.TOOK_BAIT, "Anna took a bait"),
         ("e7e5", MomentKind.SAW, "Anna saw through the traps"),
         ("a7a6", MomentKind.SLIPPED, "Trap avoided, but a slip"),
     ],

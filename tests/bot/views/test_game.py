@@ -31,7 +31,7 @@ async def test_the_story_is_the_report_of_the_game(database: Database, visitor: 
     assert told["verdict"]["kind"] == "fell"
     page = await visitor.text(f"/dash/games/{game.id}")
     for part in (
-        "Anna fell into a trap",  # of two
+        "Anna took a bait",  # of two
         "A trap: one player in three plays d5 here.",
         "our move 1 of 1",
         'class="arrow-bait"',

@@ -53,7 +53,7 @@ async def test_baits_are_told_with_probabilities_looks_and_price(database: Datab
     found = await told(database, tempting_game)
     shown = words(found)
     assert (
-        "Anna fell into a trap. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
+        "Anna took a bait. A trap: one player in three plays d5 here. Looking 2 and 3 plies ahead it "
         "looks better than e5. It costs 24 % of the game. Another: one player in seven plays Nf6." in shown
     )
     assert (

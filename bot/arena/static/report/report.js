@@ -160,7 +160,7 @@ export class ReportSection {
         { class: "tiles" },
         tile("trap", traps, isBlind ? sayCount("trap", "traps", traps) : isMeant ? sayCount("trap set", "traps set", traps) : sayCount("trap by accident", "traps by accident", traps)),
         tile("saw", saw, say("seen through")),
-        tile("fell", fell, say("fallen into")),
+        tile("fell", fell, sayCount("bait taken", "baits taken", fell)),
         tile("slipped", slips, sayCount("slip", "slips", slips)),
       ),
       el("p", { class: "hint" }, say("Costs are shares of the game: a win counts 100 %, a draw 50 %, a loss nothing.")),
@@ -290,7 +290,7 @@ export class ReportSection {
       el("summary", {}, say("How to read this")),
       el("ul", { class: "icon-meanings" }, Object.entries(ICON_MEANINGS).map(([name, text]) => el("li", { "data-icon": name }, icon(name), text))),
       el("p", {}, say("A trap is a move with a bait among its replies: a bad reply that people are likely to play. A bait costs a tenth of the game or more, at least one player in ten is expected to play it, and in some shorter search it looks at least as good as the best reply. A search two plies deeper has confirmed what it costs.")),
-      el("p", {}, say("“The game” is what can be expected of it: a win counts 100 %, a draw 50 %. Who takes a bait falls into the trap. Any other reply that costs a tenth of the game or more is a slip: a plain mistake, since it does not tempt people.")),
+      el("p", {}, say("“The game” is what can be expected of it: a win counts 100 %, a draw 50 %. Any other reply than a bait is a slip if it costs a tenth of the game or more: a plain mistake, since it does not tempt people.")),
       el("p", {}, sayAll([
         this.person === null ? say("Scores of replies are from your point of view: plus is good for you.") : say("Scores of replies are from {name}’s point of view: plus is good for {name}.", { name: this.person }),
         say("“At depth 2” is the score of a reply two plies ahead."),

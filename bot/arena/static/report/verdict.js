@@ -6,7 +6,7 @@ const DECIDED_CENTI = 100_000;
 
 /** What each icon of `ICONS` means, for the legend. */
 export const ICON_MEANINGS = {
-  trap: say("a trap, or a fall into it"),
+  trap: say("a trap, or its bait taken"),
   eye: say("the trap was seen through: the best reply"),
   check: say("no trap, and the best reply"),
   loose: say("not quite the best reply: it costs less than a tenth of the game"),

@@ -81,7 +81,7 @@ class Story:
             "pending": "Still being analysed",
             "open": "A trap that was never answered",
             "rest": "The last move",
-            "fell": f"{self.who} fell into {'a' if many else 'the'} trap",
+            "fell": f"{self.who} took {'a' if many else 'the'} bait",
             "saw": f"{self.who} saw through the trap{'s' if many else ''}",
             "calm": f"{'No trap, and ' if self.is_checked else ''}{self.who} found the best reply",
             "slipped": f"Trap avoided, {'but a slip' if is_slip else 'best reply missed'}",
