@@ -145,7 +145,9 @@ def _baits_taken(traps: int, baits_taken: int, lost: float, name: WhoText) -> Se
         return Sentence("{name} took none of the baits.", arguments, you="You took none of the baits.")
     if traps == 1:
         return Sentence(
-            "{name} took the bait, which cost {share}.", arguments, you="You took the bait, which cost {share}."
+            "{name} took the bait, which cost {share}.",
+            arguments,
+            you="You took the bait, which cost {share}.",
         )
     if baits_taken == traps:
         return Sentence(
