@@ -1,12 +1,11 @@
 """Opens the database and runs transactions on it.
 
-SQLite runs in WAL mode: readers never wait, and writers of this process queue at our own lock instead of
-SQLite's, which times out.  A writer takes SQLite's write lock at once (``BEGIN IMMEDIATE``), because waiting
-cannot help a transaction that reads first and writes later.
+SQLite runs in WAL mode: readers never wait, and writers in this process queue for our own lock rather than
+SQLite's, which times out. A writer takes SQLite's write lock when it begins (``BEGIN IMMEDIATE``): a
+transaction that reads first and then tries to write can fail however long it waits.
 
-Processes compete for SQLite's lock, which is not fair: each retries every tenth of a second, and on a busy
-machine may find it taken for a long time.  The caller therefore says how long to wait: `busy_timeout_s` of
-`Database.open`.
+Processes compete for SQLite's lock, which is not fair: each retries every 0.1 s, and on a busy machine one
+can fail for a long time. The caller therefore sets the time limit, `busy_timeout_s` of `Database.open`.
 """
 
 import asyncio
@@ -51,23 +50,23 @@ from storage.errors import RoleLost, RoleTaken, StorageError, UnreadableRow, dec
 T = TypeVar("T")
 
 STATEMENT_BUSY_TIMEOUT_MS = 10_000
-"""Longest wait of one statement for another *process* that is writing."""
+"""Maximum time that a statement waits for another *process* to finish writing."""
 
 BUSY_TIMEOUT_S = 10.0
-"""Longest wait for the write lock while a move is due: the game's clock matters more."""
+"""Maximum wait for the write lock while a move is due and the game's clock is running."""
 
 LONG_BUSY_TIMEOUT_S = 120.0
-"""Longest wait when no game is waiting: for results of matches and analyses, and while opening."""
+"""Maximum wait when no clock is running: to store results of matches and analyses, and to open a database."""
 
 _WAL_RETRY_S = 0.05
 
 ROLE_LOCK = 0xDE5D
-"""First half of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
+"""First half of the keys of PostgreSQL's advisory locks for `Database.hold_role`; an arbitrary number."""
 
 ROLE_CHECK_S = 2.0
-"""Seconds between two checks whether a role is still held."""
+"""Seconds between checks that a role is still held."""
 ROLE_ANSWER_S = 4.0
-"""Seconds until an unanswered check means that the role is lost. PostgreSQL must not give the role away
+"""Seconds after which an unanswered check means that the role is lost. PostgreSQL must not release the role
 earlier."""
 POSTGRES_SETTINGS = {
     "tcp_keepalives_idle": "5",
@@ -87,7 +86,7 @@ _HELD = text(
 DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "postgres": "postgresql+asyncpg"}
 
 _FAILURES = (DBAPIError, PoolTimeoutError, OSError, PostgresError, InterfaceError)
-"""Exceptions of the drivers; SQLAlchemy does not wrap asyncpg's errors while connecting."""
+"""The drivers' exceptions; SQLAlchemy does not wrap those that asyncpg raises while connecting."""
 
 _ONE_STATE: dict[str, Any] = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 """PostgreSQL's isolation level for a transaction that reads one snapshot; every SQLite transaction does."""
@@ -97,7 +96,7 @@ _ODD_VALUES = (OverflowError, UnicodeError)
 
 
 class Database:
-    """An open database: made by `open`, ended by `close`."""
+    """An open database, created by `open` and closed by `close`."""
 
     def __init__(self, url: URL, engine: AsyncEngine, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
         self._url = url
@@ -123,17 +122,17 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, upgrade: bool = True, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Self:
-        """Open a database and require, or create, the newest schema.
+        """Open a database that has the newest schema, or (with `upgrade`) gets it.
 
         Args:
             url: ``sqlite:///folder/file.db`` or ``postgresql://user:password@host/name``.
             upgrade: Create missing parts (the folder, the file, the tables) and upgrade an older schema;
                 otherwise a missing or older database is an error.
-            busy_timeout_s: Longest wait of a writer for other programs that write to SQLite. Opening waits up
-                to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
+            busy_timeout_s: Maximum time that a writer waits for other programs that write to SQLite. Opening
+                waits up to `LONG_BUSY_TIMEOUT_S`, because another program may be creating the tables.
 
         Raises:
-            StorageError: The message names the database and what is wrong with it, in one line.
+            StorageError: The database cannot be opened; the one-line message names it and the reason.
         """
 
         async def prepare(engine: AsyncEngine) -> None:
@@ -145,14 +144,14 @@ class Database:
 
     @classmethod
     async def open_unchecked(cls, url: str, *, create: bool = False) -> tuple[Self, str | None]:
-        """Open a database of any schema.
+        """Open a database whatever the revision of its schema.
 
         Args:
             url: As for `open`.
             create: Create a missing SQLite file.
 
         Returns:
-            The database, and the revision of its schema; None: it has no tables of ours.
+            The database and its schema revision, which is None if it has none of our tables.
 
         Raises:
             StorageError: As for `open`.
@@ -183,7 +182,7 @@ class Database:
         await self._engine.dispose()
 
     async def ping(self) -> float:
-        """Ping the database; returns the round trip in seconds.
+        """Ping the database and return the round-trip time in seconds.
 
         Raises:
             StorageError: The database failed.
@@ -197,7 +196,7 @@ class Database:
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A read-only transaction; all its queries see the same snapshot of the database.
 
-        Call only functions of `storage` in the block.
+        In the block, call only functions of `storage`.
 
         Raises:
             StorageError: The database failed.
@@ -228,7 +227,7 @@ class Database:
     async def write(self) -> AsyncIterator[AsyncSession]:
         """One transaction, committed when the block ends and rolled back when it raises.
 
-        Call only functions of `storage` in the block: on SQLite every other writer of this process waits.
+        In the block, call only functions of `storage`: on SQLite every other writer in this process waits.
 
         Raises:
             StorageError: The database failed; nothing was written.
@@ -268,12 +267,12 @@ class Database:
 
     @asynccontextmanager
     async def hold_role(self, name: str) -> AsyncIterator["Role"]:
-        """Hold a role that only one program may have at this database, for the duration of the block.
+        """Hold a role on this database, which only one program may hold at a time, while the block runs.
 
         The operating system, or PostgreSQL, releases it when the program dies or its connection is lost.
 
         Raises:
-            RoleTaken: Another program has it.
+            RoleTaken: Another program holds the role.
             StorageError: The database failed.
         """
         taken = RoleTaken(f"another program already runs the {name} on the database {self.url}")
@@ -307,9 +306,9 @@ class Database:
 
 
 class Role:
-    """A role that this program holds at a database (`Database.hold_role`).
+    """A role that this program holds on a database (`Database.hold_role`).
 
-    On SQLite the operating system keeps it until the program ends.  On PostgreSQL a connection keeps it, and
+    On SQLite the operating system holds it until the program ends.  On PostgreSQL a connection keeps it, and
     may be lost: the server was restarted, or the network failed.  Another program may then take the role.
     """
 
@@ -322,7 +321,7 @@ class Role:
         """Run until the role is lost.
 
         Raises:
-            RoleLost: It is no longer held, or we cannot know.
+            RoleLost: The role is no longer held, or this cannot be determined.
         """
         while True:
             await sleep(ROLE_CHECK_S)
@@ -338,7 +337,7 @@ class Role:
         """Check in a transaction that the role is still held, so that nothing is written without it.
 
         Raises:
-            RoleLost: The role is not held any more.
+            RoleLost: The role is no longer held.
         """
         if self._connection is None:
             return
@@ -353,17 +352,17 @@ class Role:
 
 
 def _lock_path(database: str, role: str) -> str:
-    """The lock file of a role, by the database's real path: with links, a database has several paths."""
+    """The lock file of a role, named after the database's real path: links may give it several paths."""
     return f"{os.path.realpath(database)}.{quote(role, safe='')}.lock"
 
 
 def held_roles(database: str) -> list[str]:
-    """The roles that programs currently hold at a SQLite database.
+    """The roles that programs currently hold on a SQLite database.
 
-    A program that requests one of them during this check is refused.
+    A program that requests one of these roles during this check is refused.
 
     Args:
-        database: Its file.
+        database: The database file.
     """
     real = Path(os.path.realpath(database))
     roles = []
@@ -377,7 +376,7 @@ def held_roles(database: str) -> list[str]:
 
 
 async def _close_or_leave(connection: AsyncConnection) -> None:
-    """Close a connection that may be dead; on a timeout, PostgreSQL closes it later by itself."""
+    """Close a connection that may be dead; after a timeout it is left for PostgreSQL to close."""
     with suppress(TimeoutError, *_FAILURES):
         async with asyncio.timeout(ROLE_ANSWER_S):
             await connection.close()
@@ -387,7 +386,7 @@ def parse_url(url: str) -> URL:
     """Parse a URL, and set the driver that we use.
 
     Raises:
-        StorageError: It is not the URL of a database that we know, or has options for SQLite.
+        StorageError: The URL is of an unsupported kind, or is a SQLite URL with options.
     """
     try:
         parsed = make_url(url)
@@ -407,7 +406,7 @@ def parse_url(url: str) -> URL:
 
 
 def create_engine(url: URL, **options: Any) -> AsyncEngine:
-    """An engine whose connections are set up as described above; it has not connected yet."""
+    """An engine, not yet connected, whose connections are configured as described above."""
     if not url.drivername.startswith("sqlite"):
         settings = {"server_settings": POSTGRES_SETTINGS}
         engine = _made(url, connect_args=settings, **options)
@@ -489,7 +488,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _is_busy(error: BaseException | None) -> bool:
-    """Whether another connection has the lock; the low byte is the primary code, the rest details."""
+    """Whether the error says that another connection has the lock; its low byte is the primary code."""
     code = error.sqlite_errorcode if isinstance(error, sqlite3.OperationalError) else 0
     return code & 0xFF == sqlite3.SQLITE_BUSY
 
