@@ -132,7 +132,7 @@ async def start_trial(session: AsyncSession, new: NewTrial, *, at: datetime | No
         known = await open_trial(session)
         if known is not None and known.name != new.name:
             raise TrialError(f"trial {known.name} is open; end it first")
-        raise TrialError(f"there is a trial {new.name} already; choose another name")
+        raise TrialError(f"trial {new.name} exists already; choose another name")
     (started,) = await list_trials(session, TrialRow.id == key)
     return started
 

@@ -77,10 +77,10 @@ of these is missing; and the game's index in `TrialGames.kinds`.
 
 
 class GameKind(NamedTuple):
-    """A kind of games."""
+    """What distinguishes one kind of games from another."""
 
     game: str
-    """The game: othello, chess, xiangqi."""
+    """The game, for instance othello."""
     site: str
     speed: str
     """The speed class as the site names it, for instance bullet or blitz."""

@@ -190,7 +190,7 @@ def plan_traps() -> tuple[PlanRow, ...]:
     design, rows = SequenceDesign(PlannedN.TRAPS), []
     for share in _FALLS:
         sd = sqrt(share * (1 - share) * (1 + (_TRAPS_PER_PERSON - 1) * _LIKENESS))
-        given = f"falls {share:.0%}, {_TRAPS_PER_PERSON:g} traps per person"
+        given = f"{share:.0%} of baits taken, {_TRAPS_PER_PERSON:g} traps per person"
         rows += [
             _row("traps", given, effect, None, sd, design, _TRAPS_PER_GAME) for effect in _BEYOND_EXPECTED
         ]
