@@ -148,7 +148,7 @@ def _upgrade(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         lost = connection.execute(text("PRAGMA foreign_key_check")).fetchall()
         if lost:
-            raise SchemaError(f"{len(lost)} rows refer to rows that are not there, the first in {lost[0][0]}")
+            raise SchemaError(f"{len(lost)} rows refer to missing rows, the first in {lost[0][0]}")
 
 
 def all_tables() -> MetaData:

@@ -162,11 +162,11 @@ def _check(path: Path) -> None:
         copy.execute("PRAGMA ignore_check_constraints = ON")
         messages = [str(row[0]) for row in copy.execute("PRAGMA integrity_check(1)")]
         if messages != ["ok"]:
-            raise StorageError(
-                f"the backup of the database would be damaged: {' '.join(messages[0].split())}"
-            )
+            raise StorageError(f"the copy of the database is damaged: {' '.join(messages[0].split())}")
         if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'games'").fetchone() is None:
-            raise StorageError("the database has no table of games: it is empty, or another program's")
+            raise StorageError(
+                "the database has no table of games: it is empty, or belongs to another program"
+            )
 
 
 def _sync(path: Path) -> None:

@@ -42,8 +42,8 @@ async def compact(database: Database, *, force: bool = False) -> Sizes:
         roles = held_roles(database.url)
         if roles and used > MAX_BYTES and not force:
             raise StorageError(
-                f"{database.url} is in use ({', '.join(roles)}), and nobody can write while its "
-                f"{used >> 20} MiB are rewritten: stop the program first, or give --force"
+                f"{database.url} is in use ({', '.join(roles)}), and all writers would wait while its "
+                f"{used >> 20} MiB are rewritten: stop the program first, or pass --force"
             )
     async with database.outside_transactions() as connection:
         if database.dialect == "sqlite":

@@ -87,11 +87,11 @@ async def _open_target(source: Database, url: str) -> Database:
                 connection = await session.connection()
                 strange = await connection.run_sync(lambda sync: sorted(inspect(sync).get_table_names()))
             if strange:
-                raise StorageError(f"{target.url} has tables of something else: {', '.join(strange[:5])}")
+                raise StorageError(f"{target.url} has tables of another program: {', '.join(strange[:5])}")
             await (await Database.open(url)).close()
         elif revision not in (migrate.head(), _unfinished()):
             raise StorageError(
-                f"the schema of {target.url} is {revision}, not {migrate.head()}: give an empty database"
+                f"the schema of {target.url} is {revision}, not {migrate.head()}: use an empty database"
             )
     except BaseException:
         await target.close()
@@ -207,7 +207,7 @@ class _Copying:
                     assert row is not None  # noqa: S101 - one of a pair is there
                     raise StorageError(
                         f"the copy differs from its source at {table.told(table.key_of(row))}: "
-                        "does another program write to it?"
+                        "is another program writing to it?"
                     )
                 digest.add(text_of[0])
                 if digest.rows % BATCH == 0:

@@ -58,7 +58,7 @@ class MalformedRow:
     @property
     def text(self) -> str:
         """The row and the reason, in one line."""
-        others = f", with {self.moved - 1} that belong to it" if self.moved > 1 else ""
+        others = f", with {self.moved - 1} dependent row{'s' * (self.moved > 2)}" if self.moved > 1 else ""
         return f"row {self.id} of {self.table}{others}: {self.reason}"
 
 

@@ -253,7 +253,7 @@ class ColumnReader:
     def end(self) -> None:
         """Refuse remaining bytes."""
         if self._at != len(self._data):
-            raise ValueError("it goes on after its end")
+            raise ValueError("trailing bytes after the last field")
 
     def column(self, count: int, lengths: Sequence[int] = ()) -> list[Any]:
         """The values of a column.
@@ -277,18 +277,18 @@ class ColumnReader:
             return self._table(count)
         if kind == b"j":
             return self._of_length(count, from_json(self.text()))
-        raise ValueError(f"no kind of column: {kind!r}")
+        raise ValueError(f"unknown kind of column: {kind!r}")
 
     @staticmethod
     def _of_length(count: int, found: object) -> list[Any]:
         if not isinstance(found, list) or len(found) != count:
-            raise ValueError(f"a column has not {count} values")
+            raise ValueError(f"a column does not have {count} values")
         return found
 
     def _whole(self, count: int, lengths: Sequence[int]) -> list[int]:
         width = self.take(1)[0]
         if not 1 <= width <= _WIDEST:
-            raise ValueError(f"numbers of {width} bytes")
+            raise ValueError(f"numbers with {width} bytes")
         planes = self.take(count * width)
         raw = bytearray(8 * count)
         for place in range(width):

@@ -72,7 +72,7 @@ def unpack(stored: object) -> dict[str, Any]:
         RecordError: It is damaged, or in a format that this version does not know.
     """
     if not isinstance(stored, bytes) or not stored:
-        raise RecordError(f"no packed record, but {stored!r:.60}")
+        raise RecordError(f"not a packed record: {stored!r:.60}")
     if stored[0] == PLAIN:
         return _json(stored[1:])
     if stored[0] != COLUMNS:
@@ -80,19 +80,19 @@ def unpack(stored: object) -> dict[str, Any]:
     try:
         contents = _decompressed(stored[1 + _CHECKSUM_BYTES :])
         if zlib.crc32(contents).to_bytes(_CHECKSUM_BYTES, "little") != stored[1 : 1 + _CHECKSUM_BYTES]:
-            raise ValueError("its checksum is another one")
+            raise ValueError("its checksum does not match")
         return _record(ColumnReader(contents))
     except (ValueError, LookupError, TypeError, RecursionError, zlib.error) as error:
-        raise RecordError(f"no packed record: {error}") from error
+        raise RecordError(f"not a packed record: {error}") from error
 
 
 def _json(text: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"no JSON: {error}") from error
+        raise RecordError(f"not JSON: {error}") from error
     if not isinstance(fields, dict):
-        raise RecordError(f"no JSON object, but {type(fields).__name__}")
+        raise RecordError(f"not a JSON object, but {type(fields).__name__}")
     return fields
 
 
@@ -113,7 +113,7 @@ def _decompressed(packed: bytes) -> bytes:
     if len(contents) > MAX_BYTES:
         raise ValueError(f"its contents have more than {MAX_BYTES} bytes")
     if not decompressor.eof or decompressor.unused_data:
-        raise ValueError("its compressed contents are incomplete, or followed by others")
+        raise ValueError("its compressed contents are incomplete, or followed by other data")
     return contents
 
 
@@ -123,7 +123,7 @@ def _record(reader: ColumnReader) -> dict[str, Any]:
         raise TypeError("it has no names")
     for name in names:
         if record[name] is not None:
-            raise ValueError("a value is there twice")
+            raise ValueError("a value occurs twice")
         record[name] = reader.column(reader.count())
     reader.end()
     return record

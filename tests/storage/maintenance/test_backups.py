@@ -189,7 +189,7 @@ def test_a_damaged_database_leaves_the_earlier_backup(path: Path, tmp_path: Path
     with path.open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\xff" * 100)
-    with pytest.raises(StorageError, match=r"the backup of the database would be damaged: .* Page \d+"):
+    with pytest.raises(StorageError, match=r"the copy of the database is damaged: .* Page \d+"):
         back_up(path, tmp_path / "copy.db")
     assert (tmp_path / "copy.db").read_text() == "old"
     assert files_of(tmp_path) == ["copy.db"]
