@@ -1,9 +1,9 @@
-"""Copies a whole database into another one, between SQLite and PostgreSQL in either direction.
+"""Copies a whole database to another one; each may be SQLite or PostgreSQL.
 
-The source is read in one snapshot, so that a program may use it meanwhile. The target must be empty,
-or an interrupted copy, which is started again. During the copy its revision begins with
-`storage.migrate.UNFINISHED_COPY`, with which no program opens it. At the end all rows of both databases are
-read once more and compared, one by one.
+The source is read in one snapshot, so that a program may use it meanwhile. The target must be empty, or be an
+interrupted copy, which is started again from the beginning. During the copy its revision begins with
+`storage.migrate.UNFINISHED_COPY`, so that no program opens it. At the end all rows of both databases are read
+again and compared one by one.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -21,7 +21,7 @@ from storage.errors import VALUE_ERRORS, StorageError, reason_of
 from storage.maintenance.copied_rows import BATCH, CopiedTable, Digest, Row
 
 ROLE = "copy"
-"""The role of a program that fills a database (`Database.hold_role`)."""
+"""The role of a program that fills the target (`Database.hold_role`)."""
 
 _Pair = tuple[Row | None, Row | None]
 
@@ -31,20 +31,20 @@ OnStep = Callable[[str, str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class CopiedRows:
-    """One table of a verified copy."""
+    """A table of a verified copy."""
 
     table: str
     rows: int
     sha256: str
-    """Checksum of the values of all rows, the same for both databases."""
+    """Checksum of all rows' values, the same for both databases."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """A finished copy."""
+    """A finished and verified copy."""
 
     source: str
-    """The database's URL, without a password."""
+    """The target's URL, without a password."""
     target: str
     tables: tuple[CopiedRows, ...]
 
@@ -77,7 +77,7 @@ def _ignore(_what: str, _table: str, _rows: int) -> None:
 
 
 async def _open_target(source: Database, url: str) -> Database:
-    """The target, with all tables; whether it is empty has not been checked yet."""
+    """Open the target and create its tables; whether it is empty is checked later."""
     target, revision = await Database.open_unchecked(url, create=True)
     try:
         if _place(source) == _place(target):
@@ -100,7 +100,7 @@ async def _open_target(source: Database, url: str) -> Database:
 
 
 def _unfinished() -> str:
-    """The revision of an unfinished copy."""
+    """The revision that marks an unfinished copy."""
     return f"{migrate.UNFINISHED_COPY} {migrate.head()}"
 
 
@@ -126,10 +126,10 @@ class _Copying:
         return CopyReport(self._source.url, self._target.url, tuple(verified))
 
     async def _begin(self) -> None:
-        """Mark the target as unfinished, and empty it if it was already.
+        """Mark the target as unfinished, and empty it if it was marked already.
 
         Raises:
-            StorageError: It has other data.
+            StorageError: The target has other data.
         """
         async with self._target.write() as session:
             revision = await session.scalar(text("SELECT version_num FROM alembic_version"))
@@ -160,7 +160,7 @@ class _Copying:
         self._on_step("copy", table.name, rows + len(new))
 
     async def _write(self, table: CopiedTable, rows: list[Row]) -> None:
-        """Write rows in one transaction.
+        """Write rows to the target in one transaction.
 
         Raises:
             StorageError: The target refuses a row; the message names it and the reason.
@@ -196,7 +196,7 @@ class _Copying:
         """Compare all rows of both databases.
 
         Raises:
-            StorageError: They differ, which is a bug, or another program writes to the target.
+            StorageError: They differ, because of a bug or because another program writes to the target.
         """
         digest = Digest()
         async with aclosing(_paired(table.rows(reading), table.rows(written), table.key_of)) as pairs:
@@ -229,7 +229,7 @@ class _Copying:
 async def _paired(
     wanted: AsyncIterator[Row], found: AsyncIterator[Row], key_of: Callable[[Row], Row]
 ) -> AsyncGenerator[_Pair, None]:
-    """Merge two lists of rows by key; rows with the same key are paired."""
+    """Merge two sorted streams of rows by key; rows with the same key are paired."""
     left, right = await anext(wanted, None), await anext(found, None)
     while left is not None or right is not None:
         if right is None or (left is not None and key_of(left) < key_of(right)):

@@ -1,19 +1,19 @@
 """Packs the record of a decision or a forecast into a few hundred bytes, and unpacks it.
 
-The first byte of the stored value gives the format of the rest:
+The first byte of the stored value is the format of the rest:
 
 ==== =========================================================================================
 byte what follows
 ==== =========================================================================================
-0    the record as JSON text, or what was found in its place
-1    the CRC-32 of the contents (4 bytes, the lowest first), and the contents, compressed by raw deflate
-     (RFC 1951) with `DICTIONARY` before them
+0    the record as JSON text, or whatever was found in its place
+1    the CRC-32 of the contents (4 bytes, little-endian), and the contents, compressed by raw deflate
+     (RFC 1951) with `DICTIONARY` as the preset dictionary
 ==== =========================================================================================
 
-The contents begin with the record as JSON text, with null for each list that is not empty. Then come the
+The contents begin with the record as JSON text, with null in place of each non-empty list. Then follow the
 names of these lists, and for each list its length and its values as a column (`storage.packing.columns`).
 
-A format once released never changes: databases hold records in it.
+A released format never changes, because databases contain records in it.
 """
 
 import json
@@ -28,7 +28,7 @@ PLAIN, COLUMNS = 0, 1
 """The formats, by their first byte."""
 
 MAX_BYTES = 1 << 20
-"""Size of the contents from which a record is stored as plain JSON: ten times the largest possible."""
+"""Maximum size of the contents, ten times that of any real record; above it, plain JSON is stored."""
 
 _LEVEL = 7
 _RAW_DEFLATE = -15
@@ -63,13 +63,13 @@ def keep(found: bytes) -> bytes:
 
 
 def unpack(stored: object) -> dict[str, Any]:
-    """The record packed by `pack`.
+    """Unpack a record packed by `pack`.
 
     Args:
         stored: The stored value.
 
     Raises:
-        RecordError: It is damaged, or in a format that this version does not know.
+        RecordError: The value is damaged, or in a format that this version does not know.
     """
     if not isinstance(stored, bytes) or not stored:
         raise RecordError(f"not a packed record: {stored!r:.60}")
