@@ -8,7 +8,7 @@ from storage.tables.types import IntPk, KeyColumn, UtcTime
 
 
 class BlockRow(Base):
-    """An account that our accounts at its site do not play, by the operator's command."""
+    """An account that the operator has blocked: none of our accounts at its site plays against it."""
 
     __tablename__ = "blocks"
     __table_args__ = (UniqueConstraint("site", "name"),)
