@@ -1,4 +1,4 @@
-"""A worker's job: the profile of every reply to one move."""
+"""A worker's job: to compute the profile of every reply to one move."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ class AnalysisError(DesdemonaError):
 
 
 class _Engine:
-    """A running engine, closed when its thread ends, so that it does not keep the process alive."""
+    """A running engine, which is closed when its thread ends so that it does not keep the process alive."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self.link = UciLink(settings)

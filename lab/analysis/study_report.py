@@ -98,7 +98,7 @@ def person_text(fitted: FittedPrior) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Align columns: the first to the left, the others to the right."""
+    """Align the first column to the left and the others to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -113,7 +113,7 @@ def _section(title: str, text: str) -> str:
 
 
 def _baits(found: BaitTable) -> str:
-    """The primary endpoint, and the table of tempting replies."""
+    """The primary endpoint and the table of tempting replies, as text."""
     first = found.primary
     what = "baits" if first.is_confirmed else f"candidate baits ({found.unconfirmed})"
     lines = [
