@@ -160,7 +160,7 @@ def _validated(
     elif has_human:
         name, other = next(iter(people.models.items()))
     else:
-        name, other = "all replies alike", softmax(np.zeros(len(rows.features)), rows)
+        name, other = "equal probabilities", softmax(np.zeros(len(rows.features)), rows)
     drawn = Resamples(people.games, resamples, seed)
     ours, theirs = losses(probabilities, rows), losses(other, rows)
     bad = people.loss >= BAD
@@ -192,14 +192,14 @@ def _accept_model(validated: list[Validated]) -> None:
     """
     for at, each in enumerate(validated):
         if at == 0 and not each.better.low > 0:
-            what = "not better"
+            what = "not significantly better"
         elif each.better.high < 0:
-            what = "worse"
+            what = "significantly worse"
         else:
             continue
         raise FitRefused(
-            f"the model {each.part} is {what} beyond chance than {each.against}: "
-            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} a reply against "
-            f"{each.against_nll:.4f}, better by {each.better.value:+.4f} "
-            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not kept"
+            f"the model {each.part} is {what} than {each.against}: "
+            f"{FOLDS}-fold cross-validation by game gives a log-loss of {each.nll:.4f} per reply instead of "
+            f"{each.against_nll:.4f}, an improvement of {each.better.value:+.4f} "
+            f"({each.better.low:+.4f} to {each.better.high:+.4f}, 95 %); it was not saved"
         )

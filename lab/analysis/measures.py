@@ -1,4 +1,4 @@
-"""Quality of a predictor: AUC, Brier score, log-loss, reliability; and intervals by groups, such as persons.
+"""Quality of predictors (AUC, Brier score, log-loss, reliability), with intervals clustered by groups.
 
 Moves of one person are not independent. A resample therefore draws groups with replacement and includes all
 their moves (the cluster bootstrap); an interval spans the middle 95 % of the resamples. The difference

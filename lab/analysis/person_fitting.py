@@ -125,7 +125,7 @@ class FittedPrior:
         return {
             "model": self.base.name,
             **base_record(self.prior),
-            "method": f"EM, {STEPS} steps, over the persons of one half; measured on those of the other",
+            "method": f"EM, {STEPS} steps, over the persons of one half; evaluated on the other half",
             "date": date.today().isoformat(),  # noqa: DTZ011 - a day, for people
             **about,
             "persons": self.persons,
@@ -163,7 +163,7 @@ def merged_card(game: str, known: dict[str, Any] | None, entry: dict[str, Any]) 
     """
     shared = {"game": game, "uniform": UNIFORM, "forgetting": FORGETTING}
     if known is not None and (other := {key: known.get(key) for key in shared}) != shared:
-        raise FitRefused(f"the card there is for {other}, not for {shared}; give another file")
+        raise FitRefused(f"the existing card is for {other}, not for {shared}; use another file")
     others = [] if known is None else [each for each in known["bases"] if each["base"] != entry["base"]]
     return {**shared, "bases": [*others, entry]}
 
@@ -269,14 +269,14 @@ def fit_person_prior(
         on_step("learning the prior with ratings")
         names = (CONSTANT, RATING, *((NEW,) if scale.games else ()), *speeds)
         prior = replace(prior, rated=_fitted(rated, names, prior))
-    on_step("measuring on the other persons")
+    on_step("evaluating on the other persons")
     bands = _measured(_part(data, np.flatnonzero(halves == 1)), prior, resamples, seed)
     kind, gain = list(bands[0].gains.items())[-1]
     if not gain.low > 0:
         raise FitRefused(
-            f"the prior ({kind}) over {base.name} is not better beyond chance than no tilt: on "
-            f"{bands[0].persons} other persons it gains {gain.value:+.4f} nats a reply ({gain.low:+.4f} to "
-            f"{gain.high:+.4f}, 95 %); it was not kept"
+            f"the prior ({kind}) over {base.name} is not significantly better than no tilt: on "
+            f"{bands[0].persons} other persons it gains {gain.value:+.4f} nats per reply ({gain.low:+.4f} to "
+            f"{gain.high:+.4f}, 95 %); it was not saved"
         )
     return FittedPrior(game, base, prior, len(learned.names), len(learned.persons), bands)
 
@@ -287,8 +287,8 @@ def _require_enough(data: PersonReplies, halves: Ints) -> None:
         persons = len(np.unique(inside))
         if persons < MIN_PERSONS or len(inside) < MIN_REPLIES:
             raise FitRefused(
-                f"too little to learn from: {len(inside)} replies of {persons} persons in a half; at least "
-                f"{MIN_REPLIES} of {MIN_PERSONS} are needed"
+                f"too little to learn from: {len(inside)} replies by {persons} persons in one half; at least "
+                f"{MIN_REPLIES} replies by {MIN_PERSONS} persons are needed"
             )
 
 

@@ -161,7 +161,7 @@ def forecasters(
 def _expected(
     people: Population, stored: StoredPosition, network: _StoredPredictions, models: Models
 ) -> ExpectedReplies | None:
-    """The probability of each reply, in the profile's order; in old records it may differ from the game's."""
+    """The probability of each reply, in the profile's order (in old records it may not be the game's)."""
     game, found = people.game, stored.found
     root = game.parse_position(found.position)
     after = game.play(root, game.parse_move(root, found.move))

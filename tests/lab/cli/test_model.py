@@ -98,5 +98,5 @@ def test_what_is_for_the_program_alone_is_not_shown(desdemona: Command) -> None:
     path = Path(people.__file__).parent / "othello_human.onnx"
     status, shown, _ = desdemona("lab", "show-model", str(path))
     assert status == 0
-    assert "characters, for the program" in shown
+    assert "characters, machine-readable" in shown
     assert len(shown) < 10_000
