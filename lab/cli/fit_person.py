@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TiltedModel(StrEnum):
-    """The base model that the prior tilts."""
+    """The base model to be tilted by the prior."""
 
     CALIBRATED = "calibrated"
     """The calibrated model, with the human-move model's predictions."""

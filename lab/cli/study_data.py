@@ -108,7 +108,7 @@ class StudyOptions:
         """Load the data, and describe it on standard error.
 
         Args:
-            person_half: Only replies of half 0 or 1 of the persons; None: of all persons.
+            person_half: Only replies of half 0 or 1 of the persons; None: all persons.
 
         Raises:
             UsageError: No replies are selected.
@@ -144,7 +144,7 @@ class StudyOptions:
 
 @dataclass(frozen=True, slots=True)
 class StudyData:
-    """Replies of people, with the origin of the data."""
+    """Replies of people, and where the data comes from."""
 
     people: "Population"
     human: ModelInfo | None

@@ -136,7 +136,7 @@ def tell_command(
 
 
 def _can_draw(plots: Path | None) -> None:
-    """Check for the plotting library and the folder before the work starts."""
+    """Check for the plotting library, and create the folder, before the work starts."""
     if plots is not None:
         require_extra("--plots", "matplotlib")
         try:
@@ -152,7 +152,7 @@ def _known(name: str) -> Experiment:
 
 
 def _given(experiment: Experiment, size: Size, folder: Path | None) -> str | None:
-    """The folder that workers read; small runs need none."""
+    """The folder that workers read; None for a small run."""
     if not experiment.needs or size is Size.SMALL:
         if folder is not None:
             raise UsageError(f"--folder: {experiment.name} ({size.value}) needs no files")

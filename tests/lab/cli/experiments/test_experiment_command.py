@@ -42,9 +42,9 @@ def test_an_experiment_is_run_once_and_told_as_often_as_one_likes(
     code, out, err = desdemona("lab", "tell", "figures-3-to-5")
     assert (code, out) == (2, "")
     assert "no results for figures-3-to-5 (small, seed 1) in " in err
-    assert "`desdemona lab run figures-3-to-5` makes them" in err
+    assert "run `desdemona lab run figures-3-to-5`, or set" in err
     code, out, err = desdemona("lab", "run", "figures-3-to-5", "--plots", str(tmp_path / "plots"))
-    assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; their res")
+    assert (code, err.splitlines()[0][:47]) == (0, "figures-3-to-5: 1 job, small, seed 1; results a")
     assert err.splitlines()[1] == "figures-3-to-5: 1 of 1"
     assert "\n\nsmall, seed 1, version 1: 1 of 1 job, 2" in out
     assert "qualities 60, 0 and 100 (not printed) | holds | 448, 400, -37.5 |" in out
